@@ -1,0 +1,29 @@
+/** Two kinds of test and no third (CONTRIBUTING.md): a pure function's, or one against a real API server. */
+const common = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' }, sourceMaps: 'inline' },
+    ],
+  },
+};
+
+export default {
+  maxWorkers: 2,
+  projects: [
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{runtime,infra,sandbox,bench}/**/*.test.ts'],
+      testPathIgnorePatterns: ['\\.cluster\\.test\\.ts$', '\\.e2e\\.test\\.ts$'],
+    },
+    {
+      ...common,
+      displayName: 'cluster',
+      testMatch: ['<rootDir>/{runtime,infra,sandbox}/**/*.cluster.test.ts'],
+      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
+    },
+  ],
+};

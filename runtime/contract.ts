@@ -1,0 +1,227 @@
+/**
+ * The contract: every name, label, path, port, workload kind and permission that two parts of the system must agree on.
+ * The runtime uses it, the constructs render it, so the two cannot drift. It imports nothing and computes nothing.
+ */
+
+export const lumigo = {
+  group: 'operator.lumigo.io',
+  version: 'v1alpha1',
+  apiVersion: 'operator.lumigo.io/v1alpha1',
+  kind: 'Lumigo',
+  listKind: 'LumigoList',
+  plural: 'lumigoes',
+  singular: 'lumigo',
+  shortName: 'lum',
+  finalizer: 'operator.lumigo.io/lumigo-finalizer',
+} as const;
+
+export const labels = {
+  /** `false`: opted out; `true`: opted in without a Lumigo; `lumigo-operator.v…`: instrumented by that version. */
+  autoTrace: 'lumigo.auto-trace',
+  tokenSecret: 'lumigo.token-secret',
+  tokenKey: 'lumigo.token-key',
+  enableTraces: 'lumigo.enable-traces',
+  enableLogs: 'lumigo.enable-logs',
+} as const;
+
+/** The value of `lumigo.auto-trace` on what this operator instrumented is this prefix and its version. */
+export const instrumentedPrefix = 'lumigo-operator.v';
+
+/** What an opted-in workload (`lumigo.auto-trace: "true"`, no Lumigo) uses where its labels say nothing. */
+export const optInDefaults = {
+  tokenSecret: 'lumigo-credentials',
+  tokenKey: 'token',
+  traces: true,
+  logs: false,
+} as const;
+
+export const annotations = {
+  /** On the workload: what was changed last, when, for which settings (injection/stamp.ts). */
+  instrumentation: 'operator.lumigo.io/instrumentation',
+  /** On the pod template: what was written, and what of the user's gave way to it (injection/record.ts). */
+  injection: 'operator.lumigo.io/injection',
+  /** Local volumes that do not keep the cluster autoscaler from removing a node, comma-separated. */
+  safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes',
+} as const;
+
+/** What the injection adds to a pod template. The autotrace image relies on these names and paths. */
+export const injector = {
+  volume: 'lumigo-injector',
+  volumeSizeLimit: '200M',
+  container: 'lumigo-injector',
+  targetDirectory: '/target',
+  targetVariable: 'TARGET_DIRECTORY',
+  mountPath: '/opt/lumigo',
+  preload: '/opt/lumigo/injector/lumigo_injector.so',
+  fallbackUser: 1234,
+} as const;
+
+export const environment = {
+  preload: 'LD_PRELOAD',
+  token: 'LUMIGO_TRACER_TOKEN',
+  endpoint: 'LUMIGO_ENDPOINT',
+  logsEndpoint: 'LUMIGO_LOGS_ENDPOINT',
+  enableTraces: 'LUMIGO_ENABLE_TRACES',
+  enableLogs: 'LUMIGO_ENABLE_LOGS',
+  containerName: 'LUMIGO_CONTAINER_NAME',
+} as const;
+
+/** Paths below the telemetry proxy's base URL. */
+export const otlpPaths = { traces: '/v1/traces', logs: '/v1/logs' } as const;
+
+export interface WorkloadKind {
+  readonly group: string;
+  readonly version: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  /** Where the pod template stands in the object. */
+  readonly template: readonly string[];
+  /** Whether the pod template can change once the object exists: a Job's cannot. */
+  readonly mutable: boolean;
+}
+
+const podTemplate = ['spec', 'template'] as const;
+
+export const workloads = [
+  {
+    group: 'apps',
+    version: 'v1',
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    plural: 'deployments',
+    template: podTemplate,
+    mutable: true,
+  },
+  {
+    group: 'apps',
+    version: 'v1',
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    plural: 'daemonsets',
+    template: podTemplate,
+    mutable: true,
+  },
+  {
+    group: 'apps',
+    version: 'v1',
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    plural: 'statefulsets',
+    template: podTemplate,
+    mutable: true,
+  },
+  {
+    group: 'apps',
+    version: 'v1',
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    plural: 'replicasets',
+    template: podTemplate,
+    mutable: true,
+  },
+  {
+    group: 'batch',
+    version: 'v1',
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    plural: 'cronjobs',
+    template: ['spec', 'jobTemplate', 'spec', 'template'],
+    mutable: true,
+  },
+  {
+    group: 'batch',
+    version: 'v1',
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    plural: 'jobs',
+    template: podTemplate,
+    mutable: false,
+  },
+] as const satisfies readonly WorkloadKind[];
+
+/** Namespaces whose workloads never reach the webhook; the operator's own joins them. */
+export const excludedNamespaces = ['kube-system', 'kube-node-lease', 'kube-public'] as const;
+
+export const paths = {
+  inject: '/v1alpha1/inject',
+  /** Admission of Lumigo resources: refuses a second one in a namespace, and answers the reachability probe. */
+  lumigoes: '/v1alpha1/lumigoes',
+  live: '/healthz',
+  ready: '/readyz',
+  metrics: '/metrics',
+} as const;
+
+export const webhooks = {
+  injector: 'injector.operator.lumigo.io',
+  lumigoes: 'lumigoes.operator.lumigo.io',
+  timeoutSeconds: 5,
+} as const;
+
+/** A label the reachability probe sets in its dry-run patch; the webhook echoes its value as a warning. */
+export const probeLabel = 'operator.lumigo.io/webhook-probe';
+
+export const ports = {
+  webhook: 9443,
+  health: 8081,
+  metrics: 8080,
+  otlpHttp: 4318,
+  otlpGrpc: 4317,
+  telemetryHealth: 13133,
+} as const;
+
+export const mounts = {
+  certificates: '/var/run/lumigo/certificates',
+  serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
+} as const;
+
+export const certificateFiles = { certificate: 'tls.crt', key: 'tls.key', authority: 'ca.crt' } as const;
+
+/** Names that derive from the installation's own name, e.g. `lumigo-lumigo-operator`. */
+export const suffixes = {
+  manager: '-controller-manager',
+  webhookService: '-webhooks-service',
+  telemetryProxyService: '-telemetry-proxy-service',
+  metricsService: '-controller-manager-metrics-service',
+  injectorWebhook: '-injector-webhook',
+  certificates: '-webhook-certificates',
+  managerRole: '-manager-role',
+  leaderElectionRole: '-leader-election-role',
+  priorityClass: '-priority',
+  lease: '-leader',
+} as const;
+
+export const fieldManager = 'lumigo-operator';
+
+export const eventReasons = {
+  added: 'LumigoAddedInstrumentation',
+  updated: 'LumigoUpdatedInstrumentation',
+  removed: 'LumigoRemovedInstrumentation',
+  cannotAdd: 'LumigoCannotAddInstrumentation',
+  cannotUpdate: 'LumigoCannotUpdateInstrumentation',
+  cannotRemove: 'LumigoCannotRemoveInstrumentation',
+} as const;
+
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** What the manager's ServiceAccount may do, and a test proves that it does all of it (runtime/access.cluster.test.ts). */
+export const permissions = {
+  cluster: [
+    { apiGroups: ['operator.lumigo.io'], resources: ['lumigoes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+    { apiGroups: ['operator.lumigo.io'], resources: ['lumigoes/status'], verbs: ['patch'] },
+    {
+      apiGroups: ['apps'],
+      resources: ['deployments', 'daemonsets', 'statefulsets', 'replicasets'],
+      verbs: ['get', 'list', 'watch', 'patch'],
+    },
+    { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['get', 'list', 'watch', 'patch'] },
+    { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+    { apiGroups: [''], resources: ['events'], verbs: ['create'] },
+  ],
+  ownNamespace: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }],
+} as const satisfies { readonly cluster: readonly PolicyRule[]; readonly ownNamespace: readonly PolicyRule[] };
