@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+
+/** Where the one file that the operator's image runs is written. */
+export const bundlePath = 'dist/runtime/main.js';
+
+/**
+ * Bundles the runtime into one file (and lazily loaded chunks beside it), so that the image holds no node_modules and a
+ * process starts in a fraction of a second. CommonJS dependencies get a `require` of their own.
+ */
+export async function bundle(): Promise<void> {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  await build({
+    entryPoints: { main: 'runtime/main.ts' },
+    outdir: 'dist/runtime',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    define: { __OPERATOR_VERSION__: JSON.stringify(version) },
+    banner: {
+      js: "import{createRequire as __lumigoRequire}from'node:module';const require=__lumigoRequire(import.meta.url);",
+    },
+  });
+}
+
+if (import.meta.url === `file://${process.argv[1]}`) await bundle();

@@ -1,0 +1,152 @@
+import { mounts, ports } from './contract.ts';
+import { ConfigError } from './errors.ts';
+
+/**
+ * What a process of the operator is told by whoever installs it. Each field is one environment variable: the table
+ * below reads and writes it, so the constructs and the runtime cannot disagree on a name or a form.
+ */
+export interface RuntimeConfig {
+  /** The operator's version, e.g. `1.2.3`; part of the label on what it instruments. */
+  readonly version: string;
+  /** The installation's name, from which the names of its objects derive, e.g. `lumigo-lumigo-operator`. */
+  readonly operatorName: string;
+  readonly operatorNamespace: string;
+  readonly serviceAccount: string;
+  /** Who holds the leader's Lease: the pod's name. */
+  readonly podName: string;
+  readonly injectorImage: string;
+  readonly injectorImagePullPolicy: 'Always' | 'IfNotPresent' | 'Never';
+  readonly injectorImagePullSecrets: readonly string[];
+  /** The base URL that instrumented programs send to, without a trailing slash. */
+  readonly telemetryProxyUrl: string;
+  readonly platform: 'kubernetes' | 'openshift';
+  /** Whether an operator upgrade renews the injection of existing workloads, which restarts them. */
+  readonly updateOnUpgrade: boolean;
+  /** How many workloads may be changing at once, in all and in one namespace. */
+  readonly changesConcurrent: number;
+  readonly changesConcurrentPerNamespace: number;
+  /** How long a changed workload keeps its place among those. */
+  readonly changesSettleSeconds: number;
+  /** How long a workload that cannot be updated may hold up the deletion of its Lumigo. */
+  readonly removalDeadlineSeconds: number;
+  readonly webhookPort: number;
+  readonly healthPort: number;
+  readonly metricsPort: number;
+  readonly certificatesDirectory: string;
+  readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
+}
+
+interface Field<T> {
+  readonly variable: string;
+  readonly fallback?: T;
+  /** Returns the value, or throws the rest of a sentence that begins with the variable's name. */
+  readonly parse: (text: string) => T;
+  readonly format: (value: T) => string;
+}
+
+const text = (pattern: RegExp, meaning: string) => (value: string) => {
+  if (!pattern.test(value)) throw new Error(`must be ${meaning}`);
+  return value;
+};
+
+function oneOf<T extends string>(...values: readonly T[]) {
+  return (value: string): T => {
+    const found = values.find((known) => known === value);
+    if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+    return found;
+  };
+}
+
+const integer = (min: number, max: number) => (value: string) => {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < min || number > max)
+    throw new Error(`must be a whole number from ${min} to ${max}`);
+  return number;
+};
+
+const names = (value: string) => value.split(',').filter((name) => name !== '');
+const port = integer(1, 65_535);
+const name = text(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'a Kubernetes name (lower-case letters, digits, - and .)');
+const nonEmpty = text(/\S/, 'set');
+const url = text(/^https?:\/\/[^/\s]+(\/.*[^/])?$/, 'an http(s) URL without a trailing slash');
+
+function field<T>(variable: string, parse: (text: string) => T, fallback?: T): Field<T> {
+  return { variable, parse, format: String, ...(fallback === undefined ? {} : { fallback }) };
+}
+
+const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } = {
+  version: field('LUMIGO_OPERATOR_VERSION', nonEmpty),
+  operatorName: field('LUMIGO_OPERATOR_NAME', name),
+  operatorNamespace: field('LUMIGO_OPERATOR_NAMESPACE', name),
+  serviceAccount: field('LUMIGO_SERVICE_ACCOUNT', name),
+  podName: field('LUMIGO_POD_NAME', name),
+  injectorImage: field('LUMIGO_INJECTOR_IMAGE', nonEmpty),
+  injectorImagePullPolicy: field(
+    'LUMIGO_INJECTOR_IMAGE_PULL_POLICY',
+    oneOf('Always', 'IfNotPresent', 'Never'),
+    'IfNotPresent',
+  ),
+  injectorImagePullSecrets: {
+    ...field<readonly string[]>('LUMIGO_INJECTOR_IMAGE_PULL_SECRETS', names, []),
+    format: (list) => list.join(','),
+  },
+  telemetryProxyUrl: field('LUMIGO_TELEMETRY_PROXY_URL', url),
+  platform: field('LUMIGO_PLATFORM', oneOf('kubernetes', 'openshift'), 'kubernetes'),
+  updateOnUpgrade: field(
+    'LUMIGO_INJECTION_UPDATE_ON_UPGRADE',
+    (value) => oneOf('true', 'false')(value) === 'true',
+    false,
+  ),
+  changesConcurrent: field('LUMIGO_CHANGES_CONCURRENT', integer(1, 256), 16),
+  changesConcurrentPerNamespace: field('LUMIGO_CHANGES_CONCURRENT_PER_NAMESPACE', integer(1, 256), 16),
+  changesSettleSeconds: field('LUMIGO_CHANGES_SETTLE_SECONDS', integer(0, 3600), 0),
+  removalDeadlineSeconds: field('LUMIGO_REMOVAL_DEADLINE_SECONDS', integer(1, 86_400), 120),
+  webhookPort: field('LUMIGO_WEBHOOK_PORT', port, ports.webhook),
+  healthPort: field('LUMIGO_HEALTH_PORT', port, ports.health),
+  metricsPort: field('LUMIGO_METRICS_PORT', port, ports.metrics),
+  certificatesDirectory: field('LUMIGO_CERTIFICATES_DIR', nonEmpty, mounts.certificates),
+  logLevel: field('LUMIGO_LOG_LEVEL', oneOf('error', 'warn', 'info', 'debug'), 'info'),
+};
+
+const keys = Object.keys(fields) as (keyof RuntimeConfig)[];
+
+/** The variable that carries a field, for whoever sets one otherwise than by value (the pod's name comes from the downward API). */
+export const variableOf = (key: keyof RuntimeConfig): string => fields[key].variable;
+
+/** The environment that makes `fromEnvironment` give back `config`. It formats and never validates, so placeholders pass. */
+export function toEnvironment(config: RuntimeConfig): { name: string; value: string }[] {
+  const write = <K extends keyof RuntimeConfig>(key: K) => ({
+    name: fields[key].variable,
+    value: fields[key].format(config[key]),
+  });
+  return keys.map(write);
+}
+
+/**
+ * Reads the configuration from an environment.
+ * @throws ConfigError with every problem: a missing variable, a value of the wrong form, a LUMIGO_ variable that nobody reads.
+ */
+export function fromEnvironment(environment: Readonly<Record<string, string | undefined>>): RuntimeConfig {
+  const problems: string[] = [];
+  const read = (key: keyof RuntimeConfig): unknown => {
+    const { variable, fallback, parse } = fields[key] as Field<unknown>;
+    const value = environment[variable];
+    if (value === undefined || value === '') {
+      if (fallback === undefined) problems.push(`${variable} is not set`);
+      return fallback;
+    }
+    try {
+      return parse(value);
+    } catch (error) {
+      problems.push(`${variable}=${JSON.stringify(value)} ${(error as Error).message}`);
+      return undefined;
+    }
+  };
+  const config = Object.fromEntries(keys.map((key) => [key, read(key)]));
+  const known = new Set(keys.map(variableOf));
+  for (const variable of Object.keys(environment))
+    if (variable.startsWith('LUMIGO_') && !known.has(variable))
+      problems.push(`${variable} is set, but the operator knows no such variable; is it misspelt?`);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config as unknown as RuntimeConfig;
+}
