@@ -21,10 +21,13 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   changesConcurrent: fc.integer({ min: 1, max: 256 }),
   changesConcurrentPerNamespace: fc.integer({ min: 1, max: 256 }),
   changesSettleSeconds: fc.integer({ min: 0, max: 3600 }),
+  excludedNamespaces: fc.array(name, { minLength: 1, maxLength: 3 }),
+  drainSeconds: fc.integer({ min: 0, max: 60 }),
   removalDeadlineSeconds: fc.integer({ min: 1, max: 86_400 }),
   webhookPort: port,
   healthPort: port,
   metricsPort: port,
+  listenAddress: fc.constantFrom('', '127.0.0.1', '::1'),
   certificatesDirectory: fc.constant('/var/run/certificates'),
   logLevel: fc.constantFrom('error', 'warn', 'info', 'debug'),
 });

@@ -1,4 +1,4 @@
-import { mounts, ports } from './contract.ts';
+import { excludedNamespaces, mounts, ports } from './contract.ts';
 import { ConfigError } from './errors.ts';
 
 /**
@@ -27,11 +27,17 @@ export interface RuntimeConfig {
   readonly changesConcurrentPerNamespace: number;
   /** How long a changed workload keeps its place among those. */
   readonly changesSettleSeconds: number;
+  /** Namespaces that are never instrumented, whatever Lumigo they hold; the operator's own is always one of them. */
+  readonly excludedNamespaces: readonly string[];
   /** How long a workload that cannot be updated may hold up the deletion of its Lumigo. */
   readonly removalDeadlineSeconds: number;
+  /** How long the webhook goes on answering after it was told to stop, until every API server has noticed. */
+  readonly drainSeconds: number;
   readonly webhookPort: number;
   readonly healthPort: number;
   readonly metricsPort: number;
+  /** The address that the three ports are bound to; empty: every address of the pod. */
+  readonly listenAddress: string;
   readonly certificatesDirectory: string;
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
 }
@@ -64,7 +70,7 @@ const integer = (min: number, max: number) => (value: string) => {
   return number;
 };
 
-const names = (value: string) => value.split(',').filter((name) => name !== '');
+const names = (value: string): readonly string[] => value.split(',').filter((name) => name !== '');
 const port = integer(1, 65_535);
 const name = text(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'a Kubernetes name (lower-case letters, digits, - and .)');
 const nonEmpty = text(/\S/, 'set');
@@ -73,6 +79,11 @@ const url = text(/^https?:\/\/[^/\s]+(\/.*[^/])?$/, 'an http(s) URL without a tr
 function field<T>(variable: string, parse: (text: string) => T, fallback?: T): Field<T> {
   return { variable, parse, format: String, ...(fallback === undefined ? {} : { fallback }) };
 }
+
+const list = (variable: string, fallback: readonly string[]): Field<readonly string[]> => ({
+  ...field<readonly string[]>(variable, names, fallback),
+  format: (value) => value.join(','),
+});
 
 const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } = {
   version: field('LUMIGO_OPERATOR_VERSION', nonEmpty),
@@ -86,10 +97,7 @@ const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } =
     oneOf('Always', 'IfNotPresent', 'Never'),
     'IfNotPresent',
   ),
-  injectorImagePullSecrets: {
-    ...field<readonly string[]>('LUMIGO_INJECTOR_IMAGE_PULL_SECRETS', names, []),
-    format: (list) => list.join(','),
-  },
+  injectorImagePullSecrets: list('LUMIGO_INJECTOR_IMAGE_PULL_SECRETS', []),
   telemetryProxyUrl: field('LUMIGO_TELEMETRY_PROXY_URL', url),
   platform: field('LUMIGO_PLATFORM', oneOf('kubernetes', 'openshift'), 'kubernetes'),
   updateOnUpgrade: field(
@@ -100,10 +108,13 @@ const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } =
   changesConcurrent: field('LUMIGO_CHANGES_CONCURRENT', integer(1, 256), 16),
   changesConcurrentPerNamespace: field('LUMIGO_CHANGES_CONCURRENT_PER_NAMESPACE', integer(1, 256), 16),
   changesSettleSeconds: field('LUMIGO_CHANGES_SETTLE_SECONDS', integer(0, 3600), 0),
+  excludedNamespaces: list('LUMIGO_EXCLUDED_NAMESPACES', excludedNamespaces),
   removalDeadlineSeconds: field('LUMIGO_REMOVAL_DEADLINE_SECONDS', integer(1, 86_400), 120),
+  drainSeconds: field('LUMIGO_DRAIN_SECONDS', integer(0, 60), 5),
   webhookPort: field('LUMIGO_WEBHOOK_PORT', port, ports.webhook),
   healthPort: field('LUMIGO_HEALTH_PORT', port, ports.health),
   metricsPort: field('LUMIGO_METRICS_PORT', port, ports.metrics),
+  listenAddress: field('LUMIGO_LISTEN_ADDRESS', text(/^[0-9a-fA-F.:]*$/, 'an IP address'), ''),
   certificatesDirectory: field('LUMIGO_CERTIFICATES_DIR', nonEmpty, mounts.certificates),
   logLevel: field('LUMIGO_LOG_LEVEL', oneOf('error', 'warn', 'info', 'debug'), 'info'),
 };

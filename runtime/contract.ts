@@ -160,6 +160,7 @@ export const webhooks = {
 
 /** A label the reachability probe sets in its dry-run patch; the webhook echoes its value as a warning. */
 export const probeLabel = 'operator.lumigo.io/webhook-probe';
+export const probeEchoPrefix = 'lumigo webhook probe ';
 
 export const ports = {
   webhook: 9443,

@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import { paths } from './contract.ts';
+
+export interface HealthOptions {
+  readonly port: number;
+  readonly host?: string;
+  /** What keeps this replica from being ready, in words; empty when it is. */
+  readonly unready: () => readonly string[];
+}
+
+/**
+ * Serves liveness and readiness. Alive means that the event loop turns; ready means that the webhook can decide: caches
+ * filled, certificate loaded, not shutting down.
+ */
+export function serveHealth(options: HealthOptions): Promise<Server> {
+  const server = createServer((request, response) => {
+    const problems = request.url === paths.ready ? options.unready() : [];
+    const known = request.url === paths.live || request.url === paths.ready;
+    response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;
+    response.setHeader('content-type', 'text/plain; charset=utf-8');
+    response.end(known ? (problems.length === 0 ? 'ok' : `not ready: ${problems.join('; ')}`) : 'not found');
+  });
+  return listenOn(server, options.port, 'health checks', options.host);
+}
+
+/** Serves what `render` gives, in the text format of Prometheus. */
+export function serveMetrics(
+  port: number,
+  registry: { metrics: () => Promise<string>; contentType: string },
+  host?: string,
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url !== paths.metrics) return response.writeHead(404).end('not found');
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end('metrics could not be collected'),
+    );
+  });
+  return listenOn(server, port, 'metrics', host);
+}
+
+function listenOn(server: Server, port: number, purpose: string, host?: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
+      reject(new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error }));
+    });
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => resolve(server));
+  });
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Pacing } from './pacing.ts';
+
+describe('pacing', () => {
+  it('never has more at once than the settings say, in all and per namespace, and lets everybody through', async () => {
+    const namespaces = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 });
+    const limits = fc.record({
+      concurrent: fc.integer({ min: 1, max: 5 }),
+      perNamespace: fc.integer({ min: 1, max: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(namespaces, limits, async (order, { concurrent, perNamespace }) => {
+        const pacing = new Pacing({ concurrent, concurrentPerNamespace: perNamespace, settleMs: 0 });
+        const inside: string[] = [];
+        let done = 0;
+        await Promise.all(
+          order.map(async (namespace) => {
+            const leave = await pacing.enter(namespace);
+            inside.push(namespace);
+            expect(inside.length).toBeLessThanOrEqual(concurrent);
+            expect(inside.filter((other) => other === namespace).length).toBeLessThanOrEqual(perNamespace);
+            await turn();
+            inside.splice(inside.indexOf(namespace), 1);
+            done += 1;
+            leave(true);
+          }),
+        );
+        expect(done).toBe(order.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('keeps the place of a changed workload until it has settled, and gives an unchanged one back at once', async () => {
+    const pacing = new Pacing({ concurrent: 1, concurrentPerNamespace: 1, settleMs: 60 });
+    (await pacing.enter('a'))(false);
+    const started = performance.now();
+    (await pacing.enter('a'))(true);
+    expect(performance.now() - started).toBeLessThan(30);
+    await pacing.enter('a');
+    expect(performance.now() - started).toBeGreaterThanOrEqual(55);
+  });
+});

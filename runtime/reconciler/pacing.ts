@@ -1,0 +1,54 @@
+export interface Pace {
+  /** How many workloads may be changing at once, in all and in one namespace. */
+  readonly concurrent: number;
+  readonly concurrentPerNamespace: number;
+  /** How long a workload counts as changing after its change was written: its pods are being replaced. */
+  readonly settleMs: number;
+}
+
+/**
+ * Hands out the places in which workloads change, first come, first served, so that switching a namespace on does not
+ * restart everything at the same moment (unless the settings say so).
+ */
+export class Pacing {
+  readonly #pace: Pace;
+  readonly #waiting: { namespace: string; enter: () => void }[] = [];
+  readonly #taken = new Map<string, number>();
+  #total = 0;
+
+  constructor(pace: Pace) {
+    this.#pace = pace;
+  }
+
+  /** Resolves once a place in `namespace` is free, with the function that gives it back; `changed` says whether anything was written. */
+  async enter(namespace: string): Promise<(changed: boolean) => void> {
+    if (!this.#hasPlace(namespace)) await new Promise<void>((enter) => this.#waiting.push({ namespace, enter }));
+    else this.#take(namespace);
+    return (changed) => {
+      if (!changed || this.#pace.settleMs === 0) this.#leave(namespace);
+      else setTimeout(() => this.#leave(namespace), this.#pace.settleMs).unref();
+    };
+  }
+
+  #hasPlace(namespace: string): boolean {
+    const { concurrent, concurrentPerNamespace } = this.#pace;
+    return this.#total < concurrent && (this.#taken.get(namespace) ?? 0) < concurrentPerNamespace;
+  }
+
+  #take(namespace: string): void {
+    this.#total += 1;
+    this.#taken.set(namespace, (this.#taken.get(namespace) ?? 0) + 1);
+  }
+
+  #leave(namespace: string): void {
+    this.#total -= 1;
+    const left = (this.#taken.get(namespace) ?? 1) - 1;
+    if (left === 0) this.#taken.delete(namespace);
+    else this.#taken.set(namespace, left);
+    const next = this.#waiting.findIndex((waiter) => this.#hasPlace(waiter.namespace));
+    const [waiter] = next < 0 ? [] : this.#waiting.splice(next, 1);
+    if (waiter === undefined) return;
+    this.#take(waiter.namespace);
+    waiter.enter();
+  }
+}

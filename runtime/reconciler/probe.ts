@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { probeEchoPrefix } from '../contract.ts';
+import { describeError } from '../errors.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import type { Problem } from './conditions.ts';
+
+export interface ProbeOptions {
+  /** A Lumigo to probe with; without one there is nothing that the webhook would have to do. */
+  readonly candidate: () => LumigoResource | undefined;
+  /** Sends a server-side dry run that labels the Lumigo with the probe; resolves with the warnings of the answer. */
+  readonly dryRun: (lumigo: LumigoResource, probe: string) => Promise<readonly string[]>;
+  /** Told of each result. */
+  readonly onResult: (result: Problem | 'reachable') => void;
+  readonly signal: AbortSignal;
+  readonly intervalMs?: number;
+}
+
+const INTERVAL_MS = 60_000;
+/** A first failure may be the webhook's own start, or a Service that is being programmed: it is checked before it is believed. */
+const RECHECK_MS = 5_000;
+/** The API server waits this long for a webhook that does not answer at all. */
+const TIMED_OUT_MS = 4_500;
+
+/**
+ * Proves once a minute that the API server really reaches the webhook. With failurePolicy Ignore a webhook that cannot be
+ * reached is silent otherwise: nothing fails, and nothing is injected.
+ */
+export async function probeWebhook(options: ProbeOptions): Promise<void> {
+  const { signal, intervalMs = INTERVAL_MS } = options;
+  let failures = 0;
+  await sleep(Math.min(RECHECK_MS, intervalMs) / 2, undefined, { signal }).catch(() => undefined);
+  while (!signal.aborted) {
+    const lumigo = options.candidate();
+    const result = lumigo === undefined ? undefined : await probeOnce(options, lumigo);
+    failures = result === undefined || result === 'reachable' ? 0 : failures + 1;
+    if (result === 'reachable' || (result !== undefined && failures >= 2)) options.onResult(result);
+    const pause = failures === 1 ? Math.min(RECHECK_MS, intervalMs) : intervalMs;
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function probeOnce({ dryRun }: ProbeOptions, lumigo: LumigoResource): Promise<Problem | 'reachable' | undefined> {
+  const probe = randomBytes(8).toString('hex');
+  const started = performance.now();
+  try {
+    const warnings = await dryRun(lumigo, probe);
+    if (warnings.some((text) => text.includes(probeEchoPrefix + probe))) return 'reachable';
+    return unreachable(performance.now() - started > TIMED_OUT_MS);
+  } catch (error) {
+    // Without an answer from the API server itself nothing can be said of the way from it to the webhook.
+    return describeError(error).includes('webhook')
+      ? { reason: 'ProbeRefused', message: describeError(error) }
+      : undefined;
+  }
+}
+
+const consequence = 'Workloads created meanwhile are instrumented by the reconciler, with a restart of their pods.';
+
+function unreachable(timedOut: boolean): Problem {
+  if (timedOut)
+    return {
+      reason: 'ProbeTimedOut',
+      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes: a firewall between the control plane and the nodes (private GKE clusters: allow the webhook's port 9443 from the control plane), a NetworkPolicy, or a CNI that the control plane does not share (EKS with a custom CNI).`,
+    };
+  return {
+    reason: 'ProbeFailed',
+    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, that its caBundle belongs to the certificate served, and that the webhook's Service has endpoints.`,
+  };
+}

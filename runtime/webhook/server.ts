@@ -1,0 +1,56 @@
+import { createServer, type Server } from 'node:https';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface WebhookServer {
+  /** Resolves once the port is bound; rejects with a sentence when it cannot be. */
+  readonly listening: Promise<number>;
+  /** Serves new connections with this pair; those that are open go on with theirs. Throws on a pair that does not fit. */
+  useCertificate(pair: { cert: Buffer; key: Buffer }): void;
+  /** Goes on answering for `drainSeconds`, then closes: what was begun is answered, no later than `graceSeconds` after. */
+  close(drainSeconds: number, graceSeconds?: number): Promise<void>;
+}
+
+/** Longer than the API server keeps an idle connection (90 s), so that it never meets one that is just being closed. */
+const KEEP_ALIVE_MS = 100_000;
+/** The API server gives up after 5 s; a client that has not sent its request by then is none. */
+const REQUEST_MS = 10_000;
+
+/** Serves `app` over TLS on `port` (0: any free one). Without a certificate yet, handshakes fail and nothing else does. */
+export function serveWebhook(app: RequestListener, port: number, host?: string): WebhookServer {
+  const server = createServer({ minVersion: 'TLSv1.2' }, app);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.headersTimeout = REQUEST_MS;
+  server.requestTimeout = REQUEST_MS;
+  const sockets = new Set<Socket>();
+  server.on('secureConnection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return {
+    listening: listen(server, port, host),
+    useCertificate: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
+    async close(drainSeconds, graceSeconds = 10) {
+      await sleep(drainSeconds * 1000);
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), graceSeconds * 1000);
+      await closed;
+      clearTimeout(deadline);
+    },
+  };
+}
+
+function listen(server: Server, port: number, host?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
+      reject(new Error(`cannot serve the webhook on port ${port}: ${why}`, { cause: error }));
+    });
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
