@@ -1,0 +1,59 @@
+import type { KubernetesObject } from './objects.ts';
+import { isGone } from './errors.ts';
+import { metadataListType } from './media-types.ts';
+import { type ResourceRef, resourcePath } from './paths.ts';
+import type { Lane, Transport } from './transport.ts';
+
+export interface ListOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly lane?: Lane | undefined;
+  readonly metadataOnly?: boolean | undefined;
+  /** Objects on a page, default 500. */
+  readonly limit?: number | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /**
+   * When the list grew older than the server remembers (5 minutes): `resume` (default) goes on from the next name with
+   * the present state, so that every object which existed throughout is seen once; `fail` throws the 410, for whoever
+   * needs the state of one moment.
+   */
+  readonly onExpired?: 'resume' | 'fail' | undefined;
+}
+
+export interface Page {
+  readonly items: readonly KubernetesObject[];
+  /** The moment that the list shows, the same on every page unless it was resumed. */
+  readonly resourceVersion: string;
+}
+
+interface ListBody {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items?: readonly KubernetesObject[] | null;
+}
+
+/** A list in pages. Throws what Transport.request throws. */
+export async function* listPages(
+  transport: Transport,
+  ref: ResourceRef,
+  options: ListOptions,
+): AsyncGenerator<Page, void, undefined> {
+  const { signal, lane, labelSelector, fieldSelector, limit = 500 } = options;
+  const path = resourcePath(ref);
+  const accept = options.metadataOnly === true ? metadataListType : undefined;
+  let next: string | undefined;
+  do {
+    const query = { limit, labelSelector, fieldSelector, continue: next };
+    const page = await transport
+      .request({ method: 'GET', path, query, accept, signal, lane })
+      .then(({ body }) => body as ListBody)
+      .catch((error: unknown) => resumed(error, options));
+    if (page.items != null) yield { items: page.items, resourceVersion: page.metadata.resourceVersion };
+    next = page.metadata.continue;
+  } while (next !== undefined && next !== '');
+}
+
+/** The server's own way out of an expired list: a token that goes on where the list broke off. */
+function resumed(error: unknown, { onExpired }: ListOptions): ListBody {
+  if (onExpired === 'fail' || !isGone(error) || error.continueToken === undefined) throw error;
+  return { metadata: { resourceVersion: '', continue: error.continueToken } };
+}

@@ -1,0 +1,63 @@
+/** A resource of the API, a collection or (with `name`) one object. */
+export interface ResourceRef {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** Left out: cluster-scoped, or a namespaced resource across all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** e.g. `status`. */
+  readonly subresource?: string | undefined;
+}
+
+/** `/apis/apps/v1/namespaces/shop/deployments/cart/status`; each part is escaped, so that no name can point elsewhere. */
+export function resourcePath(ref: ResourceRef): string {
+  const root = ref.group === '' ? ['api', ref.version] : ['apis', ref.group, ref.version];
+  const scope = ref.namespace === undefined ? [] : ['namespaces', ref.namespace];
+  const target = [ref.plural, ref.name, ref.subresource].filter((part) => part !== undefined);
+  return [...root, ...scope, ...target].map((part) => `/${segment(part)}`).join('');
+}
+
+/** A path segment. An empty one, `.` or `..` would address something else than was meant: `get` without a name is a list. */
+function segment(part: string): string {
+  if (part === '' || part === '.' || part === '..')
+    throw new TypeError(`'${part}' is not a name that an API path can hold; give the resource a real one.`);
+  return encodeURIComponent(part);
+}
+
+export type QueryValue = string | number | boolean | undefined;
+export type Query = Readonly<Record<string, QueryValue>>;
+
+/** `?limit=500&watch=true`, or nothing; what is undefined is left out. */
+export function queryString(query: Query | undefined): string {
+  const pairs = Object.entries(query ?? {})
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+const writeVerbs: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** What a metric may say of a request: the API's verb and the resource's plural (`deployments/status`), never a name. */
+export interface RequestKind {
+  readonly verb: string;
+  readonly resource: string;
+}
+
+/** Reads verb and resource back from a request. Paths that are not a resource's (`/readyz`) are their own resource. */
+export function requestKind(method: string, path: string, watch: boolean): RequestKind {
+  const [, plural, name, subresource] = resourceParts.exec(path) ?? [];
+  const read = watch ? 'watch' : plural !== undefined && name === undefined ? 'list' : 'get';
+  const resource = subresource === undefined ? (plural ?? path) : `${plural ?? ''}/${subresource}`;
+  return { verb: writeVerbs[method] ?? read, resource };
+}
+
+/** Plural, name and subresource; `/api/v1/namespaces/shop` is a namespace, `/api/v1/namespaces/shop/pods` are pods. */
+const resourceParts =
+  /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/(?!status$|finalize$))?([^/]+)(?:\/([^/]+)(?:\/(.+))?)?$/;

@@ -1,0 +1,39 @@
+/** What went wrong with one attempt of a request. */
+export interface FailedAttempt {
+  /** The answer's status, if there was one. */
+  readonly status?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /** A kept-alive connection broke before a byte of the answer came: the server closed it while it lay idle. */
+  readonly staleSocket?: boolean;
+}
+
+/** Whether to send it again, and after how many milliseconds. */
+export type RetryPlan = { readonly again: true; readonly afterMs: number } | { readonly again: false };
+
+export interface RetryContext {
+  /** Attempts made so far, the failed one included. */
+  readonly attempts: number;
+  /** Sending it twice does no harm: it reads, or the server refuses or ignores the second. */
+  readonly repeatable: boolean;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+const maxThrottledAttempts = 5;
+/** Longer waits are the caller's: its own backoff knows what else there is to do. */
+const maxWaitSeconds = 10;
+const giveUp: RetryPlan = { again: false };
+
+/**
+ * 429, and 503 with Retry-After, mean that the server did not take the request up, so any verb may be sent again; the
+ * wait is the server's, plus up to half of it so that clients do not return in step. A stale socket costs one repeat
+ * at once. Everything else is for the caller to judge.
+ */
+export function planRetry(failed: FailedAttempt, context: RetryContext): RetryPlan {
+  if (failed.staleSocket === true)
+    return context.repeatable && context.attempts === 1 ? { again: true, afterMs: 0 } : giveUp;
+  const throttled = failed.status === 429 || (failed.status === 503 && failed.retryAfterSeconds !== undefined);
+  const seconds = failed.retryAfterSeconds ?? 1;
+  if (!throttled || seconds > maxWaitSeconds || context.attempts >= maxThrottledAttempts) return giveUp;
+  return { again: true, afterMs: Math.max(seconds, 0.1) * 1000 * (1 + context.random / 2) };
+}

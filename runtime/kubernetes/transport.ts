@@ -1,0 +1,213 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
+import type { Connection } from './credentials.ts';
+import { type ApiError, apiErrorOf } from './errors.ts';
+import { type Answer, exchange, StaleSocketError } from './exchange.ts';
+import { parseRetryAfter, parseWarnings } from './headers.ts';
+import { lineSplitter } from './lines.ts';
+import type { Log } from './log.ts';
+import { type Query, queryString, requestKind } from './paths.ts';
+import { type FailedAttempt, planRetry } from './plan-retry.ts';
+
+/**
+ * `work` is bounded, so that this program never floods the API server. `standing` is for what must not queue behind
+ * work: watches, the lists they start from, and the lease; each has its own connection and keeps it.
+ */
+export type Lane = 'work' | 'standing';
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+  /** Default `application/json`. */
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Of one attempt. Default 30 s. */
+  readonly timeoutMs?: number | undefined;
+  readonly lane?: Lane | undefined;
+  /**
+   * Whether sending it twice does no harm; decides only about a kept-alive connection that broke before a byte of the
+   * answer came (the server had closed it, most likely without reading). Default: GET and PUT, which HTTP defines so and
+   * whose second PUT the resourceVersion refuses; a guarded patch or delete may say so too. A POST never repeats unasked.
+   */
+  readonly repeatable?: boolean | undefined;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** Parsed JSON; text where the answer was none; undefined where it was empty. */
+  readonly body: unknown;
+  /** From the API server and admission webhooks. */
+  readonly warnings: string[];
+}
+
+export interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'accept' | 'signal'> {
+  /** Until the answer's head. Default 30 s. The stream itself may last for ever. */
+  readonly timeoutMs?: number | undefined;
+  /** One parsed line. What it throws ends the stream. */
+  readonly onValue: (value: unknown) => void;
+}
+
+/** What a metric is made from: one for each answer (of a stream: its head). `code` 0: there was none. */
+export interface RequestInfo {
+  readonly verb: string;
+  readonly resource: string;
+  readonly code: number;
+  readonly seconds: number;
+}
+
+export interface TransportOptions {
+  readonly userAgent: string;
+  /** Connections of the lane `work`, default 8. */
+  readonly maxSockets?: number | undefined;
+  readonly onRequest?: ((info: RequestInfo) => void) | undefined;
+  readonly logger?: Log | undefined;
+}
+
+export interface Transport {
+  /** Throws ApiError from status 400 on, ConnectionError where there is no answer, and the signal's reason. */
+  request(request: ApiRequest): Promise<ApiAnswer>;
+  /** Reads JSON lines until the server ends the answer. Throws as `request` does; a stream that breaks off is a ConnectionError. */
+  stream(request: StreamRequest): Promise<void>;
+  /** Closes every connection. What is under way fails. */
+  close(): void;
+}
+
+const defaultTimeoutMs = 30_000;
+/** The API server closes idle connections after 90 s; closing first spares a race with it. */
+const idleSocketMs = 60_000;
+
+/** The one way to the API server: JSON over kept-alive TLS connections, with the server's pace respected (docs/adr/0003). */
+export function createTransport(connection: Connection, options: TransportOptions): Transport {
+  const lanes = { work: agentOf(connection, options.maxSockets ?? 8), standing: agentOf(connection, Infinity) };
+
+  const attempt = async (request: ApiRequest, refused: boolean): Promise<Answer> => {
+    const { path, query, method, body } = request;
+    const started = performance.now();
+    const authorization = await connection.authorization(refused);
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    let code = 0;
+    try {
+      const answer = await exchange({
+        server: connection.server,
+        agent: lanes[request.lane ?? 'work'],
+        method,
+        path: basePath(connection.server) + path + queryString(query),
+        headers: {
+          ...connection.headers,
+          ...identify(options.userAgent, authorization),
+          ...describe(request, text),
+        },
+        body: text,
+        signal: request.signal,
+        timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+      });
+      code = answer.message.statusCode ?? 0;
+      return answer;
+    } finally {
+      const seconds = (performance.now() - started) / 1000;
+      options.onRequest?.({ ...requestKind(method, path, query?.watch === true), code, seconds });
+    }
+  };
+
+  /** Repeats what may be repeated, until there is an answer that says yes. */
+  const open = async (request: ApiRequest): Promise<Answer> => {
+    let refused = false;
+    for (let attempts = 1; ; attempts += 1) {
+      const outcome = await attempt(request, refused).then(refusalOf(request), staleOf);
+      if ('answer' in outcome) return outcome.answer;
+      if (outcome.failed.status === 401 && !refused) {
+        refused = true;
+        continue;
+      }
+      const plan = planRetry(outcome.failed, { attempts, repeatable: isRepeatable(request), random: Math.random() });
+      if (!plan.again) throw outcome.error;
+      options.logger?.debug(
+        { path: request.path, ...outcome.failed, afterMs: plan.afterMs },
+        'sending a request again',
+      );
+      await sleep(plan.afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
+    }
+  };
+
+  return {
+    async request(request) {
+      const answer = await open(request);
+      const headers = answer.message.headersDistinct;
+      return {
+        status: answer.message.statusCode ?? 0,
+        body: await bodyOf(answer),
+        warnings: headers.warning === undefined ? [] : parseWarnings(headers.warning),
+      };
+    },
+    async stream({ onValue, ...request }) {
+      const answer = await open({ ...request, method: 'GET', lane: 'standing' });
+      answer.releaseTimeout();
+      const lines = lineSplitter((line) => onValue(JSON.parse(line)));
+      await answer.read((chunk) => lines.push(chunk));
+    },
+    close() {
+      lanes.work.destroy();
+      lanes.standing.destroy();
+    },
+  };
+}
+
+const identify = (userAgent: string, authorization: string | undefined): Record<string, string> =>
+  authorization === undefined ? { 'user-agent': userAgent } : { 'user-agent': userAgent, authorization };
+
+function describe({ accept, contentType }: ApiRequest, text: string | undefined): Record<string, string | number> {
+  const json = 'application/json';
+  if (text === undefined) return { accept: accept ?? json };
+  return { accept: accept ?? json, 'content-type': contentType ?? json, 'content-length': Buffer.byteLength(text) };
+}
+
+type Outcome = { readonly answer: Answer } | { readonly failed: FailedAttempt; readonly error: Error };
+
+/** Reads an answer that refuses into its ApiError, and leaves the others unread. */
+function refusalOf(request: ApiRequest): (answer: Answer) => Promise<Outcome> {
+  return async (answer) => {
+    const { statusCode: status = 0, headers } = answer.message;
+    if (status < 400) return { answer };
+    const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
+    const subject = `${request.method} ${request.path}`;
+    const error: ApiError = apiErrorOf(await bodyOf(answer), { status, subject, retryAfterSeconds });
+    return { failed: { status, retryAfterSeconds }, error };
+  };
+}
+
+function staleOf(error: unknown): Outcome {
+  if (error instanceof StaleSocketError) return { failed: { staleSocket: true }, error };
+  throw error;
+}
+
+const isRepeatable = ({ method, repeatable }: ApiRequest): boolean =>
+  repeatable ?? (method === 'GET' || method === 'PUT');
+
+async function bodyOf(answer: Answer): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  await answer.read((chunk) => chunks.push(chunk));
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (text === '') return undefined;
+  return answer.message.headers['content-type']?.includes('json') === true ? JSON.parse(text) : text;
+}
+
+/** A kubeconfig's server may lie below a path (Rancher, `kubectl proxy --api-prefix`). */
+const basePath = (server: URL): string => server.pathname.replace(/\/$/, '');
+
+function agentOf(connection: Connection, maxSockets: number): HttpAgent {
+  const common = { keepAlive: true, maxSockets, timeout: idleSocketMs, scheduling: 'lifo' as const };
+  if (connection.server.protocol === 'http:') return new HttpAgent(common);
+  const { ca, cert, key, serverName } = connection;
+  return new HttpsAgent({
+    ...common,
+    // Made once: the agent would otherwise parse the certificates for each connection, and compare them for each request.
+    secureContext: createSecureContext({ ca, cert, key }),
+    rejectUnauthorized: connection.insecure !== true,
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  });
+}
