@@ -1,5 +1,6 @@
 import { excludedNamespaces, mounts, ports } from './contract.ts';
 import { ConfigError } from './errors.ts';
+import type { InjectorSettings } from './injection/types.ts';
 
 /**
  * What a process of the operator is told by whoever installs it. Each field is one environment variable: the table
@@ -161,3 +162,13 @@ export function fromEnvironment(environment: Readonly<Record<string, string | un
   if (problems.length > 0) throw new ConfigError(problems);
   return config as unknown as RuntimeConfig;
 }
+
+/** The part of the configuration that the injection needs. */
+export const injectorOf = (config: RuntimeConfig): InjectorSettings => ({
+  version: config.version,
+  image: config.injectorImage,
+  imagePullPolicy: config.injectorImagePullPolicy,
+  imagePullSecrets: config.injectorImagePullSecrets,
+  endpoint: config.telemetryProxyUrl,
+  platform: config.platform,
+});

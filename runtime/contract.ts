@@ -192,6 +192,10 @@ export const suffixes = {
   lease: '-leader',
 } as const;
 
+/** Finds the manager's Deployment, whatever the installation's name. */
+export const managerSelector = 'app.kubernetes.io/part-of=lumigo,app.kubernetes.io/component=controller-manager';
+export const managerContainer = 'manager';
+
 export const fieldManager = 'lumigo-operator';
 
 export const eventReasons = {

@@ -1,6 +1,6 @@
 import { fieldManager, lumigo as contract, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, LumigoStatus, Metadata, PatchOperation, Workload } from '../injection/types.ts';
-import { guarded, type Client } from '../kubernetes/client.ts';
+import { guarded, type Client, type KubernetesObject } from '../kubernetes/client.ts';
 import { eventObject, postEvent } from '../kubernetes/events.ts';
 import type { InstrumentationEvent } from './reporter.ts';
 import type { WorkloadRecord } from './workload-store.ts';
@@ -11,16 +11,21 @@ export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
 const PAGE_SIZE = 50;
 
 const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });
+const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
 const workloadRef = ({ kind, namespace, name }: WorkloadRecord) => ({ ...kind, namespace, name });
 
 /** Everything the reconciler asks of the API server, one function a question. */
 export function createReconcilerApi(client: Client, component: { version: string; instance: string }) {
   return {
-    pages: (kind: WorkloadKind, namespace: string): AsyncIterable<readonly Workload[]> =>
-      client.pages<Workload>({ ...kind, namespace }, { limit: PAGE_SIZE }),
+    /** All workloads of a kind in a namespace, page by page; each carries its type. */
+    async *pages(kind: WorkloadKind, namespace: string): AsyncGenerator<readonly Workload[]> {
+      const { apiVersion, kind: name } = kind;
+      for await (const { items } of client.pages({ ...kind, namespace }, { limit: PAGE_SIZE }))
+        yield items.map((item) => ({ ...item, apiVersion, kind: name }));
+    },
 
     async readWorkload(record: WorkloadRecord): Promise<Workload> {
-      const workload = await client.get<Workload>(workloadRef(record));
+      const workload = await client.get(workloadRef(record));
       return { ...workload, apiVersion: record.kind.apiVersion, kind: record.kind.kind };
     },
 
@@ -29,54 +34,39 @@ export function createReconcilerApi(client: Client, component: { version: string
       resourceVersion: string,
       patch: readonly PatchOperation[],
     ): Promise<Metadata> {
-      const answer = await client.patch<{ metadata: Metadata }>(workloadRef(record), {
-        kind: 'json',
-        body: guarded(resourceVersion, patch),
-        fieldManager,
-        metadataOnly: true,
-      });
-      return answer.metadata;
+      const options = { fieldManager, metadataOnly: true };
+      const { object } = await client.patch(workloadRef(record), guarded(resourceVersion, patch), options);
+      return object.metadata;
     },
 
     async readSecret(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
-      const secret = await client.get<{ data?: Record<string, string> }>({
-        group: '',
-        version: 'v1',
-        plural: 'secrets',
-        namespace,
-        name,
-      });
-      return secret.data ?? {};
+      const secret = await client.get({ group: '', version: 'v1', plural: 'secrets', namespace, name });
+      return (secret as { data?: Record<string, string> }).data ?? {};
     },
 
-    readLumigo: (lumigo: LumigoResource): Promise<LumigoResource> => client.get<LumigoResource>(lumigoRef(lumigo)),
+    async readLumigo(lumigo: LumigoResource): Promise<LumigoResource> {
+      return asLumigo(await client.get(lumigoRef(lumigo)));
+    },
 
-    writeFinalizers(lumigo: LumigoResource, finalizers: readonly string[]): Promise<LumigoResource> {
-      const body = guarded(lumigo.metadata.resourceVersion ?? '', [
+    async writeFinalizers(lumigo: LumigoResource, finalizers: readonly string[]): Promise<LumigoResource> {
+      const patch = guarded(lumigo.metadata.resourceVersion ?? '', [
         { op: 'add', path: '/metadata/finalizers', value: finalizers },
       ]);
-      return client.patch<LumigoResource>(lumigoRef(lumigo), { kind: 'json', body, fieldManager });
+      return asLumigo((await client.patch(lumigoRef(lumigo), patch, { fieldManager })).object);
     },
 
-    mergeStatus(lumigo: LumigoResource, status: Partial<LumigoStatus>): Promise<LumigoResource> {
+    async mergeStatus(lumigo: LumigoResource, status: Partial<LumigoStatus>): Promise<LumigoResource> {
+      // The uid makes it a conflict when another Lumigo of the same name has taken its place.
       const body = { metadata: { uid: lumigo.metadata.uid }, status };
-      return client.patch<LumigoResource>(
-        { ...lumigoRef(lumigo), subresource: 'status' },
-        { kind: 'merge', body, fieldManager },
-      );
+      const ref = { ...lumigoRef(lumigo), subresource: 'status' };
+      return asLumigo((await client.patch(ref, { kind: 'merge', body }, { fieldManager })).object);
     },
 
+    /** Sends a label as a dry run, and gives back the warnings that the answer carries. */
     async dryRunLabel(lumigo: LumigoResource, label: string, value: string): Promise<readonly string[]> {
-      const warnings: string[] = [];
-      await client.patch(lumigoRef(lumigo), {
-        kind: 'merge',
-        body: { metadata: { labels: { [label]: value } } },
-        fieldManager,
-        dryRun: true,
-        metadataOnly: true,
-        onWarnings: (texts) => warnings.push(...texts),
-      });
-      return warnings;
+      const body = { metadata: { labels: { [label]: value } } };
+      const options = { fieldManager, dryRun: true, metadataOnly: true };
+      return (await client.patch(lumigoRef(lumigo), { kind: 'merge', body }, options)).warnings;
     },
 
     async postEvent(record: WorkloadRecord, event: InstrumentationEvent): Promise<void> {

@@ -67,6 +67,8 @@ async function changeOnce(record: WorkloadRecord, workload: Workload, context: C
   if (decision.action === 'none') {
     context.store.upsert(record.kind, workload.metadata);
     record.settled = true;
+    // A write whose answer was lost shows here: it stands in the stamp, and nobody has told of it.
+    await context.reporter.stamped(record, policy);
     context.logger.debug({ ...reference(record), reason: decision.message }, 'left as it is');
     if (decision.blocked) await context.reporter.cannot(record, policy, decision.code, decision.message);
     return false;

@@ -97,7 +97,7 @@ export function startReconciling(options: LeaderOptions): {
     readLumigo: api.readLumigo,
     request: (record) => changer.request(record),
     pending: (namespace) => changer.pending(namespace),
-    onVanished: (record) => reporter.changed(record, lumigoes.policy(record.namespace), 'removed', []),
+    onVanished: (record) => reporter.changed(record, lumigoes.policy(record.namespace), 'removed'),
     webhook: () => webhook,
     removalDeadlineMs: options.removalDeadlineMs,
     logger,

@@ -46,14 +46,14 @@ export class Reporter {
       record.reported = record.stamp;
       return;
     }
-    await this.changed(record, policy, stamp.change, []);
+    await this.changed(record, policy, stamp.change);
   }
 
   async changed(
     record: WorkloadRecord,
     policy: NamespacePolicy,
     change: Change,
-    leftAlone: readonly { reason: string }[],
+    leftAlone: readonly { reason: string }[] = [],
   ): Promise<void> {
     const before = record.instrumentedVersion ?? '';
     const stamp = stampOf(record);

@@ -63,7 +63,7 @@ export class WorkloadObserver {
     if (record.stamp !== stampBefore) {
       const namespacePolicy = policy(record.namespace);
       if (record.stamp !== undefined) void reporter.stamped(record, namespacePolicy);
-      else if (!isInstrumented(record)) void reporter.changed(record, namespacePolicy, 'removed', []);
+      else if (!isInstrumented(record)) void reporter.changed(record, namespacePolicy, 'removed');
       onStatusChange(record.namespace);
     }
     this.reconsider(record);

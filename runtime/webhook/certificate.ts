@@ -9,13 +9,13 @@ import { describeError } from '../errors.ts';
 export interface CertificateFollower {
   /** Whether a certificate is being served. */
   readonly loaded: () => boolean;
-  /** When the served certificate ends, in seconds since 1970; undefined before the first. */
-  readonly expiresAt: () => number | undefined;
 }
 
 export interface FollowOptions {
   readonly directory: string;
   readonly use: (pair: { cert: Buffer; key: Buffer }) => void;
+  /** Told when the certificate that is served from now on ends, in seconds since 1970. */
+  readonly onLoaded?: (expiresAt: number) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
   /** How often the files are read; they are small, and notifications do not reach every kind of volume. */
@@ -27,9 +27,8 @@ export interface FollowOptions {
  * seconds and without a restart. A pair that does not fit (half of an update, say) is reported once and the old stays.
  */
 export function followCertificate(options: FollowOptions): CertificateFollower {
-  const { directory, use, logger, signal, intervalMs = 2_000 } = options;
+  const { directory, use, onLoaded, logger, signal, intervalMs = 2_000 } = options;
   let served: { cert: Buffer; key: Buffer } | undefined;
-  let expiresAt: number | undefined;
   let lastProblem = '';
 
   const look = async (): Promise<void> => {
@@ -40,7 +39,7 @@ export function followCertificate(options: FollowOptions): CertificateFollower {
       use({ cert, key });
       const parsed = new X509Certificate(cert);
       served = { cert, key };
-      expiresAt = Date.parse(parsed.validTo) / 1000;
+      onLoaded?.(Date.parse(parsed.validTo) / 1000);
       lastProblem = '';
       logger.info({ directory, expires: new Date(parsed.validTo).toISOString() }, 'webhook certificate loaded');
     } catch (error) {
@@ -57,5 +56,5 @@ export function followCertificate(options: FollowOptions): CertificateFollower {
     }
   };
   void follow();
-  return { loaded: () => served !== undefined, expiresAt: () => expiresAt };
+  return { loaded: () => served !== undefined };
 }

@@ -1,0 +1,113 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { injectorOf, fromEnvironment, type RuntimeConfig } from './config.ts';
+import { suffixes } from './contract.ts';
+import { explain } from './insight/explain.ts';
+import { findConfig } from './insight/installation.ts';
+import { assumedPolicy, preview } from './insight/preview.ts';
+import { createClient, type Client } from './kubernetes/client.ts';
+import { connect, type ConnectOptions } from './connection.ts';
+import { createTransport } from './kubernetes/transport.ts';
+import { runManager } from './manager.ts';
+import { uninstall } from './uninstall/uninstall.ts';
+
+declare const __OPERATOR_VERSION__: string;
+
+export interface Surroundings {
+  readonly print: (text: string) => void;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+interface Flags extends ConnectOptions {
+  readonly uninstall?: boolean;
+  readonly deadline: number;
+  readonly preview?: boolean;
+  readonly assumeLumigo?: boolean;
+  readonly explain?: string;
+  readonly namespace?: string;
+}
+
+const UNINSTALL_SECONDS = 300;
+
+/** The command line: without a flag that says otherwise, the manager runs until it is told to stop. */
+export function createProgram({ print, environment }: Surroundings): Command {
+  return new Command('lumigo-operator')
+    .description(
+      'The Lumigo Kubernetes operator. Without flags it runs the manager: the injector webhook and, on the replica that leads, the reconciler. Its settings are LUMIGO_ environment variables, which the installation sets.',
+    )
+    .version(typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev')
+    .option(
+      '--kubeconfig <file>',
+      'reach the cluster as this kubeconfig says (default in a cluster: the ServiceAccount)',
+    )
+    .option('--context <name>', 'the context of the kubeconfig to use')
+    .option('--service-account <folder>', 'where the ServiceAccount files are: token, ca.crt, namespace')
+    .option(
+      '--preview',
+      'list what would happen to each workload, why, and whether the API server accepts it; changes nothing',
+    )
+    .option('--assume-lumigo', 'with --preview: where there is no Lumigo yet, assume one with the defaults')
+    .option('--explain <kind/name>', 'say why a workload is or is not instrumented')
+    .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
+    .option('--uninstall', 'delete every Lumigo resource, wait until the injection is removed, and say what is stuck')
+    .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  lumigo-operator --preview -n shop --assume-lumigo    what a Lumigo in 'shop' would change
+  lumigo-operator --explain deployment/cart -n shop    why 'cart' is (not) instrumented
+  lumigo-operator --uninstall                          before the operator itself is removed
+
+Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configuration cannot work.`,
+    )
+    .showHelpAfterError('(--help lists the flags)')
+    .action((flags: Flags) => dispatch(flags, { print, environment }));
+}
+
+async function dispatch(flags: Flags, { print, environment }: Surroundings): Promise<void> {
+  const chosen = [flags.uninstall, flags.preview, flags.explain].filter((flag) => flag !== undefined);
+  if (chosen.length > 1) throw new Error('--uninstall, --preview and --explain exclude each other; choose one');
+  if (chosen.length === 0) return runManager(fromEnvironment(environment), flags);
+  const connection = await connect(flags, environment);
+  const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
+  try {
+    const client = createClient(transport);
+    const config = await findConfig(client, environment);
+    if (flags.uninstall === true) return await runUninstall(client, config, flags, print);
+    const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print };
+    const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
+    const isExcluded = (namespace: string) => excluded.has(namespace);
+    const { namespace } = flags;
+    if (flags.explain !== undefined)
+      return await explain({
+        ...context,
+        isExcluded,
+        target: flags.explain,
+        namespace: namespace ?? connection.namespace ?? 'default',
+      });
+    const assume = flags.assumeLumigo === true ? assumedPolicy : undefined;
+    return await preview({ ...context, isExcluded, assume, ...(namespace === undefined ? {} : { namespace }) });
+  } finally {
+    transport.close();
+  }
+}
+
+async function runUninstall(
+  client: Client,
+  config: RuntimeConfig,
+  { deadline }: Flags,
+  print: (text: string) => void,
+): Promise<void> {
+  const lease = { namespace: config.operatorNamespace, name: config.operatorName + suffixes.lease };
+  const stuck = await uninstall({ client, lease, deadlineMs: deadline * 1_000, print });
+  if (stuck.length > 0)
+    throw new Error(
+      `not everything could be removed in ${deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
+    );
+}
+
+function seconds(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('it must be a whole number of seconds, 1 or more.');
+  return Number(text);
+}

@@ -1,0 +1,99 @@
+import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
+import { policyOf } from '../injection/policy.ts';
+import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
+import { renderVerdicts } from './render-verdicts.ts';
+import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
+
+export interface PreviewOptions extends VerdictContext {
+  /** One namespace; left out: every namespace with a Lumigo. */
+  readonly namespace?: string;
+  readonly isExcluded: (namespace: string) => boolean;
+  /** What to assume where a namespace has no Lumigo yet: one with the defaults, ready. */
+  readonly assume: NamespacePolicy | undefined;
+  readonly print: (text: string) => void;
+}
+
+const PAGE_SIZE = 100;
+
+/** Prints what would happen to every workload, namespace by namespace, and changes nothing. */
+export async function preview(options: PreviewOptions): Promise<void> {
+  const { client, namespace, print } = options;
+  const lumigoes = await listLumigoes(options);
+  const namespaces = namespace === undefined ? [...lumigoes.keys()].sort() : [namespace];
+  if (namespaces.length === 0)
+    print(
+      'No namespace has a Lumigo resource yet. Name one to see what would happen there: --preview -n NAMESPACE --assume-lumigo',
+    );
+  for (const each of namespaces) {
+    const policy = policyFor(lumigoes.get(each) ?? [], each, options);
+    const verdicts: Verdict[] = [];
+    for (const kind of workloads)
+      for await (const { items } of client.pages({ ...kind, namespace: each }, { limit: PAGE_SIZE }))
+        for (const workload of items as readonly Workload[])
+          verdicts.push(await verdictOn(kind, workload, policy, options));
+    print(renderVerdicts(each, describePolicy(policy), verdicts.filter(isWorthShowing)));
+  }
+}
+
+/** The Lumigo resources by namespace. */
+async function listLumigoes({ client, namespace }: PreviewOptions): Promise<Map<string, LumigoResource[]>> {
+  const found = new Map<string, LumigoResource[]>();
+  for await (const { items } of client.pages({ ...contract, namespace }))
+    for (const lumigo of items as unknown as LumigoResource[]) {
+      const there = found.get(lumigo.metadata.namespace) ?? [];
+      found.set(lumigo.metadata.namespace, [...there, lumigo]);
+    }
+  return found;
+}
+
+function policyFor(
+  lumigoes: readonly LumigoResource[],
+  namespace: string,
+  { isExcluded, assume }: Pick<PreviewOptions, 'isExcluded' | 'assume'>,
+): NamespacePolicy {
+  if (isExcluded(namespace)) return { state: 'none' };
+  const policy = policyOf(lumigoes);
+  return policy.state === 'none' && assume !== undefined ? assume : policy;
+}
+
+/** A Deployment's ReplicaSets and a CronJob's Jobs say nothing of their own. */
+const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'left-to-owner';
+
+/** What `--assume-lumigo` assumes: a Lumigo with every default, whose Secret is in order. */
+export const assumedPolicy: NamespacePolicy = {
+  state: 'active',
+  lumigo: 'lumigo (assumed)',
+  tracing: { secretName: optInDefaults.tokenSecret, secretKey: optInDefaults.tokenKey, traces: true, logs: false },
+  createdAt: '',
+  injectExisting: true,
+};
+
+/** A namespace's policy in words. */
+export function describePolicy(policy: NamespacePolicy): string {
+  switch (policy.state) {
+    case 'none':
+      return 'no Lumigo acts here; only workloads labelled lumigo.auto-trace: "true" are instrumented';
+    case 'active':
+      return `the Lumigo '${policy.lumigo}' is active`;
+    case 'disabled':
+      return `the Lumigo '${policy.lumigo}' has injection switched off`;
+    case 'inactive':
+      return `the Lumigo '${policy.lumigo}' is not active (${policy.reason}); nothing is injected until it is`;
+    case 'deleting':
+      return `the Lumigo '${policy.lumigo}' is being deleted`;
+  }
+}
+
+/** Finds a kind by what a person types: `deployment`, `Deployment`, `deployments`, `deploy`, … */
+export function kindNamed(text: string): WorkloadKind | undefined {
+  const short: Readonly<Record<string, string>> = {
+    deploy: 'deployment',
+    ds: 'daemonset',
+    sts: 'statefulset',
+    rs: 'replicaset',
+    cj: 'cronjob',
+  };
+  const wanted = text.toLowerCase();
+  const name = short[wanted] ?? wanted;
+  return workloads.find(({ kind, plural }) => kind.toLowerCase() === name || plural === name);
+}

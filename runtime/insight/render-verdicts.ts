@@ -1,0 +1,44 @@
+import type { PatchOperation } from '../injection/types.ts';
+import type { Verdict } from './verdict.ts';
+
+/** A Lumigo token wherever it may stand: in an environment value of the user's that the patch would move, for example. */
+const TOKEN = /t_[0-9a-fA-F]{21}/g;
+const VALUE_WIDTH = 140;
+
+/** What would happen, in two words. */
+export function outlook({ decision, patch, refusal }: Verdict): string {
+  if (refusal !== undefined) return 'REFUSED';
+  if (decision.action === 'none') return decision.blocked === true ? 'CANNOT' : 'untouched';
+  if (patch.length === 0) return 'untouched';
+  if (decision.action === 'remove') return 'remove';
+  return decision.change === 'updated' ? 'update' : decision.change === 'none' ? 'relabel' : 'instrument';
+}
+
+/** The verdicts of one namespace as text: a line a workload, then why, then the patch and what the API server says to it. */
+export function renderVerdicts(namespace: string, policy: string, verdicts: readonly Verdict[]): string {
+  const names = verdicts.map(({ kind, name }) => `${kind.kind}/${name}`);
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const lines = verdicts.flatMap((verdict, index) => [
+    `  ${(names[index] ?? '').padEnd(width)}  ${outlook(verdict).padEnd(10)}  ${verdict.decision.message}`,
+    ...renderPatch(verdict),
+  ]);
+  const empty = verdicts.length === 0 ? ['  (no workloads)'] : [];
+  return [`Namespace ${namespace}: ${policy}`, ...lines, ...empty, ''].join('\n');
+}
+
+function renderPatch({ patch, refusal, warnings }: Verdict): string[] {
+  if (patch.length === 0) return [];
+  const answer =
+    refusal === undefined ? ['    = the API server accepts it'] : [`    = the API server refuses it: ${mask(refusal)}`];
+  return [...patch.map(renderOperation), ...answer, ...warnings.map((text) => `    ! ${mask(text)}`)];
+}
+
+const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
+
+function renderOperation(operation: PatchOperation): string {
+  const value = operation.op === 'remove' ? '' : ` ${JSON.stringify(operation.value)}`;
+  const short = value.length > VALUE_WIDTH ? `${value.slice(0, VALUE_WIDTH)}…` : value;
+  return mask(`    ${signs[operation.op]} ${operation.path}${short}`);
+}
+
+const mask = (text: string): string => text.replace(TOKEN, 't_…');

@@ -1,0 +1,169 @@
+import type { Logger } from 'pino';
+import { injectorOf, type RuntimeConfig } from './config.ts';
+import { connect, type ConnectOptions } from './connection.ts';
+import { lumigo as contract, suffixes, type WorkloadKind } from './contract.ts';
+import { describeError } from './errors.ts';
+import { serveHealth, serveMetrics } from './health.ts';
+import type { LumigoResource } from './injection/types.ts';
+import { createClient } from './kubernetes/client.ts';
+import { elect } from './kubernetes/leader-election.ts';
+import { listWatch } from './kubernetes/list-watch.ts';
+import { createTransport, type Transport } from './kubernetes/transport.ts';
+import { createLogger } from './logging.ts';
+import { LumigoStore } from './lumigo-store.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createReconcilerApi } from './reconciler/api.ts';
+import { startReconciling, type WatchHandler } from './reconciler/leader.ts';
+import { serveAdmission } from './webhook/admission.ts';
+
+/** Connections for writes and reads; watches and the Lease have their own. */
+const WORK_SOCKETS = 16;
+
+/**
+ * Runs the manager until it is told to stop (SIGTERM, SIGINT): every replica answers the webhook, the one that holds the
+ * Lease reconciles. On the way out it hands the Lease over and answers what was begun.
+ */
+export async function runManager(config: RuntimeConfig, options: ConnectOptions): Promise<void> {
+  const logger = createLogger(config.logLevel);
+  const metrics = createMetrics();
+  const stop = stopSignal(logger);
+  const connection = await connect(options, process.env);
+  const transport = createTransport(connection, {
+    userAgent: `lumigo-operator/${config.version}`,
+    maxSockets: Math.max(WORK_SOCKETS, config.changesConcurrent),
+    onRequest: ({ verb, resource, code }) => metrics.apiRequests.inc({ verb, resource, code: String(code) }),
+    logger,
+  });
+  const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
+  const admission = await serveAdmission({ config, lumigoes, metrics, logger, signal: stop.signal });
+  const lumigoWatch = watchLumigoes({ transport, lumigoes, metrics, logger, signal: stop.signal });
+  const ready = { caches: false };
+  void lumigoWatch.synced.then(() => (ready.caches = true));
+  const host = config.listenAddress === '' ? {} : { host: config.listenAddress };
+  const health = await serveHealth({
+    ...host,
+    port: config.healthPort,
+    unready: () => [
+      ...(ready.caches ? [] : ['the Lumigo resources are not read yet']),
+      ...(admission.hasCertificate() ? [] : [`no webhook certificate in ${config.certificatesDirectory} yet`]),
+      ...(stop.signal.aborted ? ['stopping'] : []),
+    ],
+  });
+  const metricsServer = await serveMetrics(config.metricsPort, metrics.registry, host.host);
+  logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
+  await lead({ config, transport, lumigoes, lumigoWatch, metrics, logger, signal: stop.signal });
+  await admission.close(config.drainSeconds);
+  transport.close();
+  health.close();
+  metricsServer.close();
+  logger.info({}, 'manager stopped');
+}
+
+interface Running {
+  readonly transport: Transport;
+  readonly lumigoes: LumigoStore;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+interface LumigoWatch {
+  readonly synced: Promise<void>;
+  /** Who else is told of a namespace whose Lumigo resources changed. */
+  listener: ((namespace: string) => void) | undefined;
+}
+
+/** Every replica knows the Lumigo resources: the webhook decides by them. */
+function watchLumigoes({ transport, lumigoes, metrics, logger, signal }: Running): LumigoWatch {
+  const watch: { listener: LumigoWatch['listener'] } = { listener: undefined };
+  const { synced } = listWatch({
+    transport,
+    resource: contract,
+    signal,
+    logger,
+    onRestart: (cause) => metrics.watchRestarts.inc({ resource: contract.plural, cause }),
+    handler: {
+      upsert: (object) => {
+        const lumigo = object as unknown as LumigoResource;
+        lumigoes.upsert(lumigo);
+        watch.listener?.(lumigo.metadata.namespace);
+      },
+      delete: ({ namespace = '', uid }) => {
+        lumigoes.delete(namespace, uid);
+        watch.listener?.(namespace);
+      },
+      known: () => lumigoes.known(),
+    },
+  });
+  return Object.assign(watch, { synced });
+}
+
+/** Stands for election until the end; reconciles whenever this replica is elected. */
+function lead(running: Running & { config: RuntimeConfig; lumigoWatch: LumigoWatch }): Promise<void> {
+  const { config, transport, lumigoes, lumigoWatch, metrics, logger, signal } = running;
+  const client = createClient(transport);
+  const api = createReconcilerApi(client, { version: config.version, instance: config.podName });
+  metrics.leader.set(0);
+  return elect({
+    client,
+    namespace: config.operatorNamespace,
+    name: config.operatorName + suffixes.lease,
+    identity: config.podName,
+    signal,
+    logger,
+    onStartedLeading: async (term) => {
+      metrics.leader.set(1);
+      await lumigoWatch.synced;
+      const { onLumigo } = startReconciling({
+        api,
+        lumigoes,
+        injector: injectorOf(config),
+        renew: config.updateOnUpgrade,
+        pace: {
+          concurrent: config.changesConcurrent,
+          concurrentPerNamespace: config.changesConcurrentPerNamespace,
+          settleMs: config.changesSettleSeconds * 1_000,
+        },
+        removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
+        metrics,
+        logger,
+        signal: term.signal,
+        previousRenewTime: term.previousRenewTime,
+        watch: (kind, handler) => watchWorkloads({ ...running, signal: term.signal }, kind, handler),
+      });
+      lumigoWatch.listener = onLumigo;
+    },
+    onStoppedLeading: () => {
+      metrics.leader.set(0);
+      lumigoWatch.listener = undefined;
+    },
+  });
+}
+
+function watchWorkloads(running: Running, kind: WorkloadKind, handler: WatchHandler): Promise<void> {
+  const { transport, metrics, logger, signal } = running;
+  return listWatch({
+    transport,
+    resource: kind,
+    metadataOnly: true,
+    signal,
+    logger,
+    onRestart: (cause) => metrics.watchRestarts.inc({ resource: kind.plural, cause }),
+    handler,
+  }).synced;
+}
+
+/** Aborted by the first SIGTERM or SIGINT; a second one ends the process at once. */
+function stopSignal(logger: Logger): AbortController {
+  const controller = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(1);
+      logger.info({ signal: name }, 'stopping');
+      controller.abort();
+    });
+  process.on('unhandledRejection', (error) =>
+    logger.error({ err: error, problem: describeError(error) }, 'unhandled rejection'),
+  );
+  return controller;
+}

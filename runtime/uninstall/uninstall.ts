@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lumigo as contract } from '../contract.ts';
+import { describeError } from '../errors.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import { guarded, type Client } from '../kubernetes/client.ts';
+import { isNotFound } from '../kubernetes/errors.ts';
+import { isManagerAlive, planUninstall, whyStuck, type LeaseView } from './plan-uninstall.ts';
+import { isOptedIn, removeInstrumentation } from './remove-instrumentation.ts';
+
+export interface UninstallOptions {
+  readonly client: Client;
+  readonly lease: { readonly namespace: string; readonly name: string };
+  readonly deadlineMs: number;
+  /** A line for whoever watches. */
+  readonly print: (line: string) => void;
+  readonly intervalMs?: number;
+}
+
+const INTERVAL_MS = 1_000;
+const PROGRESS_MS = 5_000;
+
+/**
+ * Deletes every Lumigo and waits until they are gone, looking again each second rather than waiting for an event. A
+ * manager that leads answers the finalizers; where there is none, this does its work. Returns what is stuck at the
+ * deadline and why, a line each: empty when the cluster is clean.
+ */
+export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
+  const { client, print, deadlineMs, intervalMs = INTERVAL_MS } = options;
+  const deadline = Date.now() + deadlineMs;
+  const problems = new Map<string, readonly string[]>();
+  let left = await listLumigoes(client);
+  print(left.length === 0 ? 'There is no Lumigo resource in the cluster.' : `Deleting ${count(left)}.`);
+  let told = Date.now();
+  while (left.length > 0) {
+    const step = planUninstall(left, isManagerAlive(await readLease(options), Date.now()));
+    await Promise.all(step.toDelete.map((lumigo) => attempt(lumigo, problems, () => deleteLumigo(client, lumigo))));
+    for (const lumigo of step.toRelease) await attempt(lumigo, problems, () => release(client, lumigo, print));
+    left = await listLumigoes(client);
+    if (left.length > 0 && Date.now() > deadline)
+      return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
+    if (left.length > 0) await sleep(intervalMs);
+    if (Date.now() - told > PROGRESS_MS) {
+      told = Date.now();
+      print(`Waiting for ${count(left)}: ${left.slice(0, 5).map(keyOf).join(', ')}${left.length > 5 ? ', …' : ''}`);
+    }
+  }
+  const optedIn = await removeInstrumentation(client, { wanted: isOptedIn });
+  if (optedIn.removed > 0)
+    print(`Removed the injection from ${optedIn.removed} workloads that were opted in by label.`);
+  if (optedIn.problems.length === 0) print('No Lumigo is left, and no workload that it instrumented.');
+  return optedIn.problems;
+}
+
+const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
+const count = (left: readonly LumigoResource[]): string =>
+  left.length === 1 ? '1 Lumigo resource' : `${left.length} Lumigo resources`;
+
+async function attempt(
+  lumigo: LumigoResource,
+  problems: Map<string, readonly string[]>,
+  action: () => Promise<readonly string[]>,
+): Promise<void> {
+  try {
+    problems.set(keyOf(lumigo), await action());
+  } catch (error) {
+    if (!isNotFound(error)) problems.set(keyOf(lumigo), [describeError(error)]);
+  }
+}
+
+async function listLumigoes(client: Client): Promise<LumigoResource[]> {
+  const found: LumigoResource[] = [];
+  try {
+    for await (const { items } of client.pages(contract, { limit: 500 }))
+      found.push(...(items as unknown as LumigoResource[]));
+  } catch (error) {
+    // Without the CRD there is no Lumigo.
+    if (!isNotFound(error)) throw error;
+  }
+  return found;
+}
+
+async function deleteLumigo(client: Client, { metadata }: LumigoResource): Promise<readonly string[]> {
+  const { namespace, name, uid } = metadata;
+  await client.delete({ ...contract, namespace, name }, { preconditions: { uid } });
+  return [];
+}
+
+/** Does what the manager would do for a Lumigo that is being deleted: respects its settings, then lets it go. */
+async function release(
+  client: Client,
+  lumigo: LumigoResource,
+  print: (line: string) => void,
+): Promise<readonly string[]> {
+  const { namespace, name, finalizers = [], resourceVersion = '' } = lumigo.metadata;
+  const injection = lumigo.spec?.tracing?.injection;
+  const removes = injection?.enabled !== false && injection?.removeLumigoFromResourcesOnDeletion !== false;
+  if (removes) {
+    const { removed, problems } = await removeInstrumentation(client, {
+      namespace,
+      wanted: (workload) => !isOptedIn(workload),
+    });
+    if (removed > 0) print(`No manager answers; removed the injection from ${removed} workloads of '${namespace}'.`);
+    if (problems.length > 0) return problems;
+  }
+  const rest = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
+  await client.patch(
+    { ...contract, namespace, name },
+    guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value: rest }]),
+  );
+  return [];
+}
+
+async function readLease({ client, lease }: UninstallOptions): Promise<LeaseView | undefined> {
+  try {
+    const found = await client.get({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases', ...lease });
+    const {
+      holderIdentity = '',
+      renewTime,
+      leaseDurationSeconds = 15,
+    } = (found as { spec?: Partial<LeaseView> }).spec ?? {};
+    return { holderIdentity, renewTime, leaseDurationSeconds };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

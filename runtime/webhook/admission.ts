@@ -1,0 +1,61 @@
+import type { Logger } from 'pino';
+import { injectorOf, type RuntimeConfig } from '../config.ts';
+import type { LumigoStore } from '../lumigo-store.ts';
+import type { Metrics } from '../metrics.ts';
+import { createApp } from './app.ts';
+import { followCertificate } from './certificate.ts';
+import { reviewWorkload } from './injector.ts';
+import { reviewLumigo } from './lumigoes.ts';
+import type { Answer } from './review.ts';
+import { serveWebhook } from './server.ts';
+
+export interface AdmissionOptions {
+  readonly config: RuntimeConfig;
+  readonly lumigoes: LumigoStore;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+export interface Admission {
+  readonly hasCertificate: () => boolean;
+  readonly close: (drainSeconds: number) => Promise<void>;
+}
+
+/** Serves both webhooks with the certificate that is there; rejects with a sentence when the port cannot be had. */
+export async function serveAdmission(options: AdmissionOptions): Promise<Admission> {
+  const { config, lumigoes, metrics, logger, signal } = options;
+  const context = {
+    injector: injectorOf(config),
+    ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
+    policy: (namespace: string) => lumigoes.policy(namespace),
+    isExcluded: (namespace: string) => lumigoes.isExcluded(namespace),
+    now: () => new Date().toISOString(),
+  };
+  const app = createApp({
+    injector: (request) => reviewWorkload(request, context),
+    lumigoes: (request) =>
+      reviewLumigo(request, { lumigoes: (namespace) => lumigoes.in(namespace), isExcluded: context.isExcluded }),
+    logger,
+    onAnswer: (webhook, answer, seconds) => {
+      metrics.reviews.inc({ webhook, outcome: outcomeOf(answer) });
+      metrics.reviewSeconds.observe({ webhook }, seconds);
+    },
+  });
+  const server = serveWebhook(app, config.webhookPort, config.listenAddress === '' ? undefined : config.listenAddress);
+  await server.listening;
+  const certificate = followCertificate({
+    directory: config.certificatesDirectory,
+    use: (pair) => server.useCertificate(pair),
+    logger,
+    signal,
+    onLoaded: (expiresAt) => metrics.certificateExpiry.set(expiresAt),
+  });
+  return { hasCertificate: certificate.loaded, close: (drainSeconds) => server.close(drainSeconds) };
+}
+
+function outcomeOf({ allowed, code, patch }: Answer): string {
+  if (code === 500) return 'failed';
+  if (!allowed) return 'refused';
+  return patch !== undefined && patch.length > 0 ? 'patched' : 'unchanged';
+}
