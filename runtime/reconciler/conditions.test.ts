@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { sameStatus, statusOf, type StatusInput } from './conditions.ts';
+
+const input: StatusInput = {
+  generation: 2,
+  deleting: false,
+  problem: undefined,
+  pending: 0,
+  failed: 0,
+  instrumented: [],
+  instrumentedCount: 0,
+  webhook: undefined,
+  now: '2026-11-20T10:00:00Z',
+};
+const later = '2026-11-20T11:00:00Z';
+const conditionOf = (status: ReturnType<typeof statusOf>, type: string) =>
+  status.conditions?.find((condition) => condition.type === type);
+
+describe('the status of a Lumigo', () => {
+  it('always has Active and Error, with reasons and the generation they speak of', () => {
+    const status = statusOf(input, undefined);
+    expect(status.conditions).toEqual([
+      {
+        type: 'Active',
+        status: 'True',
+        reason: 'Ready',
+        message: 'Lumigo is ready',
+        lastTransitionTime: input.now,
+        observedGeneration: 2,
+      },
+      {
+        type: 'Error',
+        status: 'False',
+        reason: 'NoError',
+        message: '',
+        lastTransitionTime: input.now,
+        observedGeneration: 2,
+      },
+    ]);
+    expect(status.observedGeneration).toBe(2);
+  });
+
+  it('keeps the time of a condition whose status stays, and moves it when the status turns', () => {
+    const ready = statusOf(input, undefined);
+    const still = statusOf({ ...input, pending: 3, now: later }, ready);
+    expect(conditionOf(still, 'Active')).toMatchObject({ lastTransitionTime: input.now });
+    const broken = statusOf({ ...input, problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
+    expect(conditionOf(broken, 'Active')).toMatchObject({ status: 'False', lastTransitionTime: later });
+    expect(conditionOf(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
+  });
+
+  it('shows progress in words', () => {
+    expect(conditionOf(statusOf({ ...input, pending: 1 }, undefined), 'Active')?.message).toBe(
+      'Lumigo is ready; 1 workload waits for a change',
+    );
+    expect(conditionOf(statusOf({ ...input, pending: 120, failed: 2 }, undefined), 'Active')?.message).toBe(
+      'Lumigo is ready; 120 workloads wait for a change; 2 workloads could not be changed and will be tried again, see their events',
+    );
+  });
+
+  it('D21: says the same of the same, so that nothing is written without a cause', () => {
+    const status = statusOf(input, undefined);
+    expect(sameStatus(status, statusOf({ ...input, now: later }, status))).toBe(true);
+    expect(sameStatus(status, statusOf({ ...input, pending: 1, now: later }, status))).toBe(false);
+    expect(sameStatus(undefined, status)).toBe(false);
+  });
+
+  it('says whether the webhook is reached once that is known', () => {
+    expect(conditionOf(statusOf(input, undefined), 'WebhookReachable')).toBeUndefined();
+    expect(conditionOf(statusOf({ ...input, webhook: 'reachable' }, undefined), 'WebhookReachable')?.status).toBe(
+      'True',
+    );
+    const problem = { reason: 'ProbeTimedOut', message: 'no answer' };
+    expect(conditionOf(statusOf({ ...input, webhook: problem }, undefined), 'WebhookReachable')).toMatchObject({
+      status: 'False',
+      ...problem,
+    });
+  });
+});

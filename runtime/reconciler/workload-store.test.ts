@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { annotations, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { WorkloadStore } from './workload-store.ts';
+
+const kindOf = (kind: string): WorkloadKind => {
+  const found = workloads.find((each) => each.kind === kind);
+  if (found === undefined) throw new Error(`no kind ${kind}`);
+  return found;
+};
+const deployment = kindOf('Deployment');
+const metadata = (more: object = {}) => ({
+  namespace: 'shop',
+  name: 'cart',
+  uid: 'u1',
+  resourceVersion: '10',
+  generation: 1,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  ...more,
+});
+
+describe('the workload store', () => {
+  it('reports a change only where something that matters changed', () => {
+    const store = new WorkloadStore();
+    expect(store.upsert(deployment, metadata())?.changed).toBe(true);
+    expect(store.upsert(deployment, metadata({ resourceVersion: '11' }))?.changed).toBe(false);
+    expect(store.upsert(deployment, metadata({ resourceVersion: '12', generation: 2 }))?.changed).toBe(true);
+    const label = { labels: { [labels.autoTrace]: 'false' } };
+    expect(store.upsert(deployment, metadata({ resourceVersion: '13', generation: 2, ...label }))?.changed).toBe(true);
+    const stamp = { ...label, annotations: { [annotations.instrumentation]: 'added' } };
+    expect(store.upsert(deployment, metadata({ resourceVersion: '14', generation: 2, ...stamp }))?.changed).toBe(true);
+  });
+
+  it('does not go back to what an older answer says', () => {
+    const store = new WorkloadStore();
+    store.upsert(deployment, metadata({ resourceVersion: '20', generation: 5 }));
+    expect(store.upsert(deployment, metadata({ resourceVersion: '19', generation: 4 }))?.changed).toBe(false);
+    expect(store.get(deployment, 'shop', 'cart')?.generation).toBe(5);
+  });
+
+  it('takes a workload that was deleted and made anew for another one', () => {
+    const store = new WorkloadStore();
+    const first = store.upsert(deployment, metadata())?.record;
+    const second = store.upsert(deployment, metadata({ uid: 'u2', resourceVersion: '30' }));
+    expect(second?.changed).toBe(true);
+    expect(second?.record).not.toBe(first);
+    expect(store.delete(deployment, 'shop', 'cart', 'u1')).toBeUndefined();
+    expect(store.get(deployment, 'shop', 'cart')?.uid).toBe('u2');
+    expect(store.delete(deployment, 'shop', 'cart', 'u2')?.uid).toBe('u2');
+    expect(store.namespaces()).toEqual([]);
+  });
+
+  it('D18, D23: does not keep what a controller owns', () => {
+    const store = new WorkloadStore();
+    const owned = (kind: string) => ({ ownerReferences: [{ kind, name: 'owner', controller: true }] });
+    expect(store.upsert(kindOf('ReplicaSet'), metadata(owned('Rollout')))).toBeUndefined();
+    expect(store.upsert(kindOf('Job'), metadata(owned('CronJob')))).toBeUndefined();
+    expect(store.upsert(kindOf('Job'), metadata(owned('Workflow')))).toBeDefined();
+    expect(store.upsert(deployment, metadata(owned('Argo')))).toBeDefined();
+  });
+
+  it('forgets a ReplicaSet that is adopted later', () => {
+    const store = new WorkloadStore();
+    const kind = kindOf('ReplicaSet');
+    store.upsert(kind, metadata());
+    store.upsert(
+      kind,
+      metadata({ resourceVersion: '11', ownerReferences: [{ kind: 'Deployment', name: 'd', controller: true }] }),
+    );
+    expect([...store.known(kind)]).toEqual([]);
+  });
+});
