@@ -125,16 +125,22 @@ async function readAll(
   { onChunk, guard }: { onChunk: (chunk: Buffer) => void; guard: Guard },
 ): Promise<void> {
   try {
-    await new Promise<void>((resolve, reject) => {
+    const refusal = await new Promise<{ error: unknown } | undefined>((resolve, reject) => {
       if (message.destroyed) reject(brokenOff());
-      message.on('data', onChunk);
-      message.once('end', resolve);
+      message.on('data', (chunk: Buffer) => {
+        try {
+          onChunk(chunk);
+        } catch (error) {
+          resolve({ error });
+          message.destroy();
+        }
+      });
+      message.once('end', () => resolve(undefined));
       message.once('error', reject);
       // A close without an end or an error before it would leave the promise alone for ever.
       message.once('close', () => reject(brokenOff()));
-    });
-  } catch (error) {
-    throw guard.explain(error, false);
+    }).catch((error: unknown) => Promise.reject(guard.explain(error, false) as Error));
+    if (refusal !== undefined) throw refusal.error;
   } finally {
     guard.release();
   }

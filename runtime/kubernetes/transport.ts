@@ -48,6 +48,8 @@ export interface ApiAnswer {
 export interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'accept' | 'signal'> {
   /** Until the answer's head. Default 30 s. The stream itself may last for ever. */
   readonly timeoutMs?: number | undefined;
+  /** The server has accepted; lines may be long in coming. */
+  readonly onOpen?: (() => void) | undefined;
   /** One parsed line. What it throws ends the stream. */
   readonly onValue: (value: unknown) => void;
 }
@@ -144,9 +146,10 @@ export function createTransport(connection: Connection, options: TransportOption
         warnings: headers.warning === undefined ? [] : parseWarnings(headers.warning),
       };
     },
-    async stream({ onValue, ...request }) {
+    async stream({ onOpen, onValue, ...request }) {
       const answer = await open({ ...request, method: 'GET', lane: 'standing' });
       answer.releaseTimeout();
+      onOpen?.();
       const lines = lineSplitter((line) => onValue(JSON.parse(line)));
       await answer.read((chunk) => lines.push(chunk));
     },

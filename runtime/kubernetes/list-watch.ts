@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../errors.ts';
+import { ApiError } from './errors.ts';
+import type { Log } from './log.ts';
+import { listPages } from './pages.ts';
+import { type ResourceRef, resourcePath } from './paths.ts';
+import { backoffMs } from './plan-backoff.ts';
+import type { Transport } from './transport.ts';
+import { SilenceError, watchOnce } from './watch-once.ts';
+import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
+
+export type { ListWatchHandler } from './watch-position.ts';
+
+/** `ended`: the server's own time limit; `expired`: it no longer remembers that far back; `refused`: it answered with another error. */
+export type RestartCause = 'ended' | 'disconnected' | 'silent' | 'expired' | 'refused';
+
+export interface ListWatchOptions {
+  readonly transport: Transport;
+  /** A collection: without a name. */
+  readonly resource: ResourceRef;
+  readonly metadataOnly?: boolean | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly handler: ListWatchHandler;
+  readonly signal: AbortSignal;
+  /** Objects on a page of a list, where the server cannot stream it. Default 500. */
+  readonly pageSize?: number | undefined;
+  /** The server is asked to end a watch after this long, and up to twice as long, so that clients spread over its replicas. Default 300. */
+  readonly streamSeconds?: number | undefined;
+  /** A watch that is silent for so long is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
+  readonly watchdogMs?: number | undefined;
+  /** In [0, 1). */
+  readonly random?: (() => number) | undefined;
+  readonly logger?: Log | undefined;
+  readonly onRestart?: ((cause: RestartCause) => void) | undefined;
+  readonly onHandlerError?: ((error: unknown) => void) | undefined;
+}
+
+export interface ListWatchState {
+  readonly connected: boolean;
+  /** The last version seen, undefined before the first list and when that has to be repeated. */
+  readonly resourceVersion: string | undefined;
+}
+
+export interface ListWatch {
+  /** Everything there is has been told once, or the signal was aborted before that: ask it. Never rejects. */
+  readonly synced: Promise<void>;
+  /** Nothing will be told any more. Never rejects. */
+  readonly stopped: Promise<void>;
+  state(): ListWatchState;
+}
+
+/**
+ * Keeps a store up to date with a kind's objects until the signal is aborted, whatever happens to the connection or the
+ * API server. Between streams it keeps the resourceVersion and nothing else.
+ */
+export function listWatch(options: ListWatchOptions): ListWatch {
+  const watcher = new Watcher(options);
+  return { synced: watcher.synced, stopped: watcher.run(), state: () => watcher.state() };
+}
+
+const backoff = { firstMs: 500, maxMs: 30_000 };
+
+class Watcher {
+  readonly synced: Promise<void>;
+  readonly #options: ListWatchOptions;
+  readonly #subject: string;
+  readonly #position: WatchPosition;
+  #connected = false;
+  /** Whether the server streams lists (`sendInitialEvents`, of Kubernetes 1.32 or 1.34 and later), as far as is known. */
+  #streamsLists = true;
+  #pageSize: number;
+  #failures = 0;
+  #handlerFails = false;
+
+  constructor(options: ListWatchOptions) {
+    const { resource, handler, signal, pageSize = 500 } = options;
+    this.#options = options;
+    this.#pageSize = pageSize;
+    this.#subject = resourcePath(resource);
+    let onSynced = (): void => undefined;
+    this.synced = new Promise((resolve) => {
+      onSynced = resolve;
+      signal.addEventListener('abort', onSynced, { once: true });
+    });
+    const onHandlerError = (error: unknown): void => this.#handlerFailed(error);
+    this.#position = new WatchPosition({ handler, subject: this.#subject, onHandlerError, onSynced });
+  }
+
+  state(): ListWatchState {
+    return { connected: this.#connected, resourceVersion: this.#position.version };
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      const started = performance.now();
+      const error: unknown = await this.#listAndWatch().catch((reason: unknown) => reason);
+      this.#connected = false;
+      if (signal.aborted) return;
+      await this.#recover(error, performance.now() - started);
+      this.#position.abandonList();
+    }
+  }
+
+  /** One stream, and before it the list where one is due. Returns when the server ends it. */
+  async #listAndWatch(): Promise<void> {
+    const position = this.#position;
+    if (position.version === undefined) position.beginList();
+    if (position.listing && !this.#streamsLists) await this.#listInPages();
+    await watchOnce({ ...this.#options, subject: this.#subject, position, onOpen: () => this.#opened() });
+  }
+
+  async #listInPages(): Promise<void> {
+    const { transport, resource } = this.#options;
+    const options = { ...this.#options, limit: this.#pageSize, lane: 'standing', onExpired: 'fail' } as const;
+    let version = '';
+    for await (const page of listPages(transport, resource, options)) {
+      for (const object of page.items) this.#position.show(object);
+      version = page.resourceVersion;
+    }
+    this.#position.completeList(version);
+  }
+
+  /** Draws the conclusions from how a stream ended, and waits as long as is polite. */
+  async #recover(error: unknown, livedMs: number): Promise<void> {
+    const { signal, random = Math.random, onRestart } = this.#options;
+    if (this.#position.listing && this.#streamsLists && saysListsAreNotStreamed(error)) {
+      this.#streamsLists = false;
+      return;
+    }
+    const cause = restartCause(error);
+    onRestart?.(cause);
+    if (cause === 'expired') this.#forgetVersion();
+    this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
+    if (this.#failures === 0) return;
+    const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const retryInMs = backoffMs(this.#failures, backoff, random(), atLeastMs);
+    this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
+    await sleep(retryInMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  /** A list in pages that expired on the way is too slow for pages: the next comes whole. */
+  #forgetVersion(): void {
+    if (this.#position.listing) this.#pageSize = 0;
+    this.#position.forget();
+  }
+
+  /** Once for each series of failures; that a version expires, or a stream ends, is nobody's fault. */
+  #report(cause: RestartCause, fields: object): void {
+    const isNews = this.#failures === 1 && cause !== 'expired' && cause !== 'ended';
+    this.#options.logger?.[isNews ? 'warn' : 'debug'](fields, 'watch interrupted');
+  }
+
+  #opened(): void {
+    this.#connected = true;
+    if (this.#failures > 0) this.#options.logger?.info({ resource: this.#subject }, 'watch resumed');
+  }
+
+  /** Said once: whoever throws for one object may do so for ten thousand. */
+  #handlerFailed(error: unknown): void {
+    this.#options.onHandlerError?.(error);
+    if (this.#handlerFails) return;
+    this.#handlerFails = true;
+    const fields = { resource: this.#subject, problem: describeError(error) };
+    this.#options.logger?.error(fields, 'a watch event could not be handled; further ones are only counted');
+  }
+}
+
+function restartCause(error: unknown): RestartCause {
+  if (error === undefined) return 'ended';
+  if (error instanceof SilenceError) return 'silent';
+  if (!(error instanceof ApiError)) return 'disconnected';
+  // The second comes from an API server whose etcd was restored from a backup: our version lies in its future.
+  return error.status === 410 || error.hasCause('ResourceVersionTooLarge') ? 'expired' : 'refused';
+}
+
+/** A server that knows `sendInitialEvents` and has it switched off refuses it; one that never heard of it sends no end of the list. */
+const saysListsAreNotStreamed = (error: unknown): boolean =>
+  error instanceof SilenceError || (error instanceof ApiError && (error.status === 400 || error.status === 422));
+
+/** A stream that the server ended in its own time is no failure, and one that lived long begins the series anew. */
+function countFailures(before: number, { failed, livedMs }: { failed: boolean; livedMs: number }): number {
+  if (!failed && livedMs >= 1_000) return 0;
+  return (livedMs >= 10_000 ? 0 : before) + 1;
+}

@@ -1,0 +1,84 @@
+import type { KubernetesObject } from './objects.ts';
+
+/** The part of a Lease's spec that election is about; a Lease may hold more, and keeps it. */
+export interface LeaseSpec {
+  readonly holderIdentity?: string | undefined;
+  readonly leaseDurationSeconds?: number | undefined;
+  /** RFC 3339 with microseconds, by the holder's clock. */
+  readonly acquireTime?: string | undefined;
+  readonly renewTime?: string | undefined;
+  readonly leaseTransitions?: number | undefined;
+}
+
+export interface Lease extends KubernetesObject {
+  readonly spec?: LeaseSpec;
+}
+
+/** A Lease as last read, and when this candidate first saw it at that version, by its own monotonic clock. */
+export interface SeenLease {
+  readonly lease: Lease;
+  readonly since: number;
+}
+
+/** Takes in what was read. Only a new version restarts the wait: a holder that lives writes. */
+export function seeLease(before: SeenLease | undefined, lease: Lease, now: number): SeenLease {
+  const same = before?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
+  return same && before !== undefined ? before : { lease, since: now };
+}
+
+export type LeasePlan =
+  | { readonly step: 'create' }
+  /** Write the Lease in one's own name. */
+  | { readonly step: 'take' }
+  /** Another holds it; look again after so many milliseconds. */
+  | { readonly step: 'wait'; readonly ms: number };
+
+export interface Candidate {
+  readonly identity: string;
+  readonly retryPeriodMs: number;
+  /** For a Lease that does not say how long it lasts. */
+  readonly leaseDurationMs: number;
+}
+
+/**
+ * What a candidate does about the Lease it sees. It may be taken when nobody holds it, when it is held in the candidate's
+ * own name (an earlier life of it: the same pod, whose container was restarted), or when it did not change for as long as
+ * it lasts. That is measured by watching it, never by comparing its times with this machine's clock, which may be wrong.
+ */
+export function planLease(seen: SeenLease | undefined, now: number, candidate: Candidate): LeasePlan {
+  if (seen === undefined) return { step: 'create' };
+  const { holderIdentity = '', leaseDurationSeconds } = seen.lease.spec ?? {};
+  if (holderIdentity === '' || holderIdentity === candidate.identity) return { step: 'take' };
+  const lastsMs = leaseDurationSeconds === undefined ? candidate.leaseDurationMs : leaseDurationSeconds * 1000;
+  const leftMs = seen.since + lastsMs - now;
+  return leftMs <= 0 ? { step: 'take' } : { step: 'wait', ms: Math.min(leftMs, candidate.retryPeriodMs) };
+}
+
+export interface Holding {
+  readonly identity: string;
+  readonly leaseDurationSeconds: number;
+  readonly now: Date;
+}
+
+/** The spec of a Lease just taken, or renewed. A change of hands is counted, and a new term has a new acquireTime. */
+export function heldSpec(before: LeaseSpec | undefined, { identity, leaseDurationSeconds, now }: Holding): LeaseSpec {
+  const isRenewal = before?.holderIdentity === identity;
+  const transitions = before?.leaseTransitions ?? 0;
+  const time = microTime(now);
+  return {
+    ...before,
+    holderIdentity: identity,
+    leaseDurationSeconds,
+    acquireTime: isRenewal ? (before.acquireTime ?? time) : time,
+    renewTime: time,
+    leaseTransitions: isRenewal || before === undefined ? transitions : transitions + 1,
+  };
+}
+
+/** The spec of a Lease given back: free for anyone at once. The server demands a duration of at least a second. */
+export function releasedSpec(before: LeaseSpec | undefined, now: Date): LeaseSpec {
+  return { ...before, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
+}
+
+/** The API server's MicroTime takes exactly six digits. */
+const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');

@@ -1,0 +1,85 @@
+import { ConnectionError } from './errors.ts';
+import { metadataType } from './media-types.ts';
+import type { Transport } from './transport.ts';
+import type { WatchPosition } from './watch-position.ts';
+
+export interface WatchOnceOptions {
+  readonly transport: Transport;
+  /** The collection's path. */
+  readonly subject: string;
+  readonly position: WatchPosition;
+  readonly signal: AbortSignal;
+  readonly onOpen: () => void;
+  readonly metadataOnly?: boolean | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly streamSeconds?: number | undefined;
+  readonly watchdogMs?: number | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** The connection stands, and nothing comes over it. */
+export class SilenceError extends ConnectionError {}
+
+/** While a list is streamed there is always something to send; silence means a server that does not know how. */
+const listSilenceMs = 15_000;
+
+/**
+ * One watch, from the position's version on, or with a list streamed before it while the position is listing. Returns
+ * when the server ends it; throws what Transport.stream throws, an ERROR event's ApiError, or a SilenceError.
+ */
+export async function watchOnce(options: WatchOnceOptions): Promise<void> {
+  const { transport, subject, position, metadataOnly, streamSeconds = 300, random = Math.random } = options;
+  const { labelSelector, fieldSelector } = options;
+  const watchdog = watchdogOf(options);
+  const from = position.listing
+    ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
+    : { resourceVersion: position.version };
+  try {
+    await transport.stream({
+      path: subject,
+      accept: metadataOnly === true ? metadataType : undefined,
+      query: {
+        watch: true,
+        allowWatchBookmarks: true,
+        timeoutSeconds: Math.round(streamSeconds * (1 + random())),
+        labelSelector,
+        fieldSelector,
+        ...from,
+      },
+      signal: watchdog.signal,
+      onOpen: options.onOpen,
+      onValue: (line) => {
+        position.receive(line);
+        watchdog.heard();
+      },
+    });
+  } finally {
+    watchdog.release();
+  }
+}
+
+/** Aborts its signal when the caller's is aborted, or when nothing was heard for too long. */
+function watchdogOf({ subject, position, signal, watchdogMs = 180_000 }: WatchOnceOptions) {
+  const end = new AbortController();
+  const onStop = (): void => end.abort(signal.reason);
+  const onSilence = (): void => end.abort(new SilenceError(`The watch of ${subject} fell silent.`, 'SILENT'));
+  const start = () => setTimeout(onSilence, position.listing ? Math.min(listSilenceMs, watchdogMs) : watchdogMs);
+  let listing = position.listing;
+  let timer = start();
+  signal.addEventListener('abort', onStop, { once: true });
+  const release = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onStop);
+  };
+  return {
+    signal: end.signal,
+    release,
+    heard(): void {
+      if (listing === position.listing) return void timer.refresh();
+      listing = position.listing;
+      clearTimeout(timer);
+      timer = start();
+    },
+  };
+}
