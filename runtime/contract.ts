@@ -173,6 +173,7 @@ export const ports = {
 
 export const mounts = {
   certificates: '/var/run/lumigo/certificates',
+  telemetryProxyConfiguration: '/etc/lumigo/telemetry-proxy',
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
 } as const;
 
@@ -186,6 +187,7 @@ export const suffixes = {
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',
   certificates: '-webhook-certificates',
+  telemetryProxyConfiguration: '-telemetry-proxy-configuration',
   managerRole: '-manager-role',
   leaderElectionRole: '-leader-election-role',
   priorityClass: '-priority',

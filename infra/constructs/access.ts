@@ -1,0 +1,56 @@
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { permissions, suffixes, type PolicyRule } from '../../runtime/contract.ts';
+import type { Settings } from '../settings-schema.ts';
+import { labels } from './labels.ts';
+
+/** The user that the API server knows the operator as. */
+export const operatorUser = ({ name, namespace }: Settings): string =>
+  `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
+
+const rules = (granted: readonly PolicyRule[]): k8s.PolicyRule[] =>
+  granted.map(({ apiGroups, resources, verbs }) => ({
+    apiGroups: [...apiGroups],
+    resources: [...resources],
+    verbs: [...verbs],
+  }));
+
+/** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
+export class Access extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const { name, namespace } = settings;
+    const account = `${name}${suffixes.manager}`;
+    const common = labels(settings, 'rbac');
+    const subjects = [{ kind: 'ServiceAccount', name: account, namespace }];
+    const reference = (kind: string, role: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: role });
+
+    // The token is mounted where a pod asks for it, which only the operator's does.
+    new k8s.KubeServiceAccount(this, 'account', {
+      metadata: { name: account, namespace, labels: common },
+      automountServiceAccountToken: false,
+    });
+
+    const clusterRole = `${name}${suffixes.managerRole}`;
+    new k8s.KubeClusterRole(this, 'cluster-role', {
+      metadata: { name: clusterRole, labels: common },
+      rules: rules(permissions.cluster),
+    });
+    new k8s.KubeClusterRoleBinding(this, 'cluster-role-binding', {
+      metadata: { name: clusterRole, labels: common },
+      roleRef: reference('ClusterRole', clusterRole),
+      subjects,
+    });
+
+    const role = `${name}${suffixes.leaderElectionRole}`;
+    new k8s.KubeRole(this, 'role', {
+      metadata: { name: role, namespace, labels: common },
+      rules: rules(permissions.ownNamespace),
+    });
+    new k8s.KubeRoleBinding(this, 'role-binding', {
+      metadata: { name: role, namespace, labels: common },
+      roleRef: reference('Role', role),
+      subjects,
+    });
+  }
+}

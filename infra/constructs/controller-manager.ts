@@ -1,0 +1,122 @@
+import type { V1Container, V1DeploymentSpec, V1PodSpec } from '@kubernetes/client-node';
+import { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { mounts, paths, ports, suffixes } from '../../runtime/contract.ts';
+import type { Settings } from '../settings-schema.ts';
+import { imageReference } from './image.ts';
+import { labels, optOut, selectorLabels } from './labels.ts';
+import { containerSecurity, podSecurity, probes } from './pod.ts';
+import { managerEnvironment } from './runtime-environment.ts';
+import type { TelemetryProxy } from './telemetry-proxy.ts';
+
+const component = 'controller-manager';
+const certificates = 'webhook-certificates';
+
+export interface ControllerManagerProps {
+  readonly settings: Settings;
+  /** The second container of each pod. */
+  readonly telemetryProxy: TelemetryProxy;
+}
+
+/** The operator's pods: the manager and, beside it, the telemetry proxy. */
+export class ControllerManager extends Construct {
+  constructor(scope: Construct, id: string, props: ControllerManagerProps) {
+    super(scope, id);
+    const { settings } = props;
+    const { name, namespace } = settings;
+    const common = labels(settings, component);
+    const selector = { matchLabels: selectorLabels(settings) };
+    const priorityClass = `${name}${suffixes.priorityClass}`;
+
+    if (settings.priorityClassName === '')
+      new k8s.KubePriorityClass(this, 'priority', {
+        metadata: { name: priorityClass, labels: common },
+        description: 'The Lumigo operator. Without it new workloads are traced only after a restart of their pods.',
+        globalDefault: false,
+        preemptionPolicy: 'PreemptLowerPriority',
+        value: 1_000_000,
+      });
+
+    // The typed construct drops fields and resource quantities it does not know; settings have to pass as they are.
+    new ApiObject(this, 'deployment', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: `${name}${suffixes.manager}`, namespace, labels: { ...common, ...optOut } },
+      spec: {
+        replicas: settings.controllerManager.replicas,
+        selector,
+        // A webhook answers at any time of an upgrade.
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+        template: {
+          metadata: {
+            labels: { ...settings.podLabels, ...common, ...optOut },
+            annotations: { 'kubectl.kubernetes.io/default-container': 'manager', ...settings.podAnnotations },
+          },
+          spec: podSpec(props, settings.priorityClassName === '' ? priorityClass : settings.priorityClassName),
+        },
+      } satisfies V1DeploymentSpec,
+    });
+
+    // By how many may go, not by how many must stay: a single replica must not block the drain of its node.
+    new k8s.KubePodDisruptionBudget(this, 'disruption-budget', {
+      metadata: { name: `${name}${suffixes.manager}`, namespace, labels: common },
+      spec: { maxUnavailable: k8s.IntOrString.fromNumber(1), selector },
+    });
+
+    new k8s.KubeService(this, 'metrics-service', {
+      metadata: { name: `${name}${suffixes.metricsService}`, namespace, labels: labels(settings, 'metrics') },
+      spec: {
+        type: 'ClusterIP',
+        selector: selectorLabels(settings),
+        ports: [
+          { name: 'metrics', port: ports.metrics, targetPort: k8s.IntOrString.fromString('metrics'), protocol: 'TCP' },
+        ],
+      },
+    });
+  }
+}
+
+function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityClassName: string): V1PodSpec {
+  return {
+    serviceAccountName: `${settings.name}${suffixes.manager}`,
+    automountServiceAccountToken: true,
+    // Kubernetes would describe each Service of the namespace in LUMIGO_… variables, which the operator does not know.
+    enableServiceLinks: false,
+    priorityClassName,
+    terminationGracePeriodSeconds: 30,
+    securityContext: podSecurity,
+    imagePullSecrets: settings.imagePullSecrets,
+    nodeSelector: settings.nodeSelector,
+    tolerations: settings.tolerations,
+    affinity: settings.affinity,
+    topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+      maxSkew: 1,
+      topologyKey,
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: { matchLabels: selectorLabels(settings) },
+    })),
+    containers: [managerContainer(settings), telemetryProxy.container],
+    volumes: [
+      // Optional: the pod starts, and its webhook waits, until the certificate is there.
+      { name: certificates, secret: { secretName: `${settings.name}${suffixes.certificates}`, optional: true } },
+      ...telemetryProxy.volumes,
+    ],
+  };
+}
+
+function managerContainer(settings: Settings): V1Container {
+  const { image, resources } = settings.controllerManager.manager;
+  const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
+  return {
+    name: 'manager',
+    image: imageReference(image),
+    imagePullPolicy: 'IfNotPresent',
+    env: managerEnvironment(settings),
+    ports: [port('webhook', ports.webhook), port('health', ports.health), port('metrics', ports.metrics)],
+    ...probes('health', paths.live, paths.ready),
+    resources,
+    securityContext: containerSecurity,
+    volumeMounts: [{ name: certificates, mountPath: mounts.certificates, readOnly: true }],
+  };
+}

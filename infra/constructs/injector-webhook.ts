@@ -1,0 +1,95 @@
+import { ApiObject } from 'cdk8s';
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { lumigo, paths, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
+import type { Settings } from '../settings-schema.ts';
+import { operatorUser } from './access.ts';
+import { labels, selectorLabels } from './labels.ts';
+import { injectorConditions, lumigoConditions } from './match-conditions.ts';
+
+const operations = ['CREATE', 'UPDATE'];
+const namespaceName = 'kubernetes.io/metadata.name';
+
+/** One rule for each API group, with its kinds in the contract's order. */
+function workloadRules() {
+  const groups = [...new Set(workloads.map(({ group }) => group))];
+  return groups.map((group) => {
+    const kinds = workloads.filter((workload) => workload.group === group);
+    return {
+      apiGroups: [group],
+      apiVersions: [...new Set(kinds.map(({ version }) => version))],
+      resources: kinds.map(({ plural }) => plural),
+      operations,
+      scope: 'Namespaced',
+    };
+  });
+}
+
+/**
+ * How the API server finds the webhook and what it sends there. The authority of its certificate (`caBundle`) is left
+ * out: whoever issues the certificate writes it, and applying these manifests again must not take it away.
+ */
+export class InjectorWebhook extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const { name, namespace, webhook } = settings;
+    const service = `${name}${suffixes.webhookService}`;
+    const operator = operatorUser(settings);
+    const common = labels(settings, 'webhook');
+
+    new k8s.KubeService(this, 'service', {
+      metadata: { name: service, namespace, labels: common },
+      spec: {
+        type: 'ClusterIP',
+        selector: selectorLabels(settings),
+        ports: [{ name: 'webhook', port: 443, targetPort: k8s.IntOrString.fromString('webhook'), protocol: 'TCP' }],
+      },
+    });
+
+    const call = (path: string) => ({
+      clientConfig: { service: { name: service, namespace, path, port: 443 } },
+      admissionReviewVersions: ['v1'],
+      failurePolicy: 'Ignore',
+      matchPolicy: 'Equivalent',
+      sideEffects: 'None',
+      timeoutSeconds: webhook.timeoutSeconds,
+    });
+
+    new ApiObject(this, 'configuration', {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: `${name}${suffixes.injectorWebhook}`, labels: common },
+      webhooks: [
+        {
+          name: webhooks.injector,
+          ...call(paths.inject),
+          rules: workloadRules(),
+          // Another webhook may add a container after this one: that container wants the injection too.
+          reinvocationPolicy: 'IfNeeded',
+          namespaceSelector: {
+            matchExpressions: [
+              { key: namespaceName, operator: 'NotIn', values: webhook.excludedNamespaces },
+              { key: namespaceName, operator: 'NotIn', values: [namespace] },
+            ],
+          },
+          matchConditions: injectorConditions(operator),
+        },
+        {
+          name: webhooks.lumigoes,
+          ...call(paths.lumigoes),
+          rules: [
+            {
+              apiGroups: [lumigo.group],
+              apiVersions: [lumigo.version],
+              resources: [lumigo.plural],
+              operations,
+              scope: 'Namespaced',
+            },
+          ],
+          reinvocationPolicy: 'Never',
+          matchConditions: lumigoConditions(operator),
+        },
+      ],
+    });
+  }
+}

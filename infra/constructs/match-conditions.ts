@@ -1,0 +1,41 @@
+import { labels } from '../../runtime/contract.ts';
+
+/**
+ * What the API server checks, in CEL, before it calls a webhook. An expression that fails would make it skip the webhook
+ * (failurePolicy Ignore), so nothing is read without asking first whether it is there.
+ */
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+const podTemplate = (object: string): string =>
+  `(has(${object}.spec.jobTemplate) ? ${object}.spec.jobTemplate.spec.template : ${object}.spec.template)`;
+
+const autoTrace = (object: string): string =>
+  `(has(${object}.metadata.labels) && '${labels.autoTrace}' in ${object}.metadata.labels ? ` +
+  `${object}.metadata.labels['${labels.autoTrace}'] : '')`;
+
+/** Whether anything changed that an injection depends on; a scaled Deployment or a new annotation costs no call. */
+const injectionConcerned = [
+  `request.operation != 'UPDATE'`,
+  `${podTemplate('object')} != ${podTemplate('oldObject')}`,
+  `${autoTrace('object')} != ${autoTrace('oldObject')}`,
+].join(' || ');
+
+/** For the injector. `operator` is the user that the API server knows the operator as. */
+export const injectorConditions = (operator: string): readonly MatchCondition[] => [
+  { name: 'not-by-the-operator', expression: `request.userInfo.username != '${operator}'` },
+  { name: 'injection-concerned', expression: injectionConcerned },
+  { name: 'not-being-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
+];
+
+/** For Lumigo resources: their creation, and the dry runs by which the operator proves that its webhook is reached. */
+export const lumigoConditions = (operator: string): readonly MatchCondition[] => [
+  {
+    name: 'created-or-probed',
+    expression:
+      `request.operation == 'CREATE' || ` +
+      `(request.userInfo.username == '${operator}' && has(request.dryRun) && request.dryRun)`,
+  },
+];

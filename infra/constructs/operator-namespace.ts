@@ -1,0 +1,17 @@
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import type { Settings } from '../settings-schema.ts';
+import { labels } from './labels.ts';
+
+/** The operator's own namespace. It takes in only pods of the strictest Pod Security Standard, as the operator's are. */
+export class OperatorNamespace extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    new k8s.KubeNamespace(this, 'namespace', {
+      metadata: {
+        name: settings.namespace,
+        labels: { ...labels(settings, 'namespace'), 'pod-security.kubernetes.io/enforce': 'restricted' },
+      },
+    });
+  }
+}

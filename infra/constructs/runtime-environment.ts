@@ -1,0 +1,46 @@
+import { mounts, ports, suffixes } from '../../runtime/contract.ts';
+import { toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/config.ts';
+import type { Settings } from '../settings-schema.ts';
+import { operatorVersion } from '../version.ts';
+import { imageReference } from './image.ts';
+
+/** Where instrumented programs of any namespace reach the telemetry proxy. */
+export const telemetryProxyUrl = ({ name, namespace, kubernetesClusterDomain }: Settings): string =>
+  `http://${name}${suffixes.telemetryProxyService}.${namespace}.svc.${kubernetesClusterDomain}`;
+
+/** What the settings mean to the running operator; its pod's name is known to no one before it runs. */
+export function runtimeConfig(settings: Settings): Omit<RuntimeConfig, 'podName'> {
+  const { changes, injection, injectorWebhook, name } = settings;
+  return {
+    version: operatorVersion(),
+    operatorName: name,
+    operatorNamespace: settings.namespace,
+    serviceAccount: `${name}${suffixes.manager}`,
+    injectorImage: imageReference(injectorWebhook.lumigoInjector.image),
+    injectorImagePullPolicy: injection.imagePullPolicy,
+    injectorImagePullSecrets: injection.imagePullSecrets,
+    telemetryProxyUrl: telemetryProxyUrl(settings),
+    platform: settings.platform,
+    updateOnUpgrade: injection.updateOnUpgrade,
+    changesConcurrent: changes.concurrent,
+    changesConcurrentPerNamespace: changes.concurrentPerNamespace,
+    changesSettleSeconds: changes.settleSeconds,
+    excludedNamespaces: settings.webhook.excludedNamespaces,
+    removalDeadlineSeconds: settings.removal.deadlineSeconds,
+    drainSeconds: 5,
+    webhookPort: ports.webhook,
+    healthPort: ports.health,
+    metricsPort: ports.metrics,
+    listenAddress: '',
+    certificatesDirectory: mounts.certificates,
+    logLevel: settings.debug.enabled ? 'debug' : 'info',
+  };
+}
+
+/** The manager's environment: its configuration, and its pod's name as Kubernetes tells it. */
+export function managerEnvironment(settings: Settings) {
+  const podName = variableOf('podName');
+  return toEnvironment({ ...runtimeConfig(settings), podName: '' }).map(({ name, value }) =>
+    name === podName ? { name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } } : { name, value },
+  );
+}

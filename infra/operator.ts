@@ -1,0 +1,27 @@
+import { Chart } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { Access } from './constructs/access.ts';
+import { ControllerManager } from './constructs/controller-manager.ts';
+import { InjectorWebhook } from './constructs/injector-webhook.ts';
+import { LumigoCrd } from './constructs/lumigo-crd.ts';
+import { OperatorNamespace } from './constructs/operator-namespace.ts';
+import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
+import type { Settings } from './settings-schema.ts';
+
+/**
+ * The whole system. The order is the one to apply it in: what others refer to comes first, and the webhook after those
+ * who answer it.
+ *
+ * No `namespace` is given to the chart: cdk8s would write it into objects that have none.
+ */
+export class Operator extends Chart {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id, { disableResourceNameHashes: true });
+    if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
+    new LumigoCrd(this, 'crd');
+    new Access(this, 'access', settings);
+    const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', settings);
+    new ControllerManager(this, 'controller-manager', { settings, telemetryProxy });
+    new InjectorWebhook(this, 'injector-webhook', settings);
+  }
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+/**
+ * The forms that a single setting can have. Each message completes the sentence "<path> must …", so that a problem reads
+ * the same whichever setting it is about.
+ */
+
+/** A name that may stand in a DNS label, which is what most Kubernetes names are. */
+export const dnsLabel = (maxLength = 63) =>
+  z
+    .string({ error: 'must be a text' })
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and - (not at either end)')
+    .max(maxLength, `must be at most ${maxLength} characters long`);
+
+/** A name with dots, as Secrets have. */
+export const dnsSubdomain = () =>
+  z
+    .string({ error: 'must be a text' })
+    .regex(
+      /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
+      'must consist of lower-case letters, digits, - and . (starting and ending with a letter or digit)',
+    )
+    .max(253, 'must be at most 253 characters long');
+
+export const secretKey = () =>
+  z
+    .string({ error: 'must be a text' })
+    .regex(/^[-._a-zA-Z0-9]{1,253}$/, 'must consist of letters, digits, -, _ and ., as keys of Secrets do');
+
+export const text = () => z.string({ error: 'must be a text (in YAML: put it in quotes)' });
+
+export const flag = () => z.boolean({ error: 'must be true or false, without quotes' });
+
+export const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}, without quotes`;
+  return z.int({ error }).min(min, error).max(max, error);
+};
+
+export const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` });
+
+export const httpUrl = () =>
+  text().regex(/^https?:\/\/[^/\s]+(\/\S*[^/\s])?$/, 'must be an http:// or https:// URL without a slash at its end');
+
+const repository = () =>
+  text().regex(
+    /^[a-z0-9]([-._a-z0-9]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9]([-._a-z0-9]*[a-z0-9])?)*$/,
+    'must be an image repository without tag or digest, such as registry.example.com/team/image',
+  );
+
+/** Which image a container runs; a digest wins over the tag. */
+export const image = (defaults: { readonly repository: string; readonly tag: string }, meaning: string) =>
+  z.strictObject({
+    repository: repository().default(defaults.repository).describe(`Where ${meaning} comes from.`),
+    tag: text()
+      .regex(/^[A-Za-z0-9_][-.A-Za-z0-9_]{0,127}$/, 'must be an image tag (letters, digits, -, _ and .)')
+      .default(defaults.tag)
+      .describe(`Which version of ${meaning}.`),
+    digest: text()
+      .regex(/^(sha256:[0-9a-f]{64})?$/, 'must be sha256: and 64 hexadecimal characters, or empty')
+      .default('')
+      .describe(`Pins ${meaning} to its content (\`sha256:…\`); wins over the tag.`),
+  });
+
+/** A part of a Kubernetes object that passes as it is: the API server knows its form, and a newer one more of it. */
+export const opaqueMap = () => z.record(z.string(), z.unknown(), { error: 'must be a map' });
+export const opaqueList = () =>
+  z.array(z.record(z.string(), z.unknown(), { error: 'must be a map' }), { error: 'must be a list' });
+
+export const stringMap = () => z.record(z.string(), text(), { error: 'must be a map of texts' });
