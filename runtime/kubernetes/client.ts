@@ -17,6 +17,8 @@ export interface Written {
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly lane?: Lane | undefined;
+  /** Of one attempt. Default 30 s. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface ReadOptions extends CallOptions {
@@ -83,14 +85,13 @@ export function createClient(transport: Transport): Client {
       write(transport, { method: 'PUT', path: objectPath(ref), body: object }, options),
     patch: (ref, patch, options = {}) =>
       write(transport, { method: 'PATCH', path: objectPath(ref), ...patchOf(patch) }, options),
-    async delete(ref, { dryRun, preconditions, propagation, signal, lane } = {}) {
+    async delete(ref, { dryRun, preconditions, propagation, ...call } = {}) {
       const dryRuns = dryRun === true ? ['All'] : undefined;
       await transport.request({
         method: 'DELETE',
         path: objectPath(ref),
         body: { ...deleteOptions, preconditions, propagationPolicy: propagation, dryRun: dryRuns },
-        signal,
-        lane,
+        ...callOf(call),
         repeatable: preconditions?.uid !== undefined || dryRun === true,
       });
     },
@@ -105,9 +106,12 @@ function objectPath(ref: ResourceRef): string {
   return resourcePath(ref);
 }
 
-const callOf = ({ signal, lane, metadataOnly }: ReadOptions): Pick<ApiRequest, 'signal' | 'lane' | 'accept'> => ({
+type Call = Pick<ApiRequest, 'signal' | 'lane' | 'timeoutMs' | 'accept'>;
+
+const callOf = ({ signal, lane, timeoutMs, metadataOnly }: ReadOptions): Call => ({
   signal,
   lane,
+  timeoutMs,
   accept: metadataOnly === true ? metadataType : undefined,
 });
 

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from './objects.ts';
+import type { Metadata } from '../injection/types.ts';
 
 /** The part of a Lease's spec that election is about; a Lease may hold more, and keeps it. */
 export interface LeaseSpec {
@@ -10,8 +10,11 @@ export interface LeaseSpec {
   readonly leaseTransitions?: number | undefined;
 }
 
-export interface Lease extends KubernetesObject {
+/** A Lease, whole: it is written back with what this program does not know. */
+export interface Lease {
+  readonly metadata: Metadata & { readonly resourceVersion: string };
   readonly spec?: LeaseSpec;
+  readonly [field: string]: unknown;
 }
 
 /** A Lease as last read, and when this candidate first saw it at that version, by its own monotonic clock. */

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../errors.ts';
+import type { ElectionOptions, ElectionTimes, TakenLease } from './election.ts';
+import type { LeaseHolder } from './lease-holder.ts';
+import type { Lease } from './plan-lease.ts';
+
+export interface TermOptions extends ElectionOptions, TakenLease {
+  readonly times: ElectionTimes;
+  readonly holder: LeaseHolder;
+}
+
+/** Leads until the Lease is lost, the work fails or the signal is aborted; gives the Lease back where it still is ours. */
+export async function leadTerm(options: TermOptions): Promise<void> {
+  const { signal, logger, name, identity, times } = options;
+  const term = new Term(options);
+  const onStop = (): void => term.end('stopped');
+  signal.addEventListener('abort', onStop, { once: true });
+  if (signal.aborted) onStop();
+  logger?.info({ lease: name, identity }, 'leading');
+  const work = signal.aborted ? Promise.resolve() : startWork(options, term);
+  await term.renewUntilTheEnd();
+  signal.removeEventListener('abort', onStop);
+  logger?.info({ lease: name, identity, cause: term.cause }, 'no longer leading');
+  tellStopped(options);
+  if (term.cause !== 'lost' && (await settlesWithin(work, term.leftMs))) await term.release();
+  if (signal.aborted) return;
+  await work;
+  // Whoever failed is not the first to try again.
+  if (term.cause === 'failed') await sleep(times.retryPeriodMs * 2, undefined, { signal }).catch(() => undefined);
+}
+
+/** `stopped`: on request; `failed`: the work threw; `lost`: another has the Lease, or it could not be renewed in time. */
+type EndCause = 'stopped' | 'failed' | 'lost';
+
+class Term {
+  readonly #options: TermOptions;
+  readonly #end = new AbortController();
+  #deadline: NodeJS.Timeout | undefined;
+  #lease: Lease;
+  #renewedAt: number;
+  #cause: EndCause | undefined;
+  #problem: string | undefined;
+
+  constructor(options: TermOptions) {
+    this.#options = options;
+    this.#lease = options.lease;
+    this.#renewedAt = options.takenAt;
+    this.#arm();
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  get cause(): EndCause | undefined {
+    return this.#cause;
+  }
+
+  /** Until the leadership ends unless it is renewed: well before the Lease itself runs out for the others. */
+  get leftMs(): number {
+    return Math.max(0, this.#renewedAt + this.#options.times.renewDeadlineMs - performance.now());
+  }
+
+  end(cause: EndCause): void {
+    if (this.#cause !== undefined) return;
+    this.#cause = cause;
+    clearTimeout(this.#deadline);
+    this.#end.abort(new Error(`The leadership of ${this.#options.name} has ended (${cause}).`));
+  }
+
+  async renewUntilTheEnd(): Promise<void> {
+    let pauseMs = this.#options.times.retryPeriodMs;
+    while (!this.signal.aborted) {
+      await sleep(pauseMs, undefined, { signal: this.signal }).catch(() => undefined);
+      if (!this.signal.aborted) pauseMs = await this.#renew();
+    }
+  }
+
+  /** Gives the Lease back. Where that fails it runs out by itself. */
+  async release(): Promise<void> {
+    const { holder, identity, logger, name } = this.#options;
+    try {
+      if ((await holder.release(this.#lease)) !== undefined) return;
+      // The end interrupted a renewal that the server had taken in.
+      const found = await holder.read();
+      if (found?.spec?.holderIdentity === identity) await holder.release(found);
+    } catch (error) {
+      logger?.warn({ lease: name, problem: describeError(error) }, 'lease not given back; it will run out');
+    }
+  }
+
+  /** Returns how long to wait before the next attempt. */
+  async #renew(): Promise<number> {
+    const { holder, identity, times, logger, name } = this.#options;
+    const sentAt = performance.now();
+    try {
+      const renewed = await holder.hold(this.#lease, this.signal);
+      if (renewed !== undefined) {
+        this.#lease = renewed;
+        this.#renewedAt = sentAt;
+        this.#problem = undefined;
+        if (!this.signal.aborted) this.#arm();
+        return times.retryPeriodMs;
+      }
+      // Changed by someone: an annotation, or our own write whose answer was lost; or another holds it.
+      const found = await holder.read(this.signal);
+      if (found?.spec?.holderIdentity !== identity) this.end('lost');
+      else this.#lease = found;
+      return 0;
+    } catch (error) {
+      const problem = describeError(error);
+      if (!this.signal.aborted && problem !== this.#problem)
+        logger?.warn({ lease: name, problem, leftMs: Math.round(this.leftMs) }, 'lease not renewed');
+      this.#problem = problem;
+      return times.retryPeriodMs / 5;
+    }
+  }
+
+  #arm(): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.end('lost'), this.leftMs);
+  }
+}
+
+function startWork({ onStartedLeading, previousRenewTime, logger, name }: TermOptions, term: Term): Promise<void> {
+  const { signal } = term;
+  // Also what it throws before its first await ends the leadership rather than the election.
+  return Promise.resolve()
+    .then(() => onStartedLeading({ signal, previousRenewTime }))
+    .catch((error: unknown) => {
+      if (signal.aborted) return;
+      logger?.error({ lease: name, problem: describeError(error) }, 'the work of the leader failed');
+      term.end('failed');
+    });
+}
+
+function tellStopped({ onStoppedLeading, logger, name }: TermOptions): void {
+  try {
+    onStoppedLeading?.();
+  } catch (error) {
+    logger?.error({ lease: name, problem: describeError(error) }, 'the end of a leadership was not handled');
+  }
+}
+
+async function settlesWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  const waiting = new AbortController();
+  const late = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
+  const settled = await Promise.race([work.then(() => true), late]);
+  waiting.abort();
+  return settled;
+}

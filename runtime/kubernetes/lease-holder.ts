@@ -1,0 +1,69 @@
+import type { Client } from './client.ts';
+import { isAlreadyExists, isConflict, isNotFound } from './errors.ts';
+import type { ResourceRef } from './paths.ts';
+import { heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
+
+export interface LeaseHolderOptions {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly name: string;
+  readonly identity: string;
+  readonly leaseDurationSeconds: number;
+  /** Of one request. */
+  readonly timeoutMs: number;
+}
+
+const leaseType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
+
+/** Reads and writes one Lease in one identity's name. Every write is of the version read, so two can never both succeed. */
+export class LeaseHolder {
+  readonly #options: LeaseHolderOptions;
+  readonly #ref: ResourceRef & { readonly name: string };
+
+  constructor(options: LeaseHolderOptions) {
+    this.#options = options;
+    this.#ref = { ...leases, namespace: options.namespace, name: options.name };
+  }
+
+  /** The Lease; undefined when there is none. */
+  async read(signal?: AbortSignal): Promise<Lease | undefined> {
+    const { client } = this.#options;
+    return client.get(this.#ref, this.#call(signal)).catch(undefinedIf(isNotFound));
+  }
+
+  /** Takes or renews it. Undefined when another was faster: it was changed, made or deleted since it was read. */
+  hold(lease: Lease | undefined, signal?: AbortSignal): Promise<Lease | undefined> {
+    return this.#write(lease, heldSpec(lease?.spec, { ...this.#options, now: new Date() }), signal);
+  }
+
+  /** Gives it back, so that a successor need not wait for it to run out. Undefined as for `hold`. */
+  release(lease: Lease): Promise<Lease | undefined> {
+    return this.#write(lease, releasedSpec(lease.spec, new Date()));
+  }
+
+  async #write(lease: Lease | undefined, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name } = this.#options;
+    const collection = { ...leases, namespace };
+    const written =
+      lease === undefined
+        ? client
+            .create(collection, { ...leaseType, metadata: { namespace, name }, spec }, this.#call(signal))
+            .catch(undefinedIf(isAlreadyExists))
+        : client
+            .update(this.#ref, { ...lease, spec }, this.#call(signal))
+            .catch(undefinedIf((error) => isConflict(error) || isNotFound(error)));
+    return (await written)?.object;
+  }
+
+  #call(signal: AbortSignal | undefined) {
+    return { signal, lane: 'standing', timeoutMs: this.#options.timeoutMs } as const;
+  }
+}
+
+function undefinedIf(expected: (error: unknown) => boolean): (error: unknown) => undefined {
+  return (error) => {
+    if (!expected(error)) throw error;
+    return undefined;
+  };
+}
