@@ -1,4 +1,3 @@
-import type { V1Container, V1DeploymentSpec, V1PodSpec } from '@kubernetes/client-node';
 import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
@@ -6,7 +5,7 @@ import { mounts, paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
-import { containerSecurity, podSecurity, probes } from './pod.ts';
+import { containerSecurity, podSecurity, probes, type Raw } from './pod.ts';
 import { managerEnvironment } from './runtime-environment.ts';
 import type { TelemetryProxy } from './telemetry-proxy.ts';
 
@@ -55,7 +54,7 @@ export class ControllerManager extends Construct {
           },
           spec: podSpec(props, settings.priorityClassName === '' ? priorityClass : settings.priorityClassName),
         },
-      } satisfies V1DeploymentSpec,
+      },
     });
 
     // By how many may go, not by how many must stay: a single replica must not block the drain of its node.
@@ -77,7 +76,7 @@ export class ControllerManager extends Construct {
   }
 }
 
-function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityClassName: string): V1PodSpec {
+function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
   return {
     serviceAccountName: `${settings.name}${suffixes.manager}`,
     automountServiceAccountToken: true,
@@ -105,7 +104,7 @@ function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityC
   };
 }
 
-function managerContainer(settings: Settings): V1Container {
+function managerContainer(settings: Settings): Raw {
   const { image, resources } = settings.controllerManager.manager;
   const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {

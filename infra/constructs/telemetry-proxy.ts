@@ -1,4 +1,3 @@
-import type { V1Container, V1Volume } from '@kubernetes/client-node';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { stringify } from 'yaml';
@@ -6,7 +5,7 @@ import { mounts, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
-import { containerSecurity, probes } from './pod.ts';
+import { containerSecurity, probes, type Raw } from './pod.ts';
 
 const configurationFile = 'collector.yaml';
 const volume = 'telemetry-proxy-configuration';
@@ -32,8 +31,8 @@ const configuration = {
 
 /** What instrumented programs send their telemetry to: an OpenTelemetry Collector in the operator's pod, behind a Service. */
 export class TelemetryProxy extends Construct {
-  readonly container: V1Container;
-  readonly volumes: readonly V1Volume[];
+  readonly container: Raw;
+  readonly volumes: readonly Raw[];
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
@@ -64,7 +63,7 @@ export class TelemetryProxy extends Construct {
   }
 }
 
-function container(settings: Settings): V1Container {
+function container(settings: Settings): Raw {
   const { image, resources } = settings.controllerManager.telemetryProxy;
   const port = (portName: string, containerPort: number) => ({ name: portName, containerPort, protocol: 'TCP' });
   return {
