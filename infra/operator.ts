@@ -4,6 +4,7 @@ import { Access } from './constructs/access.ts';
 import { ControllerManager } from './constructs/controller-manager.ts';
 import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
+import { MonitoredNamespaces } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import type { Settings } from './settings-schema.ts';
@@ -23,5 +24,6 @@ export class Operator extends Chart {
     const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', settings);
     new ControllerManager(this, 'controller-manager', { settings, telemetryProxy });
     new InjectorWebhook(this, 'injector-webhook', settings);
+    new MonitoredNamespaces(this, 'monitored-namespaces', settings);
   }
 }

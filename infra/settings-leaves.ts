@@ -48,18 +48,27 @@ const repository = () =>
     'must be an image repository without tag or digest, such as registry.example.com/team/image',
   );
 
+/** A map with these settings and no others. */
+export const fields = <T extends z.core.$ZodLooseShape>(shape: T) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? `must be a map of ${Object.keys(shape).join(', ')}` : undefined),
+  });
+
+/** Settings that belong together; left out, each has its default. */
+export const section = <T extends z.core.$ZodLooseShape>(shape: T) => fields(shape).prefault({} as never);
+
 /** Which image a container runs; a digest wins over the tag. */
-export const image = (defaults: { readonly repository: string; readonly tag: string }, meaning: string) =>
-  z.strictObject({
-    repository: repository().default(defaults.repository).describe(`Where ${meaning} comes from.`),
+export const image = (defaults: { readonly repository: string; readonly tag: string }, of: string) =>
+  section({
+    repository: repository().default(defaults.repository).describe(`Where the image of ${of} comes from.`),
     tag: text()
       .regex(/^[A-Za-z0-9_][-.A-Za-z0-9_]{0,127}$/, 'must be an image tag (letters, digits, -, _ and .)')
       .default(defaults.tag)
-      .describe(`Which version of ${meaning}.`),
+      .describe(`The tag of the image of ${of}.`),
     digest: text()
       .regex(/^(sha256:[0-9a-f]{64})?$/, 'must be sha256: and 64 hexadecimal characters, or empty')
       .default('')
-      .describe(`Pins ${meaning} to its content (\`sha256:…\`); wins over the tag.`),
+      .describe(`Pins the image of ${of} to its content (\`sha256:…\`); wins over the tag.`),
   });
 
 /** A part of a Kubernetes object that passes as it is: the API server knows its form, and a newer one more of it. */

@@ -3,12 +3,14 @@ import { excludedNamespaces, optInDefaults, webhooks } from '../runtime/contract
 import {
   dnsLabel,
   dnsSubdomain,
+  fields,
   flag,
   httpUrl,
   image,
   oneOf,
   opaqueList,
   opaqueMap,
+  section,
   secretKey,
   stringMap,
   text,
@@ -35,35 +37,31 @@ const linuxNodes = {
   },
 };
 
-const controllerManager = z.strictObject({
+const controllerManager = section({
   replicas: wholeNumber(1, 20)
     .default(2)
     .describe('How many pods serve the webhook; one of them leads. With one, injection pauses while it restarts.'),
-  manager: z
-    .strictObject({
-      image: image(
-        { repository: 'public.ecr.aws/lumigo/lumigo-kubernetes-operator', tag: operatorVersion() },
-        "the operator's image",
-      ).prefault({}),
-      resources: opaqueMap()
-        .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } })
-        .describe('Requests and limits of the manager container.'),
-    })
-    .prefault({}),
-  telemetryProxy: z
-    .strictObject({
-      image: image(
-        { repository: 'otel/opentelemetry-collector-contrib', tag: '0.130.0' },
-        "the telemetry proxy's image, an OpenTelemetry Collector",
-      ).prefault({}),
-      resources: opaqueMap()
-        .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } })
-        .describe('Requests and limits of the telemetry proxy container.'),
-    })
-    .prefault({}),
+  manager: section({
+    image: image(
+      { repository: 'public.ecr.aws/lumigo/lumigo-kubernetes-operator', tag: operatorVersion() },
+      'the operator',
+    ),
+    resources: opaqueMap()
+      .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } })
+      .describe('Requests and limits of the manager container.'),
+  }),
+  telemetryProxy: section({
+    image: image(
+      { repository: 'otel/opentelemetry-collector-contrib', tag: '0.130.0' },
+      'the telemetry proxy, an OpenTelemetry Collector,',
+    ),
+    resources: opaqueMap()
+      .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } })
+      .describe('Requests and limits of the telemetry proxy container.'),
+  }),
 });
 
-const injection = z.strictObject({
+const injection = section({
   imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never')
     .default('IfNotPresent')
     .describe("When nodes pull the injector's image for instrumented pods."),
@@ -79,7 +77,7 @@ const injection = z.strictObject({
     ),
 });
 
-const changes = z.strictObject({
+const changes = section({
   concurrent: wholeNumber(1, 256).default(16).describe('How many workloads may be changing at once in all namespaces.'),
   concurrentPerNamespace: wholeNumber(1, 256)
     .default(16)
@@ -89,7 +87,7 @@ const changes = z.strictObject({
     .describe('How long a changed workload keeps its place among those, so that rollouts follow one another.'),
 });
 
-const webhook = z.strictObject({
+const webhook = section({
   excludedNamespaces: z
     .array(dnsLabel(), { error: 'must be a list of namespaces' })
     .min(1, 'must name at least one namespace, such as kube-system')
@@ -100,16 +98,13 @@ const webhook = z.strictObject({
     .describe('How long the API server waits for the webhook before it goes on without.'),
 });
 
-const monitoredNamespace = z.strictObject(
-  {
-    namespace: dnsLabel().describe('The namespace to trace; it must exist.'),
-    secretName: dnsSubdomain()
-      .default(optInDefaults.tokenSecret)
-      .describe("The Secret in that namespace with Lumigo's token."),
-    secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
-  },
-  { error: (issue) => (issue.code === 'invalid_type' ? 'must be a map with the key namespace' : undefined) },
-);
+const monitoredNamespace = fields({
+  namespace: dnsLabel().describe('The namespace to trace; it must exist.'),
+  secretName: dnsSubdomain()
+    .default(optInDefaults.tokenSecret)
+    .describe("The Secret in that namespace with Lumigo's token."),
+  secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
+});
 
 /**
  * Every setting of an installation, with its form, its default and its meaning. Names that the original operator's Helm
@@ -118,7 +113,7 @@ const monitoredNamespace = z.strictObject(
  *
  * Leaves are texts, whole numbers and flags; maps and lists of Kubernetes' own form pass as they are.
  */
-export const settingsSchema = z.strictObject({
+export const settingsSchema = fields({
   name: dnsLabel(NAME_LENGTH)
     .default('lumigo-lumigo-operator')
     .describe('The name of the installation, with which the names of its objects begin.'),
@@ -132,50 +127,39 @@ export const settingsSchema = z.strictObject({
     .default('kubernetes')
     .describe('OpenShift assigns user ids itself; there the injection pins none.'),
   kubernetesClusterDomain: dnsSubdomain().default('cluster.local').describe("The cluster's DNS domain."),
-  cluster: z
-    .strictObject({ name: text().default('').describe('A name for this cluster, shown with its telemetry.') })
-    .prefault({}),
-  endpoint: z
-    .strictObject({
-      otlp: z
-        .strictObject({
-          url: httpUrl()
-            .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
-            .describe('Where traces and logs go, by OTLP over HTTP.'),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  controllerManager: controllerManager.prefault({}),
-  injectorWebhook: z
-    .strictObject({
-      lumigoInjector: z
-        .strictObject({
-          image: image(
-            { repository: 'public.ecr.aws/lumigo/lumigo-autotrace', tag: 'latest' },
-            "the injector's image, which carries Lumigo's tracers",
-          ).prefault({}),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  injection: injection.prefault({}),
-  changes: changes.prefault({}),
-  removal: z
-    .strictObject({
-      deadlineSeconds: wholeNumber(1, 86_400)
-        .default(120)
-        .describe('How long a workload that cannot be updated may hold up the deletion of its Lumigo resource.'),
-    })
-    .prefault({}),
-  webhook: webhook.prefault({}),
+  cluster: section({ name: text().default('').describe('A name for this cluster, shown with its telemetry.') }),
+  endpoint: section({
+    otlp: section({
+      url: httpUrl()
+        .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
+        .describe('Where traces and logs go, by OTLP over HTTP.'),
+    }),
+  }),
+  controllerManager: controllerManager,
+  injectorWebhook: section({
+    lumigoInjector: section({
+      image: image(
+        { repository: 'public.ecr.aws/lumigo/lumigo-autotrace', tag: 'latest' },
+        "the injector, which carries Lumigo's tracers,",
+      ),
+    }),
+  }),
+  injection: injection,
+  changes: changes,
+  removal: section({
+    deadlineSeconds: wholeNumber(1, 86_400)
+      .default(120)
+      .describe('How long a workload that cannot be updated may hold up the deletion of its Lumigo resource.'),
+  }),
+  webhook: webhook,
   monitoredNamespaces: z
     .array(monitoredNamespace, { error: 'must be a list' })
     .default([])
-    .describe('Namespaces to trace: each gets a Lumigo resource that refers to a Secret there.'),
-  debug: z
-    .strictObject({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') })
-    .prefault({}),
+    .describe(
+      'Namespaces to trace: each gets a Lumigo resource that refers to a Secret there. On a first `kubectl apply` of all ' +
+        'manifests at once these come too early for the API server to know their kind; apply a second time.',
+    ),
+  debug: section({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') }),
   imagePullSecrets: opaqueList()
     .default([])
     .describe("Pull secrets of the operator's own pods, e.g. `[{name: registry}]`; they must exist in its namespace."),

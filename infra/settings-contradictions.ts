@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import { labels } from '../runtime/contract.ts';
+import { settingsSchema } from './settings-schema.ts';
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Namespaces that every cluster has and that others use too. */
+const shared = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
+  .map((key) => `app.kubernetes.io/${key}`)
+  .concat(labels.autoTrace);
+
+/**
+ * What cannot be together although each is right by itself. A rule looks only at parts that are right, so that its
+ * problems join those of the schema in one message.
+ */
+export function contradictionsIn(given: Given): readonly string[] {
+  return [...monitoredTwice(given), ...monitoredButExcluded(given), ...foreignNamespace(given), ...ownLabels(given)];
+}
+
+const { shape } = settingsSchema;
+
+function part<T extends z.ZodType>(schema: T, value: unknown): z.output<T> | undefined {
+  return schema.safeParse(value).data;
+}
+
+function monitoredTwice({ monitoredNamespaces }: Given): string[] {
+  const names = (part(shape.monitoredNamespaces, monitoredNamespaces) ?? []).map(({ namespace }) => namespace);
+  return names.flatMap((name, index) =>
+    names.indexOf(name) < index
+      ? [
+          `monitoredNamespaces[${index}].namespace repeats "${name}"; one Lumigo acts per namespace, so leave one of them out`,
+        ]
+      : [],
+  );
+}
+
+function monitoredButExcluded({ monitoredNamespaces, webhook, namespace }: Given): string[] {
+  const monitored = part(shape.monitoredNamespaces, monitoredNamespaces) ?? [];
+  const excluded = part(shape.webhook, webhook)?.excludedNamespaces ?? [];
+  const own = part(shape.namespace, namespace);
+  return monitored.flatMap((entry, index) => {
+    const where = `monitoredNamespaces[${index}].namespace is "${entry.namespace}"`;
+    if (entry.namespace === own) return [`${where}, the operator's own namespace, which is never instrumented`];
+    return excluded.includes(entry.namespace)
+      ? [`${where}, which webhook.excludedNamespaces excludes; take it out of one of the two`]
+      : [];
+  });
+}
+
+function foreignNamespace({ namespace, createNamespace }: Given): string[] {
+  return createNamespace === true && shared.includes(String(namespace))
+    ? [
+        `namespace is "${String(namespace)}", which is not the operator's alone; set createNamespace to false, or choose another`,
+      ]
+    : [];
+}
+
+function ownLabels({ podLabels }: Given): string[] {
+  return Object.keys(part(shape.podLabels, podLabels) ?? {}).flatMap((key) =>
+    reservedLabels.includes(key) ? [`podLabels sets ${key}, which the operator sets itself; leave it out`] : [],
+  );
+}

@@ -1,0 +1,29 @@
+import { settingEntries } from './settings-tree.ts';
+import { settingsVariable } from './settings.ts';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+const fallbackText = (value: unknown): string => (value === undefined ? '(required)' : `\`${JSON.stringify(value)}\``);
+
+/** docs/settings.md: each setting with its default and its meaning, from the schema that checks it. */
+export function settingsReference(): string {
+  const rows = settingEntries().map(
+    ({ path, fallback, meaning }) => `| \`${path}\` | ${cell(fallbackText(fallback))} | ${cell(meaning)} |`,
+  );
+  return `# Settings
+
+Generated from \`infra/settings-schema.ts\` by \`npm run generate\`; do not edit.
+
+A YAML or JSON file with those settings that shall differ from their default, named by \`${settingsVariable}\`:
+
+\`\`\`sh
+${settingsVariable}=my-settings.yaml npx cdk8s synth
+\`\`\`
+
+Maps are merged with their default key by key (\`null\` takes a key out), lists replace theirs.
+
+| setting | default | meaning |
+| --- | --- | --- |
+${rows.join('\n')}
+`;
+}
