@@ -1,11 +1,11 @@
 import type { PatchOperation } from '../injection/types.ts';
 import { metadataType, patchTypes } from './media-types.ts';
-import type { KubernetesObject, Manifest } from './objects.ts';
+import type { ChangedObject, KubernetesObject, Manifest } from './objects.ts';
 import { type ListOptions, listPages, type Page } from './pages.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import type { ApiRequest, Lane, Transport } from './transport.ts';
 
-export type { KubernetesObject, Manifest } from './objects.ts';
+export type { ChangedObject, KubernetesObject, Manifest } from './objects.ts';
 
 /** A write's answer: on a dry run the object that would have been. The warnings are the server's and its admission webhooks'. */
 export interface Written {
@@ -55,7 +55,7 @@ export interface Client {
   pages(ref: ResourceRef, options?: ListOptions): AsyncGenerator<Page, void, undefined>;
   create(ref: ResourceRef, object: Manifest, options?: WriteOptions): Promise<Written>;
   /** PUT of a whole object that was just read; a conflict when it changed since. */
-  update(ref: ResourceRef, object: Manifest, options?: WriteOptions): Promise<Written>;
+  update(ref: ResourceRef, object: ChangedObject, options?: WriteOptions): Promise<Written>;
   patch(ref: ResourceRef, patch: Patch, options?: WriteOptions): Promise<Written>;
   delete(ref: ResourceRef, options?: DeleteOptions): Promise<void>;
 }

@@ -15,10 +15,16 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** An object to send; the server adds the rest. One that was read may be sent back with its unknown fields. */
+/** An object to send; the server adds the rest. */
 export interface Manifest {
-  readonly apiVersion?: string;
-  readonly kind?: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly [field: string]: unknown;
+}
+
+/** An object that was read and changed, to send back whole, fields unknown to this program included. */
+export interface ChangedObject {
   readonly metadata: Metadata;
   readonly [field: string]: unknown;
 }

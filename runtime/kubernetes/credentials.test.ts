@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { inCluster } from './credentials.ts';
+
+let directory: string;
+const write = (name: string, text: string) => writeFile(join(directory, name), text);
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credentials-'));
+  await write('ca.crt', 'CA');
+  await write('namespace', 'lumigo-system\n');
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '6443' };
+
+describe('inCluster', () => {
+  it('reads what the kubelet mounts', async () => {
+    await write('token', 'one\n');
+    const connection = await inCluster({ directory, env });
+    expect([connection.server.href, connection.ca, connection.namespace]).toEqual([
+      'https://10.0.0.1:6443/',
+      'CA',
+      'lumigo-system',
+    ]);
+    expect(await connection.authorization()).toBe('Bearer one');
+  });
+
+  it('follows the token as the kubelet renews it: within a minute, and at once when the old one is refused', async () => {
+    let now = 0;
+    await write('token', 'one');
+    const connection = await inCluster({ directory, env, now: () => now });
+    await write('token', 'two');
+    now = 59_000;
+    expect(await connection.authorization()).toBe('Bearer one');
+    now = 60_000;
+    expect(await connection.authorization()).toBe('Bearer two');
+    await write('token', 'three');
+    expect(await connection.authorization(true)).toBe('Bearer three');
+  });
+
+  it('takes an IPv6 address', async () => {
+    await write('token', 'one');
+    const connection = await inCluster({ directory, env: { ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' } });
+    expect(connection.server.href).toBe('https://[fd00::1]:6443/');
+  });
+
+  it('says what is missing, and what to do outside a cluster', async () => {
+    await expect(inCluster({ directory, env: {} })).rejects.toThrow(/KUBERNETES_SERVICE_HOST is not set.*--kubeconfig/);
+    await expect(inCluster({ directory: join(directory, 'none'), env })).rejects.toThrow(
+      /none\/(ca\.crt|token) cannot be read \(ENOENT\).*--kubeconfig/,
+    );
+  });
+});

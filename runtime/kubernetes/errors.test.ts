@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { apiErrorOf, isAlreadyExists, isConflict, isGone, isNotFound } from './errors.ts';
+
+const refusal = { status: 409, subject: 'POST /api/v1/namespaces/shop/events' };
+
+describe('apiErrorOf', () => {
+  it('is what the Status says', () => {
+    const error = apiErrorOf(
+      {
+        kind: 'Status',
+        code: 403,
+        reason: 'Forbidden',
+        message: 'the namespace is being terminated',
+        details: { causes: [{ reason: 'NamespaceTerminating', message: 'shop' }], retryAfterSeconds: 3 },
+      },
+      refusal,
+    );
+    expect(error).toMatchObject({ status: 403, reason: 'Forbidden', message: 'the namespace is being terminated' });
+    expect(error.retryAfterSeconds).toBe(3);
+    expect(error.hasCause('NamespaceTerminating')).toBe(true);
+    expect(error.hasCause('FieldValueInvalid')).toBe(false);
+  });
+
+  it.each([['<html>Bearer s3cret</html>'], [undefined], [{ error: 's3cret' }]])(
+    'says so, and quotes nothing, where no API server answered: %j',
+    (body) => {
+      const { message } = apiErrorOf(body, { ...refusal, status: 502 });
+      expect(message).toContain('POST /api/v1/namespaces/shop/events was answered with status 502');
+      expect(message).not.toContain('s3cret');
+    },
+  );
+});
+
+describe('predicates', () => {
+  it('tell a conflict from what exists already, which have the same status', () => {
+    const exists = apiErrorOf({ code: 409, reason: 'AlreadyExists' }, refusal);
+    const conflict = apiErrorOf({ code: 409, reason: 'Conflict' }, refusal);
+    expect([exists, conflict].map(isAlreadyExists)).toEqual([true, false]);
+    expect([exists, conflict].map(isConflict)).toEqual([false, true]);
+  });
+
+  it('hold for an ApiError only', () => {
+    expect(isNotFound(Object.assign(new Error('no such file'), { status: 404 }))).toBe(false);
+    expect(isGone(apiErrorOf({ code: 410, reason: 'Expired' }, refusal))).toBe(true);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { eventObject } from './events.ts';
+
+const details = {
+  regarding: {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    namespace: 'shop',
+    name: 'cart',
+    uid: '6f3c',
+    resourceVersion: '7',
+  },
+  reason: 'LumigoAddedInstrumentation',
+  type: 'Normal',
+  message: 'Lumigo instrumentation added',
+  key: 'added/1',
+  now: new Date('2030-01-01T00:00:00.123Z'),
+  version: '1.2.3',
+  instance: 'manager-0',
+} as const;
+
+const nameOf = (changes: Partial<Parameters<typeof eventObject>[0]>): string =>
+  eventObject({ ...details, ...changes }).metadata.name;
+
+describe('eventObject', () => {
+  it('points at the workload, in its namespace, to the second', () =>
+    expect(eventObject(details)).toMatchObject({
+      metadata: { namespace: 'shop' },
+      involvedObject: details.regarding,
+      firstTimestamp: '2030-01-01T00:00:00Z',
+      lastTimestamp: '2030-01-01T00:00:00Z',
+      count: 1,
+      reportingInstance: 'manager-0',
+    }));
+
+  it('has the same name for the same change, whoever tells of it and when', () =>
+    expect(nameOf({ now: new Date(0), version: '2', instance: 'other', message: 'else' })).toBe(nameOf({})));
+
+  it.each([
+    ['change', { key: 'added/2' }],
+    ['reason', { reason: 'LumigoRemovedInstrumentation' }],
+    ['life of the object', { regarding: { ...details.regarding, uid: 'another' } }],
+  ])('has another name for another %s', (_what, changes) => expect(nameOf(changes)).not.toBe(nameOf({})));
+
+  it('keeps the object recognisable', () => expect(nameOf({})).toMatch(/^cart\.[0-9a-f]{16}$/));
+
+  it('always has a name that the API server accepts', () => {
+    const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
+    const subdomain = fc.array(label, { minLength: 1, maxLength: 8 }).map((labels) =>
+      labels
+        .join('.')
+        .slice(0, 253)
+        .replace(/[-.]+$/, ''),
+    );
+    fc.assert(
+      fc.property(subdomain, (name) => {
+        const event = nameOf({ regarding: { ...details.regarding, name } });
+        expect(event.length).toBeLessThanOrEqual(253);
+        expect(event).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+      }),
+    );
+  });
+
+  it('cuts a message that would be refused', () => {
+    const { message } = eventObject({ ...details, message: 'x'.repeat(2000) }) as { message?: string };
+    expect(message).toHaveLength(1024);
+    expect(message).toMatch(/…$/);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fromKubeconfig } from './kubeconfig.ts';
+
+const kubeconfig = {
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'staging',
+  clusters: [{ name: 'c', cluster: { server: 'https://c.example:6443/k8s', 'tls-server-name': 'inner' } }],
+  contexts: [
+    { name: 'staging', context: { cluster: 'c', user: 'static', namespace: 'shop' } },
+    { name: 'plugin', context: { cluster: 'c', user: 'exec' } },
+  ],
+  users: [
+    { name: 'static', user: { token: 'from-the-file', as: 'someone' } },
+    {
+      name: 'exec',
+      user: {
+        exec: {
+          apiVersion: 'client.authentication.k8s.io/v1',
+          command: process.execPath,
+          args: ['-e', `console.log('{"status":{"token":"from-the-plugin"}}')`],
+          interactiveMode: 'Never',
+        },
+      },
+    },
+  ],
+};
+
+describe('fromKubeconfig', () => {
+  let directory: string;
+  const path = () => join(directory, 'config');
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+    await writeFile(path(), JSON.stringify(kubeconfig));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  it('uses the current context', async () => {
+    const connection = await fromKubeconfig({ path: path() });
+    expect(connection).toMatchObject({ serverName: 'inner', namespace: 'shop', insecure: false });
+    expect(connection.server.href).toBe('https://c.example:6443/k8s');
+    expect(connection.headers).toEqual({ 'Impersonate-User': 'someone' });
+    expect(await connection.authorization()).toBe('Bearer from-the-file');
+  });
+
+  it('asks the plugin of a cloud', async () => {
+    const connection = await fromKubeconfig({ path: path(), context: 'plugin' });
+    expect(await connection.authorization()).toBe('Bearer from-the-plugin');
+  });
+
+  it('lists the contexts there are', () =>
+    expect(fromKubeconfig({ path: path(), context: 'production' })).rejects.toThrow(
+      /has no context 'production'\. It has: staging, plugin\./,
+    ));
+
+  it('names the file that cannot be read', () =>
+    expect(fromKubeconfig({ path: join(directory, 'none') })).rejects.toThrow(/none cannot be used: .*ENOENT/));
+});

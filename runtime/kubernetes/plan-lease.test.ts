@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { heldSpec, type Lease, planLease, releasedSpec, seeLease } from './plan-lease.ts';
+
+const candidate = { identity: 'b', retryPeriodMs: 5_000, leaseDurationMs: 15_000 };
+const lease = (spec: Lease['spec'] | undefined, resourceVersion = '1'): Lease => ({
+  metadata: { resourceVersion },
+  ...(spec === undefined ? {} : { spec }),
+});
+const heldByA = { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: '2030-01-01T00:00:00.000000Z' };
+
+describe('planLease', () => {
+  it('makes the Lease that is not there', () => expect(planLease(undefined, 0, candidate)).toEqual({ step: 'create' }));
+
+  it.each([
+    ['given back', { ...heldByA, holderIdentity: '' }],
+    ['that nobody ever held', undefined],
+    ['of its own earlier life', { ...heldByA, holderIdentity: 'b' }],
+  ])('takes a Lease %s at once', (_what, spec) =>
+    expect(planLease({ lease: lease(spec), since: 0 }, 0, candidate)).toEqual({ step: 'take' }),
+  );
+
+  it('takes the Lease of another no earlier than that lasts, counted from when its last change was seen', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), fc.nat(120_000), fc.nat(120_000), (seconds, since, now) => {
+        const seen = { lease: lease({ ...heldByA, leaseDurationSeconds: seconds }), since };
+        const plan = planLease(seen, now, candidate);
+        if (now - since >= seconds * 1000) expect(plan).toEqual({ step: 'take' });
+        else expect(plan).toEqual({ step: 'wait', ms: Math.min(since + seconds * 1000 - now, 5_000) });
+      }),
+    );
+  });
+
+  it('does not care what time the holder thinks it is', () => {
+    const plans = ['1970-01-01T00:00:00.000000Z', '2999-01-01T00:00:00.000000Z'].map((renewTime) =>
+      planLease({ lease: lease({ ...heldByA, renewTime }), since: 0 }, 14_999, candidate),
+    );
+    expect(plans).toEqual([
+      { step: 'wait', ms: 1 },
+      { step: 'wait', ms: 1 },
+    ]);
+  });
+});
+
+describe('seeLease', () => {
+  it('counts from the last change', () => {
+    const first = seeLease(undefined, lease(heldByA, '1'), 100);
+    expect(seeLease(first, lease(heldByA, '1'), 200).since).toBe(100);
+    expect(seeLease(first, lease(heldByA, '2'), 300).since).toBe(300);
+  });
+});
+
+describe('what is written', () => {
+  const now = new Date('2030-01-01T00:00:05.120Z');
+  const holding = { identity: 'b', leaseDurationSeconds: 15, now };
+
+  it('a change of hands is counted and dated', () =>
+    expect(heldSpec({ ...heldByA, leaseTransitions: 4, acquireTime: 'earlier' }, holding)).toEqual({
+      holderIdentity: 'b',
+      leaseDurationSeconds: 15,
+      acquireTime: '2030-01-01T00:00:05.120000Z',
+      renewTime: '2030-01-01T00:00:05.120000Z',
+      leaseTransitions: 5,
+    }));
+
+  it('a renewal changes the time and nothing else', () => {
+    const before = heldSpec(undefined, holding);
+    const later = { ...holding, now: new Date('2030-01-01T00:00:10Z') };
+    expect(heldSpec(before, later)).toEqual({ ...before, renewTime: '2030-01-01T00:00:10.000000Z' });
+  });
+
+  it('a Lease given back has no holder, keeps what else it says, and can be had at once', () => {
+    const spec = releasedSpec({ ...heldByA, leaseTransitions: 4 }, now);
+    expect(spec).toMatchObject({ holderIdentity: '', leaseTransitions: 4 });
+    expect(planLease({ lease: lease(spec), since: 0 }, 0, candidate)).toEqual({ step: 'take' });
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { backoffMs } from './plan-backoff.ts';
+import { planRetry } from './plan-retry.ts';
+
+const first = { attempts: 1, repeatable: false, random: 0 };
+
+describe('planRetry', () => {
+  it('waits as long as the server asks, and a little more so that clients do not return in step', () => {
+    expect(planRetry({ status: 429, retryAfterSeconds: 2 }, first)).toEqual({ again: true, afterMs: 2000 });
+    expect(planRetry({ status: 429, retryAfterSeconds: 2 }, { ...first, random: 0.5 })).toEqual({
+      again: true,
+      afterMs: 2500,
+    });
+    expect(planRetry({ status: 503, retryAfterSeconds: 1 }, first)).toEqual({ again: true, afterMs: 1000 });
+  });
+
+  it('never comes back at once to a server that is too busy', () =>
+    expect(planRetry({ status: 429, retryAfterSeconds: 0 }, first)).toEqual({ again: true, afterMs: 100 }));
+
+  it.each([
+    ['another error', { status: 500 }, first],
+    ['503 without Retry-After: it may have been done', { status: 503 }, first],
+    ['a wait that is too long to sit out', { status: 429, retryAfterSeconds: 60 }, first],
+    ['the fifth attempt', { status: 429 }, { ...first, attempts: 5 }],
+    ['a stale socket under a write that must not be sent twice', { staleSocket: true }, first],
+    ['a second stale socket', { staleSocket: true }, { attempts: 2, repeatable: true, random: 0 }],
+  ])('gives up on %s', (_case, failed, context) => expect(planRetry(failed, context)).toEqual({ again: false }));
+
+  it('repeats at once over a new connection what may be repeated', () =>
+    expect(planRetry({ staleSocket: true }, { ...first, repeatable: true })).toEqual({ again: true, afterMs: 0 }));
+});
+
+describe('backoffMs', () => {
+  const settings = { firstMs: 500, maxMs: 30_000 };
+
+  it('doubles up to the limit', () =>
+    expect([1, 2, 3, 6, 7, 8, 1000].map((failures) => backoffMs(failures, settings, 0))).toEqual([
+      500, 1000, 2000, 16_000, 30_000, 30_000, 30_000,
+    ]));
+
+  it('stays between half and the whole of it, and never below what the server asked for', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 100 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.nat(100_000),
+        (failures, random, atLeast) => {
+          const full = backoffMs(failures, settings, 0);
+          const ms = backoffMs(failures, settings, random);
+          expect(ms).toBeGreaterThan(full / 2);
+          expect(ms).toBeLessThanOrEqual(full);
+          expect(backoffMs(failures, settings, random, atLeast)).toBe(Math.max(ms, atLeast));
+        },
+      ),
+    );
+  });
+});
