@@ -1,0 +1,60 @@
+import { Agent, request } from 'node:https';
+
+export interface LoadOptions {
+  readonly url: URL;
+  readonly ca: string;
+  readonly connections: number;
+  /** Ends after so many milliseconds, or when the signal is aborted, whichever comes first. */
+  readonly durationMs: number;
+  readonly signal?: AbortSignal;
+  readonly body: string;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly failures: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Posts the same body over a fixed number of kept-alive connections, each as soon as its last answer is there. */
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const agent = new Agent({ keepAlive: true, maxSockets: options.connections, ca: options.ca });
+  const latencies: number[] = [];
+  let failures = 0;
+  const started = performance.now();
+  const over = () => performance.now() - started > options.durationMs || options.signal?.aborted === true;
+  const worker = async () => {
+    while (!over()) {
+      const begun = performance.now();
+      const status = await post(options, agent).catch(() => 0);
+      latencies.push(performance.now() - begun);
+      if (status !== 200) failures += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: options.connections }, worker));
+  agent.destroy();
+  const seconds = (performance.now() - started) / 1000;
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  return {
+    requests: latencies.length,
+    failures,
+    perSecond: latencies.length / seconds,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  };
+}
+
+function post({ url, body }: LoadOptions, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}

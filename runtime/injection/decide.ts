@@ -1,0 +1,259 @@
+import { instrumentedPrefix, labels, optInDefaults } from '../contract.ts';
+import { inject, labelValue, type LeftAlone } from './inject.ts';
+import { injectedLabel, isCurrent, isIntact, recordedTracing } from './intact.ts';
+import { equal } from './lists.ts';
+import { messages, type Code } from './messages.ts';
+import { isInjected } from './remove.ts';
+import { labelOf, optedOut, parseStamp, stamp, type Stamp } from './stamp.ts';
+import type { InjectorSettings, Metadata, NamespacePolicy, PodTemplate, TracingSettings, Workload } from './types.ts';
+import { isTouched, uninstrument } from './uninstrument.ts';
+import { kindOf, templateOf, withTemplate } from './workload.ts';
+import { annotations } from '../contract.ts';
+
+export interface DecisionInput {
+  /** The whole object, as it is or is about to be. */
+  readonly workload: Workload;
+  /** What an UPDATE changes, where that is known. */
+  readonly old?: Workload;
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'RECONCILE';
+  readonly policy: NamespacePolicy;
+  readonly injector: InjectorSettings;
+  /** ISO 8601, for the stamp. */
+  readonly now: string;
+  readonly by: 'webhook' | 'controller';
+  /** Whether an injection of an older version is renewed although nothing else asks for it. */
+  readonly renew?: boolean;
+}
+
+export type Decision =
+  | {
+      readonly action: 'inject';
+      /** `none`: our labels were put right, and nothing that anybody need be told of has changed. */
+      readonly change: 'added' | 'updated' | 'none';
+      readonly workload: Workload;
+      readonly code: Code;
+      readonly message: string;
+      readonly leftAlone: readonly LeftAlone[];
+    }
+  | { readonly action: 'remove'; readonly workload: Workload; readonly code: Code; readonly message: string }
+  | {
+      readonly action: 'none';
+      readonly code: Code;
+      readonly message: string;
+      /** The workload should be changed and cannot be: somebody should be told. */
+      readonly blocked?: boolean;
+    };
+
+/** The one decision about a workload, for the webhook, the reconciler, `--preview` and `--explain` (docs/adr/0001). */
+export function decide(input: DecisionInput): Decision {
+  const { workload, policy } = input;
+  const template = templateOf(workload);
+  const outOfReach = reasonOutOfReach(input, template);
+  if (outOfReach !== undefined || template === undefined)
+    return outOfReach ?? none('no-template', messages['no-template']());
+  if (optedOut(workload.metadata) || optedOut(template.metadata))
+    return takeOut(input, 'opted-out', messages['opted-out']());
+  const namespace = workload.metadata.namespace ?? '';
+  switch (policy.state) {
+    case 'none':
+      return optIn(input, template) ?? none('no-lumigo', messages['no-lumigo'](namespace));
+    case 'disabled':
+      if (input.operation === 'RECONCILE' && policy.remove)
+        return takeOut(input, 'disabled', messages.disabled(namespace));
+      return none('disabled', messages.disabled(namespace));
+    case 'inactive':
+      return none('inactive', messages.inactive(namespace, policy.reason));
+    case 'deleting':
+      if (input.operation !== 'RECONCILE' || !policy.remove)
+        return none('lumigo-deleting', messages['lumigo-deleting'](namespace));
+      return optIn(input, template) ?? takeOut(input, 'lumigo-deleting', messages['lumigo-deleting'](namespace));
+    case 'active':
+      return bringIn(input, template, policy.tracing, ['injected', messages.injected(namespace)]);
+  }
+}
+
+const none = (code: Code, message: string, blocked = false): Decision =>
+  blocked ? { action: 'none', code, message, blocked } : { action: 'none', code, message };
+
+/** What is not this operator's to change, whatever the namespace's policy. */
+function reasonOutOfReach(
+  { workload, operation }: DecisionInput,
+  template: PodTemplate | undefined,
+): Decision | undefined {
+  const { apiVersion, kind, metadata } = workload;
+  if (operation === 'DELETE') return none('deleted', messages.deleted());
+  if (kindOf(apiVersion, kind) === undefined)
+    return none('other-kind', messages['other-kind'](`${apiVersion} ${kind}`));
+  if (metadata.deletionTimestamp !== undefined) return none('deleting', messages.deleting());
+  if (kind === 'Job' && operation === 'UPDATE') return none('job-update', messages['job-update']());
+  const owner = ownerOf(kind, metadata);
+  if (owner !== undefined) return none('left-to-owner', messages['left-to-owner'](owner));
+  if (template !== undefined && isWindows(template)) return none('windows', messages.windows());
+  return undefined;
+}
+
+function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
+  const controller = ownerReferences.find((owner) => owner.controller === true);
+  if (controller === undefined) return undefined;
+  const leads = kind === 'ReplicaSet' || (kind === 'Job' && controller.kind === 'CronJob');
+  return leads ? `the ${controller.kind} '${controller.name}'` : undefined;
+}
+
+const isWindows = ({ spec: { os, nodeSelector } }: PodTemplate): boolean =>
+  os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows';
+
+/** A workload that asks for itself by its labels, where no Lumigo speaks for the namespace; undefined for one that does not. */
+function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
+  const { metadata } = input.workload;
+  if (labelOf(metadata)?.toLowerCase() !== 'true') return undefined;
+  const value = (label: string, fallback: string) => metadata.labels?.[label] ?? fallback;
+  const tracing = {
+    secretName: value(labels.tokenSecret, optInDefaults.tokenSecret),
+    secretKey: value(labels.tokenKey, optInDefaults.tokenKey),
+    traces: value(labels.enableTraces, String(optInDefaults.traces)).toLowerCase() !== 'false',
+    logs: value(labels.enableLogs, String(optInDefaults.logs)).toLowerCase() === 'true',
+  };
+  return bringIn(input, template, tracing, ['opted-in', messages['opted-in']()]);
+}
+
+function takeOut(input: DecisionInput, code: Code, message: string): Decision {
+  const { workload } = input;
+  if (!isTouched(workload)) return none(code, message);
+  // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
+  if (workload.kind === 'Job' && input.operation === 'RECONCILE')
+    return none('job-immutable-removal', messages['job-immutable-removal'](), true);
+  return {
+    action: 'remove',
+    workload: uninstrument(workload),
+    code: 'removed',
+    message: `${messages.removed()}: ${message}`,
+  };
+}
+
+type Outcome = readonly [code: Code, message: string];
+
+function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, outcome: Outcome): Decision {
+  const injected = isInjected(template);
+  if (input.operation === 'RECONCILE') {
+    const held = reasonToHoldBack(input, injected);
+    if (held !== undefined) return held;
+  }
+  const settings = { ...input.injector, ...tracing };
+  if (injected && staysAsItIs(input, template, tracing)) return relabel(input, template, tracing);
+  const result = inject(template, settings);
+  if (result.refused !== undefined)
+    return injected
+      ? takeOut(input, 'refused', messages.refused(result.refused))
+      : none('refused', messages.refused(result.refused), true);
+  const sameAsBefore = isSameInjection(input.old, result.template);
+  const change = sameAsBefore ? 'none' : injected || isInstrumentedBefore(input) ? 'updated' : 'added';
+  const changed = withTemplate(input.workload, result.template);
+  const metadata = stampedMetadata(input, labelValue(settings.version), tracing, change);
+  const [code, message] = outcome;
+  return { action: 'inject', change, workload: { ...changed, metadata }, code, message, leftAlone: result.leftAlone };
+}
+
+/** What the reconciler does not touch although the policy covers it: Jobs, and what is older than a Lumigo that says so. */
+function reasonToHoldBack({ workload, policy }: DecisionInput, injected: boolean): Decision | undefined {
+  if (workload.kind === 'Job') {
+    if (injected) return none('up-to-date', messages['up-to-date']());
+    if (isFinished(workload)) return none('job-finished', messages['job-finished']());
+    if (isLeftExisting(workload, policy)) return none('existing-left', messages['existing-left']());
+    return none('job-immutable', messages['job-immutable'](), true);
+  }
+  return !injected && isLeftExisting(workload, policy) ? none('existing-left', messages['existing-left']()) : undefined;
+}
+
+const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolean =>
+  policy.state === 'active' &&
+  !policy.injectExisting &&
+  (metadata.creationTimestamp ?? '') <= policy.createdAt &&
+  !isLabelledOurs(metadata);
+
+const isLabelledOurs = ({ labels: own }: Metadata): boolean =>
+  own?.[labels.autoTrace]?.startsWith(instrumentedPrefix) === true;
+
+function isFinished(job: Workload): boolean {
+  const { completionTime, conditions = [] } = (job['status'] ?? {}) as {
+    completionTime?: string;
+    conditions?: readonly { type: string; status: string }[];
+  };
+  const over = conditions.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
+  return completionTime !== undefined || over;
+}
+
+/**
+ * No surprise rollouts: an injection that does what it should is left as it was written, whatever version wrote it,
+ * until the user changes the pod template or the settings ask for a renewal.
+ */
+function staysAsItIs(
+  { workload, old, operation, injector, renew }: DecisionInput,
+  template: PodTemplate,
+  tracing: TracingSettings,
+): boolean {
+  if (operation === 'CREATE' || !equal(recordedTracing(template), tracing)) return false;
+  const settings = { ...injector, ...tracing };
+  if (operation === 'UPDATE' && (old === undefined || !equal(templateOf(old), templateOf(workload)))) return false;
+  if (renew === true && !isCurrent(template, settings)) return false;
+  return isIntact(template, settings);
+}
+
+/** The template is in order; so shall be the workload's own label and stamp. */
+function relabel(input: DecisionInput, template: PodTemplate, tracing: TracingSettings): Decision {
+  const label = injectedLabel(template) ?? labelValue(input.injector.version);
+  const metadata = stampedMetadata(input, label, tracing, 'none');
+  if (
+    equal(metadata.labels, input.workload.metadata.labels) &&
+    equal(metadata.annotations, input.workload.metadata.annotations)
+  )
+    return none('up-to-date', messages['up-to-date']());
+  const workload = { ...input.workload, metadata };
+  return {
+    action: 'inject',
+    change: 'none',
+    workload,
+    code: 'relabelled',
+    message: messages.relabelled(),
+    leftAlone: [],
+  };
+}
+
+/** Where nothing changed for the programs, the stamp that told of the last change stays: it was told of. */
+function stampedMetadata(
+  input: DecisionInput,
+  label: string,
+  tracing: TracingSettings,
+  change: 'added' | 'updated' | 'none',
+): Metadata {
+  const { workload, old, now, by } = input;
+  const known = change === 'none' ? (stampOf(workload) ?? stampOf(old)) : undefined;
+  const userLabel = labelOf(workload.metadata);
+  const content: Stamp = {
+    change: known?.change ?? (change === 'none' ? 'updated' : change),
+    at: known?.at ?? now,
+    by: known?.by ?? by,
+    tracing,
+    ...(userLabel === undefined ? {} : { userLabel }),
+  };
+  return stamp(workload.metadata, label, content);
+}
+
+const stampOf = (workload: Workload | undefined): Stamp | undefined =>
+  parseStamp(workload?.metadata.annotations?.[annotations.instrumentation]);
+
+const isInstrumentedBefore = ({ old }: DecisionInput): boolean => {
+  const before = old === undefined ? undefined : templateOf(old);
+  return before !== undefined && isInjected(before);
+};
+
+/** Whether what this operator wrote stands in the old object as well, word for word. */
+function isSameInjection(old: Workload | undefined, template: PodTemplate): boolean {
+  const before = old === undefined ? undefined : templateOf(old);
+  if (before === undefined || !isInjected(before)) return false;
+  return (
+    equal(
+      before.metadata?.annotations?.[annotations.injection],
+      template.metadata?.annotations?.[annotations.injection],
+    ) && injectedLabel(before) === injectedLabel(template)
+  );
+}

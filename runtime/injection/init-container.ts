@@ -1,0 +1,43 @@
+import { injector } from '../contract.ts';
+import { borrowedResources } from './borrowed-resources.ts';
+import type { Container, InjectorSettings, Named, PodSpec } from './types.ts';
+
+/** The volume that carries the injector from the init container to the others. */
+export const injectorVolume: Named = { name: injector.volume, emptyDir: { sizeLimit: injector.volumeSizeLimit } };
+
+/**
+ * The init container that copies the injector. Fields that the API server would fill in are written out, so that what
+ * it stores is what was meant, and injecting into that again changes nothing.
+ */
+export function initContainer(settings: InjectorSettings, spec: PodSpec): Container {
+  return {
+    name: injector.container,
+    image: settings.image,
+    imagePullPolicy: settings.imagePullPolicy,
+    env: [{ name: injector.targetVariable, value: injector.targetDirectory }],
+    volumeMounts: [{ name: injector.volume, mountPath: injector.targetDirectory }],
+    resources: borrowedResources(spec),
+    securityContext: securityContext(settings, spec),
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+  };
+}
+
+/** Passes Pod Security `restricted` whatever the pod itself says. */
+function securityContext({ platform }: InjectorSettings, spec: PodSpec): object {
+  const restricted = {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    readOnlyRootFilesystem: true,
+    runAsNonRoot: true,
+  };
+  // OpenShift gives every namespace a range of user ids and its own seccomp profile, and refuses a pod that pins others.
+  if (platform === 'openshift') return restricted;
+  return { ...restricted, runAsUser: userFor(spec), seccompProfile: { type: 'RuntimeDefault' } };
+}
+
+/** A user that is not root, and that the pod's volumes are meant for where the pod says so. */
+function userFor({ securityContext: { runAsUser = 0, fsGroup = 0 } = {} }: PodSpec): number {
+  if (runAsUser > 0) return runAsUser;
+  return fsGroup > 0 ? fsGroup : injector.fallbackUser;
+}

@@ -1,0 +1,67 @@
+import { annotations, labels } from '../contract.ts';
+import { withoutEmpty } from './lists.ts';
+import type { Metadata, TracingSettings } from './types.ts';
+
+/** What the operator notes on a workload about its last change. */
+export interface Stamp {
+  readonly change: 'added' | 'updated';
+  /** ISO 8601, to the millisecond: tells two changes apart. */
+  readonly at: string;
+  readonly by: 'webhook' | 'controller';
+  readonly tracing: TracingSettings;
+  /** The value of `lumigo.auto-trace` that the user had set; it comes back on removal. */
+  readonly userLabel?: string;
+}
+
+const FORM =
+  /^(added|updated) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)(?: label=(\S*))?$/;
+
+/** One line for people and programs: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
+export function writeStamp({ change, at, by, tracing, userLabel }: Stamp): string {
+  const { secretName, secretKey, traces, logs } = tracing;
+  const label = userLabel === undefined ? '' : ` label=${userLabel}`;
+  return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${label}`;
+}
+
+/** Reads the annotation's text; undefined for none, or one that is not ours. */
+export function parseStamp(text: string | undefined): Stamp | undefined {
+  const [, change, at, by, secretName, secretKey, traces, logs, userLabel] = FORM.exec(text ?? '') ?? [];
+  if (change === undefined || at === undefined || secretName === undefined || secretKey === undefined) return undefined;
+  return {
+    change: change as Stamp['change'],
+    at,
+    by: by as Stamp['by'],
+    tracing: { secretName, secretKey, traces: traces === 'true', logs: logs === 'true' },
+    ...(userLabel === undefined ? {} : { userLabel }),
+  };
+}
+
+/** The metadata of an instrumented workload: our label and our stamp. */
+export function stamp(metadata: Metadata, label: string, content: Stamp): Metadata {
+  return {
+    ...metadata,
+    labels: { ...metadata.labels, [labels.autoTrace]: label },
+    annotations: { ...metadata.annotations, [annotations.instrumentation]: writeStamp(content) },
+  };
+}
+
+/** The exact inverse of `stamp`: the user's own label is back, and maps that have become empty are gone. */
+export function unstamp(metadata: Metadata): Metadata {
+  const own = { ...metadata.labels };
+  const userLabel = labelOf(metadata);
+  if (userLabel === undefined) delete own[labels.autoTrace];
+  else own[labels.autoTrace] = userLabel;
+  const { [annotations.instrumentation]: _stamp, ...rest } = metadata.annotations ?? {};
+  return withoutEmpty({ ...metadata, labels: own, annotations: rest }, ['labels', 'annotations']);
+}
+
+/** `lumigo.auto-trace` as the user set it: what stands there, unless it is ours, then what the stamp remembers. */
+export function labelOf(metadata: Metadata): string | undefined {
+  const value = metadata.labels?.[labels.autoTrace];
+  if (value?.startsWith('lumigo-operator.') !== true) return value;
+  return parseStamp(metadata.annotations?.[annotations.instrumentation])?.userLabel;
+}
+
+/** Whether the label says `false`, in any case. */
+export const optedOut = (metadata: Metadata | undefined): boolean =>
+  metadata?.labels?.[labels.autoTrace]?.toLowerCase() === 'false';

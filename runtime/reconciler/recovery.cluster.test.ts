@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { workloads } from '../contract.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+
+let operator: OperatorBench;
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+
+describe('while the webhook is away', () => {
+  it('D12, D30: workloads are created all the same, and instrumented once it is back', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('away');
+    await bench.activate(namespace);
+    await operator.stopManager();
+    const mutable = everyKind.filter(([, kind]) => kind.mutable);
+    for (const [, kind] of mutable) await bench.create(workloadOf(kind, namespace, `missed-${kind.plural}`));
+    await operator.startManager();
+    for (const [, kind] of mutable) await bench.whenInstrumented(kind, namespace, `missed-${kind.plural}`);
+    expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutable.length);
+  });
+
+  it('an opt-out is caught up with, too', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('caught-up');
+    await bench.activate(namespace);
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    await operator.stopManager();
+    await bench.merge(deployment, namespace, 'app', { metadata: { labels: { 'lumigo.auto-trace': 'false' } } });
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    await operator.startManager();
+    await bench.whenInstrumented(deployment, namespace, 'app', false);
+  });
+
+  it('a rollback to a template without the injection is mended', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('rolled-back');
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const clean = await bench.templateOf(deployment, namespace, 'app');
+    await bench.activate(namespace);
+    await bench.whenInstrumented(deployment, namespace, 'app');
+    await operator.stopManager();
+    const operations = [{ op: 'replace' as const, path: '/spec/template', value: clean }];
+    await bench.client.patch({ ...deployment, namespace, name: 'app' }, { kind: 'json', operations });
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await operator.startManager();
+    await bench.whenInstrumented(deployment, namespace, 'app');
+  });
+});
+
+describe('a manager that is killed', () => {
+  it('in the middle of 200 workloads: nothing is lost, and nothing is told twice', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('killed');
+    const names = Array.from({ length: 200 }, (_, index) => `app-${index}`);
+    await Promise.all(names.map((name) => bench.create(workloadOf(deployment, namespace, name))));
+    await bench.secret(namespace);
+    await bench.lumigo(namespace);
+    const instrumented = async () => {
+      let count = 0;
+      for await (const { items } of bench.client.pages({ ...deployment, namespace }, { metadataOnly: true }))
+        count += items.filter(({ metadata }) => metadata.labels?.['lumigo.auto-trace'] !== undefined).length;
+      return count;
+    };
+    await eventually(async () => expect(await instrumented()).toBeGreaterThan(30), { intervalMs: 5 });
+    await operator.killManager();
+    const atDeath = await instrumented();
+    expect(atDeath).toBeLessThan(200);
+    await operator.startManager();
+    await eventually(async () => expect(await instrumented()).toBe(200), { timeoutMs: 60_000 });
+    await eventually(async () => {
+      const told = new Map<string, number>();
+      for await (const { items } of bench.client.pages({ group: '', version: 'v1', plural: 'events', namespace }))
+        for (const event of items as unknown as { reason: string; involvedObject: { name: string } }[])
+          if (event.reason === 'LumigoAddedInstrumentation')
+            told.set(event.involvedObject.name, (told.get(event.involvedObject.name) ?? 0) + 1);
+      expect(told.size).toBe(200);
+      expect([...told.values()].every((times) => times === 1)).toBe(true);
+    });
+    await eventually(async () =>
+      expect((await bench.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(200),
+    );
+  });
+
+  it('while another stands by: the other takes over within the life of the Lease', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('heir');
+    const standby = await operator.startAnother();
+    await operator.killManager();
+    const killed = Date.now();
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    await bench.activate(namespace);
+    await bench.whenInstrumented(deployment, namespace, 'app');
+    expect(Date.now() - killed).toBeLessThan(25_000);
+    await operator.startManager();
+    await standby.stop();
+  });
+});

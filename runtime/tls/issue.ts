@@ -1,0 +1,102 @@
+import 'reflect-metadata';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+  type Extension,
+  X509Certificate,
+} from '@peculiar/x509';
+import { randomBytes, webcrypto } from 'node:crypto';
+
+/** A certificate and its private key, both PEM. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface Validity {
+  readonly days: number;
+  /** When it is issued; it is valid from an hour before, for clocks that differ. */
+  readonly now: Date;
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const HOUR_MS = 3_600_000;
+
+/** A certificate authority that signs itself. */
+export async function issueAuthority(commonName: string, validity: Validity): Promise<KeyPair> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: `CN=${commonName}`,
+    keys: keys as never,
+    signingAlgorithm: algorithm,
+    ...timesOf(validity),
+    extensions: [
+      new BasicConstraintsExtension(true, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature, true),
+    ],
+  });
+  return { certificate: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
+}
+
+/** A server's certificate, valid for these names and addresses, signed by the authority. */
+export async function issueServing(
+  authority: KeyPair,
+  subject: { readonly dnsNames: readonly string[]; readonly ipAddresses?: readonly string[] },
+  validity: Validity,
+): Promise<KeyPair> {
+  const { dnsNames, ipAddresses = [] } = subject;
+  const names = [
+    ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
+    ...ipAddresses.map((value) => ({ type: 'ip' as const, value })),
+  ];
+  const extensions = [
+    new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+    new SubjectAlternativeNameExtension(names),
+  ];
+  return issueLeaf(authority, dnsNames[0] ?? 'server', extensions, validity);
+}
+
+async function issueLeaf(
+  authority: KeyPair,
+  commonName: string,
+  more: Extension[],
+  validity: Validity,
+): Promise<KeyPair> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const issuer = new X509Certificate(authority.certificate);
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: randomBytes(16).toString('hex'),
+    subject: `CN=${commonName}`,
+    issuer: issuer.subject,
+    publicKey: keys.publicKey as never,
+    signingKey: (await importKey(authority.key)) as never,
+    signingAlgorithm: algorithm,
+    ...timesOf(validity),
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      ...more,
+    ],
+  });
+  return { certificate: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
+}
+
+const timesOf = ({ now, days }: Validity) => ({
+  notBefore: new Date(now.getTime() - HOUR_MS),
+  notAfter: new Date(now.getTime() + days * 24 * HOUR_MS),
+});
+
+async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key)).toString('base64');
+  return `-----BEGIN PRIVATE KEY-----\n${der.replace(/(.{64})/g, '$1\n').trimEnd()}\n-----END PRIVATE KEY-----\n`;
+}
+
+function importKey(pem: string): Promise<webcrypto.CryptoKey> {
+  const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
+  return webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
+}

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { labels, workloads } from '../contract.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
+
+let operator: OperatorBench;
+let shop: string;
+beforeAll(async () => {
+  operator = await startOperator();
+  shop = await operator.bench.namespace('shop');
+  await operator.bench.activate(shop);
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+const optOut = { [labels.autoTrace]: 'false' };
+
+describe('a workload that is created after the Lumigo', () => {
+  it.each(everyKind)('D1: a %s comes back instrumented, and one event says so', async (_name, kind) => {
+    const { bench } = operator;
+    const name = `new-${kind.plural}`;
+    await bench.create(workloadOf(kind, shop, name));
+    expect(await bench.isInstrumented(kind, shop, name)).toBe(true);
+    expect(await bench.label(kind, shop, name)).toMatch(/^lumigo-operator\.v/);
+    await eventually(async () => {
+      const events = await bench.events(shop, name);
+      expect(events.map(({ reason }) => reason)).toEqual(['LumigoAddedInstrumentation']);
+      expect(events[0]?.message).toContain('injector webhook');
+      expect(events[0]?.involvedObject.uid).toBe((await bench.get(kind, shop, name)).metadata.uid);
+    });
+  });
+
+  it.each(everyKind)('a %s that is opted out stays as it is', async (_name, kind) => {
+    const { bench } = operator;
+    const name = `out-${kind.plural}`;
+    await bench.create(workloadOf(kind, shop, name, { labels: optOut }));
+    expect(await bench.isInstrumented(kind, shop, name)).toBe(false);
+    expect(await bench.label(kind, shop, name)).toBe('false');
+    expect(await bench.events(shop, name)).toEqual([]);
+  });
+
+  it.each(mutableKinds)(
+    'D19: opting a %s out takes the injection away, opting in again brings it back',
+    async (_name, kind) => {
+      const { bench } = operator;
+      const name = `toggled-${kind.plural}`;
+      const outside = await bench.namespace('outside');
+      await bench.create(workloadOf(kind, outside, name));
+      await bench.create(workloadOf(kind, shop, name));
+      await bench.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: 'FALSE' } } });
+      expect(await bench.templateOf(kind, shop, name)).toEqual(await bench.templateOf(kind, outside, name));
+      expect(await bench.label(kind, shop, name)).toBe('FALSE');
+      await bench.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: null } } });
+      expect(await bench.isInstrumented(kind, shop, name)).toBe(true);
+      await eventually(async () => {
+        const reasons = (await bench.events(shop, name)).map(({ reason }) => reason).sort();
+        expect(reasons).toEqual([
+          'LumigoAddedInstrumentation',
+          'LumigoAddedInstrumentation',
+          'LumigoRemovedInstrumentation',
+        ]);
+      });
+    },
+  );
+
+  it('D24: a dry run is answered like any other, and leaves no event', async () => {
+    const { bench } = operator;
+    const manifest = workloadOf(deployment, shop, 'dry');
+    const { object } = await bench.client.create({ ...deployment, namespace: shop }, manifest, { dryRun: true });
+    expect(JSON.stringify(object)).toContain('lumigo-injector');
+    expect(await bench.events(shop, 'dry')).toEqual([]);
+  });
+});
+
+describe('an update', () => {
+  it('D17, D24: of something other than the template changes nothing of ours and makes no event', async () => {
+    const { bench } = operator;
+    await bench.create(workloadOf(deployment, shop, 'annotated'));
+    const before = await bench.templateOf(deployment, shop, 'annotated');
+    await bench.merge(deployment, shop, 'annotated', {
+      metadata: { annotations: { note: 'x' } },
+      spec: { paused: true },
+    });
+    expect(await bench.templateOf(deployment, shop, 'annotated')).toEqual(before);
+    await eventually(async () => expect(await bench.events(shop, 'annotated')).toHaveLength(1));
+  });
+
+  it('of the template keeps the injection', async () => {
+    const { bench } = operator;
+    await bench.create(workloadOf(deployment, shop, 'updated'));
+    const template = { spec: { containers: [{ name: 'app', image: 'app:2' }] } };
+    await bench.merge(deployment, shop, 'updated', { spec: { template } });
+    expect(await bench.isInstrumented(deployment, shop, 'updated')).toBe(true);
+    expect((await bench.templateOf(deployment, shop, 'updated')).spec.containers[0]?.['image']).toBe('app:2');
+  });
+
+  it('D3: of a Job passes untouched', async () => {
+    const { bench } = operator;
+    const job = workloads[5];
+    const early = await bench.namespace('early');
+    await bench.create(workloadOf(job, early, 'old'));
+    await bench.activate(early);
+    await bench.merge(job, early, 'old', { metadata: { labels: { touched: 'yes' } } });
+    expect(await bench.isInstrumented(job, early, 'old')).toBe(false);
+    await bench.create(workloadOf(job, early, 'new'));
+    await bench.merge(job, early, 'new', { metadata: { labels: { touched: 'yes' } } });
+    expect(await bench.isInstrumented(job, early, 'new')).toBe(true);
+  });
+
+  it('D2: keeps fields that no client library need know', async () => {
+    const { bench } = operator;
+    const sidecar = { name: 'sidecar', image: 'proxy:1', restartPolicy: 'Always' };
+    await bench.create(workloadOf(deployment, shop, 'modern', { pod: { initContainers: [sidecar] } }));
+    const { spec } = await bench.templateOf(deployment, shop, 'modern');
+    expect(spec.initContainers?.[0]).toMatchObject(sidecar);
+    expect(spec.initContainers?.[1]?.name).toBe('lumigo-injector');
+  });
+});
+
+describe('what belongs to an owner, or nowhere', () => {
+  it('D18: a ReplicaSet of any controller and a Job of a CronJob are left to it', async () => {
+    const { bench } = operator;
+    const owner = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'Rollout',
+      name: 'r',
+      uid: 'ba5e0000-0000-4000-8000-000000000000',
+      controller: true,
+    };
+    const replicaSet = workloadOf(workloads[3], shop, 'owned');
+    await bench.create({ ...replicaSet, metadata: { ...replicaSet.metadata, ownerReferences: [owner] } as never });
+    expect(await bench.isInstrumented(workloads[3], shop, 'owned')).toBe(false);
+    const job = workloadOf(workloads[5], shop, 'spawned');
+    const cron = { ...owner, apiVersion: 'batch/v1', kind: 'CronJob' };
+    await bench.create({ ...job, metadata: { ...job.metadata, ownerReferences: [cron] } as never });
+    expect(await bench.isInstrumented(workloads[5], shop, 'spawned')).toBe(false);
+  });
+
+  it('D5: a Windows pod is not touched', async () => {
+    const { bench } = operator;
+    await bench.create(workloadOf(deployment, shop, 'windows', { pod: { os: { name: 'windows' } } }));
+    expect(await bench.isInstrumented(deployment, shop, 'windows')).toBe(false);
+  });
+
+  it('D47: namespaces without a Lumigo, and kube-system, stay as they are', async () => {
+    const { bench } = operator;
+    const elsewhere = await bench.namespace('elsewhere');
+    for (const namespace of [elsewhere, 'kube-system']) {
+      await bench.create(workloadOf(deployment, namespace, 'plain'));
+      expect(await bench.isInstrumented(deployment, namespace, 'plain')).toBe(false);
+    }
+  });
+
+  it('one workload can opt in without a Lumigo, by its labels', async () => {
+    const { bench } = operator;
+    const alone = await bench.namespace('alone');
+    const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'mine', [labels.enableLogs]: 'true' };
+    await bench.create(workloadOf(deployment, alone, 'opted-in', { labels: own }));
+    const { spec } = await bench.templateOf(deployment, alone, 'opted-in');
+    const env = new Map(spec.containers[0]?.env?.map((variable) => [variable.name, variable]));
+    expect(env.get('LUMIGO_TRACER_TOKEN')?.valueFrom).toEqual({
+      secretKeyRef: { name: 'mine', key: 'token', optional: true },
+    });
+    expect(env.get('LUMIGO_ENABLE_LOGS')?.value).toBe('true');
+    await bench.merge(deployment, alone, 'opted-in', { metadata: { labels: { [labels.autoTrace]: 'false' } } });
+    expect(await bench.isInstrumented(deployment, alone, 'opted-in')).toBe(false);
+  });
+});
+
+describe('a second Lumigo', () => {
+  it('D16: is refused where it is created, with the name of the first', async () => {
+    await expect(operator.bench.lumigo(shop, {}, 'second')).rejects.toThrow(
+      `There is already a Lumigo in the '${shop}' namespace: 'lumigo'`,
+    );
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { cacheFolder, cacheKey } from './cache.ts';
+import { components } from './components.ts';
+
+const sources = { goMod: 'module a', goSum: 'b', goVersion: 'go version go1.24.0 linux/amd64' };
+
+describe('the cache of built programs', () => {
+  it('stands where the user says, else where the system keeps caches', () => {
+    expect(cacheFolder({ LUMIGO_SANDBOX_CACHE: '/here', XDG_CACHE_HOME: '/there' })).toBe('/here');
+    expect(cacheFolder({ XDG_CACHE_HOME: '/there' })).toBe('/there/lumigo-operator');
+    expect(cacheFolder({})).toMatch(/\.cache\/lumigo-operator$/);
+  });
+
+  it('has another key for whatever makes another program', () => {
+    const keys = components.map((component) => cacheKey(component, sources));
+    expect(new Set(keys).size).toBe(components.length);
+    const [etcd] = components;
+    if (etcd === undefined) throw new Error('no component');
+    for (const change of [{ goMod: 'x' }, { goSum: 'x' }, { goVersion: 'x' }])
+      expect(cacheKey(etcd, { ...sources, ...change })).not.toBe(cacheKey(etcd, sources));
+    expect(cacheKey(etcd, { ...sources })).toBe(cacheKey(etcd, sources));
+  });
+});

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Component } from './components.ts';
+
+/** Where built programs are kept: outside the checkout, shared by all checkouts of this user. */
+export function cacheFolder(environment: NodeJS.ProcessEnv): string {
+  const own = environment['LUMIGO_SANDBOX_CACHE'];
+  if (own !== undefined && own !== '') return own;
+  const user = environment['XDG_CACHE_HOME'];
+  return join(user !== undefined && user !== '' ? user : join(homedir(), '.cache'), 'lumigo-operator');
+}
+
+export interface Sources {
+  readonly goMod: string;
+  readonly goSum: string;
+  /** What `go version` says. */
+  readonly goVersion: string;
+}
+
+/** Whatever changes the program changes this key: a built program is used again as long as its key is the same. */
+export function cacheKey({ goPackage, ldflags }: Component, { goMod, goSum, goVersion }: Sources): string {
+  const parts = [goPackage, ldflags, goMod, goSum, goVersion];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,38 @@
+/** One program that is built from a pinned Go module. */
+export interface Component {
+  readonly name: string;
+  /** The folder of its go.mod and go.sum, below sandbox/control-plane. */
+  readonly module: string;
+  readonly goPackage: string;
+  readonly ldflags: string;
+  /** Seconds from nothing on two cores, for whoever waits. */
+  readonly expectedSeconds: number;
+}
+
+const kubernetesVersion = 'v1.34.4';
+const versioned = [
+  '-s -w',
+  ...['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((at) => [
+    `-X ${at}.gitVersion=${kubernetesVersion}`,
+    `-X ${at}.gitMajor=1`,
+    `-X ${at}.gitMinor=34`,
+  ]),
+].join(' ');
+
+const kubernetes = (name: string, expectedSeconds: number): Component => ({
+  name,
+  module: 'kubernetes',
+  goPackage: `k8s.io/kubernetes/cmd/${name}`,
+  ldflags: versioned,
+  expectedSeconds,
+});
+
+/** In the order in which they are needed: the first two make a control plane, the others join it. */
+export const components: readonly Component[] = [
+  { name: 'etcd', module: 'etcd', goPackage: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w', expectedSeconds: 30 },
+  kubernetes('kube-apiserver', 230),
+  kubernetes('kube-controller-manager', 60),
+  kubernetes('kubectl', 25),
+];
+
+export const oldestGo = [1, 24] as const;

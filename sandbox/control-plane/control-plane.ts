@@ -1,0 +1,138 @@
+import { mkdtempSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, type Client } from '../../runtime/kubernetes/client.ts';
+import { createTransport, type Transport } from '../../runtime/kubernetes/transport.ts';
+import { ensureBinaries, type Progress } from './build.ts';
+import { writeFiles, type Credentials } from './files.ts';
+import { apiServerFlags, controllerManagerFlags, etcdFlags, type Addresses } from './flags.ts';
+import { startGuardian, type Guardian } from './guardian.ts';
+import { freePorts, launch, type Running } from './processes.ts';
+
+export interface ControlPlaneOptions {
+  /** Where it keeps its files; left out: a temporary folder. It must not exist yet. */
+  readonly dir?: string;
+  readonly audit?: boolean;
+  /** Without it nothing collects garbage, deletes namespaces or makes ReplicaSets; it can join later. Default true. */
+  readonly controllerManager?: boolean;
+  readonly apiServerFlags?: readonly string[];
+  readonly onProgress?: Progress;
+}
+
+export interface ControlPlane extends Credentials {
+  readonly dir: string;
+  /** `https://127.0.0.1:PORT` */
+  readonly server: string;
+  readonly etcd: string;
+  readonly auditLog: string;
+  /** As the administrator. */
+  readonly client: Client;
+  readonly guardian: Guardian;
+  /** Processes by name: etcd, apiserver, controllerManager. */
+  pids(): Readonly<Record<string, number>>;
+  joinControllerManager(): Promise<void>;
+  /** Ends the API server and starts it anew on the same port and data. */
+  restartApiServer(options?: { downtimeMs?: number; signal?: NodeJS.Signals }): Promise<void>;
+  /** Ends everything and removes the folder. */
+  stop(): Promise<void>;
+}
+
+const READY_MS = 60_000;
+
+/**
+ * Starts a real control plane on loopback, without root: etcd, kube-apiserver with TLS and RBAC, kube-controller-manager.
+ * Resolves when the API server is ready. Nothing of it outlives this process, unless the guardian is released.
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const { controllerManager = true, onProgress = () => undefined } = options;
+  const first = ['etcd', 'kube-apiserver'];
+  const binaries = await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
+  if (options.dir !== undefined && existsSync(options.dir))
+    throw new Error(`the folder ${options.dir} exists already; choose another one, or take down what runs there`);
+  const folder = options.dir ?? mkdtempSync(join(tmpdir(), 'lumigo-sandbox-'));
+  const guardian = startGuardian(folder);
+  try {
+    return await start(folder, guardian, binaries, options);
+  } catch (error) {
+    await guardian.end();
+    throw error;
+  }
+}
+
+async function start(
+  folder: string,
+  guardian: Guardian,
+  binaries: Readonly<Record<string, string>>,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const { audit = false, controllerManager = true, onProgress = () => undefined } = options;
+  const [etcdPort = 0, etcdPeerPort = 0, apiPort = 0] = await freePorts(3);
+  const addresses: Addresses = { folder, etcdPort, etcdPeerPort, apiPort };
+  const server = `https://127.0.0.1:${apiPort}`;
+  const credentials = await writeFiles(folder, server);
+  const run = (name: string, binary: string, args: readonly string[]) =>
+    launch({ name, path: binaries[binary] ?? binary, args, folder, guardian });
+  const startApiServer = () =>
+    run('apiserver', 'kube-apiserver', [...apiServerFlags(addresses, audit), ...(options.apiServerFlags ?? [])]);
+
+  const running = new Map<string, Running>([['etcd', run('etcd', 'etcd', etcdFlags(addresses))]]);
+  running.set('apiserver', startApiServer());
+  const transport = createTransport(
+    {
+      server: new URL(server),
+      ca: credentials.ca,
+      authorization: () => Promise.resolve(`Bearer ${credentials.token}`),
+    },
+    { userAgent: 'lumigo-sandbox', maxSockets: 16 },
+  );
+  await whenReady(transport, [...running.values()]);
+  const joinControllerManager = async () => {
+    const built = await ensureBinaries(['kube-controller-manager'], onProgress);
+    const path = built['kube-controller-manager'] ?? '';
+    running.set(
+      'controllerManager',
+      launch({ name: 'controllerManager', path, args: controllerManagerFlags(addresses), folder, guardian }),
+    );
+  };
+  if (controllerManager) await joinControllerManager();
+  return {
+    ...credentials,
+    dir: folder,
+    server,
+    etcd: `http://127.0.0.1:${etcdPort}`,
+    auditLog: join(folder, 'audit.log'),
+    client: createClient(transport),
+    guardian,
+    pids: () => Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
+    joinControllerManager,
+    async restartApiServer({ downtimeMs = 0, signal = 'SIGKILL' } = {}) {
+      await running.get('apiserver')?.stop(signal);
+      await sleep(downtimeMs);
+      running.set('apiserver', startApiServer());
+      await whenReady(transport, [...running.values()]);
+    },
+    async stop() {
+      transport.close();
+      for (const process of [...running.values()].reverse()) await process.stop();
+      await guardian.end();
+    },
+  };
+}
+
+/** Resolves when the API server says that it is ready; rejects with the log's end when a process dies before. */
+async function whenReady(transport: Transport, running: readonly Running[]): Promise<void> {
+  const deadline = Date.now() + READY_MS;
+  let dead: string | undefined;
+  for (const process of running) void process.died.then((said) => (dead ??= said));
+  for (;;) {
+    const ready = await transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (ready) return;
+    if (dead !== undefined) throw new Error(dead);
+    if (Date.now() > deadline) throw new Error(`the API server was not ready within ${READY_MS / 1_000} s`);
+    await sleep(50);
+  }
+}

@@ -1,0 +1,60 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { issueAuthority, issueServing } from '../../runtime/tls/issue.ts';
+import { auditPolicy } from './flags.ts';
+
+export const contextName = 'lumigo-sandbox';
+
+export interface Credentials {
+  /** PEM of the authority that the API server's certificate is signed by. */
+  readonly ca: string;
+  /** An administrator's bearer token. */
+  readonly token: string;
+  readonly kubeconfig: string;
+}
+
+/** Writes everything a control plane reads as files: certificates, keys, the administrator's token, a kubeconfig. */
+export async function writeFiles(folder: string, server: string): Promise<Credentials> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  const validity = { now: new Date(), days: 365 };
+  const authority = await issueAuthority('lumigo-sandbox', validity);
+  const names = [
+    'localhost',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+  ];
+  const serving = await issueServing(authority, { dnsNames: names, ipAddresses: ['127.0.0.1', '10.96.0.1'] }, validity);
+  const serviceAccount = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const token = randomBytes(24).toString('base64url');
+  write('ca.crt', authority.certificate);
+  write('ca.key', authority.key);
+  write('apiserver.crt', serving.certificate);
+  write('apiserver.key', serving.key);
+  write('service-account.pub', serviceAccount.publicKey);
+  write('service-account.key', serviceAccount.privateKey);
+  write('tokens.csv', `${token},admin,admin,"system:masters"\n`);
+  write('audit-policy.yaml', auditPolicy);
+  write('kubeconfig', kubeconfigOf(server, authority.certificate, token));
+  return { ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };
+}
+
+function kubeconfigOf(server: string, ca: string, token: string): string {
+  const name = contextName;
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  });
+}

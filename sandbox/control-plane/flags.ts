@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+
+/** Where one cluster's programs find each other. */
+export interface Addresses {
+  readonly folder: string;
+  readonly etcdPort: number;
+  readonly etcdPeerPort: number;
+  readonly apiPort: number;
+}
+
+const flagsOf = (flags: Readonly<Record<string, string | number | boolean>>): string[] =>
+  Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+
+/** A single etcd that need not survive a power cut. */
+export const etcdFlags = ({ folder, etcdPort, etcdPeerPort }: Addresses): string[] =>
+  flagsOf({
+    'data-dir': join(folder, 'etcd'),
+    'listen-client-urls': `http://127.0.0.1:${etcdPort}`,
+    'advertise-client-urls': `http://127.0.0.1:${etcdPort}`,
+    'listen-peer-urls': `http://127.0.0.1:${etcdPeerPort}`,
+    'unsafe-no-fsync': true,
+    'log-level': 'warn',
+  });
+
+/** An API server with what a real cluster's has: TLS, RBAC, service accounts, all the default admission. */
+export const apiServerFlags = ({ folder, etcdPort, apiPort }: Addresses, audit: boolean): string[] =>
+  flagsOf({
+    'etcd-servers': `http://127.0.0.1:${etcdPort}`,
+    'bind-address': '127.0.0.1',
+    'advertise-address': '127.0.0.1',
+    'secure-port': apiPort,
+    'cert-dir': join(folder, 'generated'),
+    'tls-cert-file': join(folder, 'apiserver.crt'),
+    'tls-private-key-file': join(folder, 'apiserver.key'),
+    'token-auth-file': join(folder, 'tokens.csv'),
+    'authorization-mode': 'RBAC',
+    'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
+    'service-account-key-file': join(folder, 'service-account.pub'),
+    'service-account-signing-key-file': join(folder, 'service-account.key'),
+    'service-cluster-ip-range': '10.96.0.0/16',
+    'endpoint-reconciler-type': 'none',
+    'allow-privileged': true,
+    ...(audit
+      ? {
+          'audit-policy-file': join(folder, 'audit-policy.yaml'),
+          'audit-log-path': join(folder, 'audit.log'),
+          'audit-log-mode': 'blocking',
+        }
+      : {}),
+  });
+
+/** All controllers that a cluster without nodes has work for; its client limits are lifted, as nothing else is there to protect. */
+export const controllerManagerFlags = ({ folder }: Addresses): string[] =>
+  flagsOf({
+    kubeconfig: join(folder, 'kubeconfig'),
+    'leader-elect': false,
+    'secure-port': 0,
+    'use-service-account-credentials': true,
+    'service-account-private-key-file': join(folder, 'service-account.key'),
+    'root-ca-file': join(folder, 'ca.crt'),
+    'kube-api-qps': 1000,
+    'kube-api-burst': 2000,
+  });
+
+export const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - level: Metadata
+`;

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Guardian } from './guardian.ts';
+
+export interface Running {
+  readonly name: string;
+  readonly pid: number;
+  readonly logFile: string;
+  /** Resolves with what to say when the process has ended by itself. */
+  readonly died: Promise<string>;
+  /** Ends it and waits until it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface Launch {
+  readonly name: string;
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly guardian: Guardian;
+}
+
+const INSIST_MS = 5_000;
+
+/** Starts a program whose output goes to a log in the cluster's folder; the guardian ends it when nobody else does. */
+export function launch({ name, path, args, folder, environment, guardian }: Launch): Running {
+  const logFile = join(folder, `${name}.log`);
+  const log = openSync(logFile, 'a');
+  const child = spawn(path, args, {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: environment ?? minimalEnvironment(),
+  });
+  closeSync(log);
+  child.unref();
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${name} cannot be started: ${path} cannot be executed`);
+  guardian.watch(pid);
+  const exited = new Promise<string>((resolve) =>
+    child.once('exit', (code, signal) =>
+      resolve(`${name} ended (${signal ?? `exit code ${code}`}); its log ends with:\n${tail(logFile)}`),
+    ),
+  );
+  return {
+    name,
+    pid,
+    logFile,
+    died: exited,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      const insist = setTimeout(() => child.kill('SIGKILL'), INSIST_MS);
+      child.ref();
+      await exited;
+      clearTimeout(insist);
+    },
+  };
+}
+
+/** Nothing of the user's environment changes how the cluster's programs behave. */
+const minimalEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process.env['HOME'] });
+
+const tail = (file: string): string => readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
+
+/** Ports that nobody listens on at this moment, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

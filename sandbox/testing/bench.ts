@@ -1,0 +1,145 @@
+import { labels, lumigo as contract, type WorkloadKind } from '../../runtime/contract.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import type { LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/objects.ts';
+import { eventually } from './eventually.ts';
+
+/** A token of the right shape that belongs to nobody. */
+export const validToken = `t_${'0123456789abcdef01234'}`;
+
+const plurals: Readonly<Record<string, string>> = {
+  Namespace: 'namespaces',
+  Secret: 'secrets',
+  Lumigo: contract.plural,
+  ResourceQuota: 'resourcequotas',
+};
+
+export interface EventView {
+  readonly reason: string;
+  readonly type: string;
+  readonly message: string;
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid?: string };
+}
+
+/** What tests do in a cluster, as an administrator: nothing is read through a cache under test. */
+export class Bench {
+  readonly client: Client;
+  #namespaces = 0;
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  async namespace(prefix: string, more: { labels?: Record<string, string> } = {}): Promise<string> {
+    this.#namespaces += 1;
+    const name = `${prefix}-${process.pid}-${this.#namespaces}`;
+    await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...more } });
+    return name;
+  }
+
+  async create(manifest: Manifest): Promise<KubernetesObject> {
+    return (await this.client.create(collectionOf(manifest), manifest)).object;
+  }
+
+  async get(kind: WorkloadKind, namespace: string, name: string): Promise<Workload> {
+    const object = await this.client.get({ ...kind, namespace, name });
+    return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
+  }
+
+  async templateOf(kind: WorkloadKind, namespace: string, name: string): Promise<PodTemplate> {
+    const template = templateOf(await this.get(kind, namespace, name));
+    if (template === undefined) throw new Error(`${kind.kind} ${namespace}/${name} has no pod template`);
+    return template;
+  }
+
+  /** Merges a change into a workload, as a user would. */
+  async merge(kind: WorkloadKind, namespace: string, name: string, body: object): Promise<KubernetesObject> {
+    return (await this.client.patch({ ...kind, namespace, name }, { kind: 'merge', body })).object;
+  }
+
+  async secret(namespace: string, token: string = validToken, name = 'lumigo-credentials'): Promise<void> {
+    const data = { token: Buffer.from(token).toString('base64') };
+    const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name };
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data };
+    await this.client.patch(ref, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
+  }
+
+  async lumigo(namespace: string, spec: object = {}, name = 'lumigo'): Promise<void> {
+    const lumigoToken = { secretRef: { name: 'lumigo-credentials', key: 'token' } };
+    await this.create({
+      apiVersion: contract.apiVersion,
+      kind: contract.kind,
+      metadata: { name, namespace },
+      spec: { lumigoToken, ...spec },
+    });
+  }
+
+  /** A Secret and a Lumigo, waited for until it is active. */
+  async activate(namespace: string, spec: object = {}): Promise<void> {
+    await this.secret(namespace);
+    await this.lumigo(namespace, spec);
+    await this.whenActive(namespace);
+  }
+
+  async whenActive(namespace: string, name = 'lumigo'): Promise<void> {
+    await eventually(async () => {
+      const { status } = await this.readLumigo(namespace, name);
+      const active = status?.conditions?.find(({ type }) => type === 'Active');
+      if (active?.status !== 'True') throw new Error(`not active: ${JSON.stringify(status?.conditions)}`);
+    });
+  }
+
+  async readLumigo(namespace: string, name = 'lumigo'): Promise<LumigoResource> {
+    return (await this.client.get({ ...contract, namespace, name })) as unknown as LumigoResource;
+  }
+
+  async changeLumigo(namespace: string, body: object, name = 'lumigo'): Promise<void> {
+    await this.client.patch({ ...contract, namespace, name }, { kind: 'merge', body });
+  }
+
+  /** Deletes a Lumigo and waits until it is gone. */
+  async deleteLumigo(namespace: string, name = 'lumigo'): Promise<void> {
+    await this.client.delete({ ...contract, namespace, name });
+    await eventually(async () => {
+      const left = await this.readLumigo(namespace, name).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
+      if (left !== undefined) throw new Error(`the Lumigo is still there: ${JSON.stringify(left.metadata.finalizers)}`);
+    });
+  }
+
+  async events(namespace: string, name: string): Promise<EventView[]> {
+    const found: EventView[] = [];
+    const fieldSelector = `involvedObject.name=${name}`;
+    const ref = { group: '', version: 'v1', plural: 'events', namespace };
+    for await (const { items } of this.client.pages(ref, { fieldSelector }))
+      found.push(...(items as unknown as EventView[]).filter(({ reason }) => reason.startsWith('Lumigo')));
+    return found;
+  }
+
+  /** The label by which a person sees that a workload is instrumented. */
+  async label(kind: WorkloadKind, namespace: string, name: string): Promise<string | undefined> {
+    return (await this.get(kind, namespace, name)).metadata.labels?.[labels.autoTrace];
+  }
+
+  async isInstrumented(kind: WorkloadKind, namespace: string, name: string): Promise<boolean> {
+    const { spec } = await this.templateOf(kind, namespace, name);
+    return spec.initContainers?.some((container) => container.name === 'lumigo-injector') === true;
+  }
+
+  async whenInstrumented(kind: WorkloadKind, namespace: string, name: string, expected = true): Promise<void> {
+    await eventually(async () => {
+      if ((await this.isInstrumented(kind, namespace, name)) !== expected)
+        throw new Error(`${kind.kind} ${name} is ${expected ? 'not' : 'still'} instrumented`);
+    });
+  }
+}
+
+function collectionOf({ apiVersion, kind, metadata }: Manifest) {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+  const plural = plurals[kind] ?? `${kind.toLowerCase()}s`;
+  return { group: group ?? '', version: version ?? '', plural, namespace: metadata.namespace };
+}

@@ -1,0 +1,69 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+/** A network to be broken: a real TCP connection on each side, bytes passed between them, and ways to interfere. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Connections accepted since the start. */
+  accepted(): number;
+  /** Resets every connection, as a failing network does. New ones are accepted. */
+  cut(): void;
+  /** Accepts bytes and passes none on: the other side is gone, and nobody says so. Also for connections yet to come. */
+  freeze(frozen: boolean): void;
+  /** Resets every connection, and each new one, until told otherwise. */
+  block(blocked: boolean): void;
+  close(): Promise<void>;
+}
+
+/** Listens on a free loopback port and passes everything on to `targetPort`. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const open = new Set<{ near: Socket; far: Socket }>();
+  const state = { accepted: 0, frozen: false, blocked: false };
+  const cut = (): void => {
+    for (const { near } of open) near.resetAndDestroy();
+  };
+  const server = createServer((near) => {
+    if (state.blocked) return void near.resetAndDestroy();
+    state.accepted += 1;
+    const pair = { near, far: connect(targetPort, '127.0.0.1') };
+    open.add(pair);
+    pass(pair.near, pair.far);
+    pass(pair.far, pair.near);
+    if (state.frozen) thaw(pair, false);
+    near.once('close', () => open.delete(pair));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    accepted: () => state.accepted,
+    cut,
+    freeze(frozen) {
+      state.frozen = frozen;
+      for (const pair of open) thaw(pair, !frozen);
+    },
+    block(blocked) {
+      state.blocked = blocked;
+      if (blocked) cut();
+    },
+    async close() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Passes bytes on, and the end of the connection, however it came about. */
+function pass(from: Socket, to: Socket): void {
+  from.on('data', (chunk) => to.write(chunk));
+  from.on('error', () => to.resetAndDestroy());
+  from.on('end', () => to.end());
+  from.on('close', () => to.destroy());
+}
+
+function thaw({ near, far }: { near: Socket; far: Socket }, flowing: boolean): void {
+  for (const socket of [near, far])
+    if (flowing) socket.resume();
+    else socket.pause();
+}
