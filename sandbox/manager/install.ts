@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { synthesize, type Manifest } from '../../infra/manifests.ts';
+import { parseSettings, type Settings } from '../../infra/settings.ts';
+import { mounts } from '../../runtime/contract.ts';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import { issueAuthority, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
+import { apply } from './apply.ts';
+
+/** An operator that is installed from its synthesized manifests, and what a manager that runs beside the cluster needs. */
+export interface Installation {
+  readonly settings: Settings;
+  readonly manifests: readonly Manifest[];
+  /** What the webhook serves; the webhook configuration trusts its authority. */
+  readonly certificate: KeyPair;
+  readonly authority: KeyPair;
+  /** The environment that the manifests give the manager's container, without what the pod itself would add. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface InstallOptions {
+  /** Settings other than the defaults, as a settings file would say. */
+  readonly settings?: object;
+  /** Where the webhook answers: it runs beside the cluster, so its Service is replaced by this port on loopback. Left out: no webhook. */
+  readonly webhookPort?: number;
+}
+
+/** Applies what `cdk8s synth` writes, object by object; only where the webhook is reached differs from a cluster with nodes. */
+export async function install(
+  client: Client,
+  { settings: given = {}, webhookPort }: InstallOptions,
+): Promise<Installation> {
+  const settings = parseSettings(given, 'The sandbox');
+  const validity = { now: new Date(), days: 365 };
+  const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
+  const certificate = await issueServing(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] }, validity);
+  const manifests = synthesize(settings);
+  for (const manifest of manifests) {
+    if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
+    else if (webhookPort !== undefined) await apply(client, onLoopback(manifest, webhookPort, authority.certificate));
+    if (manifest.kind === 'CustomResourceDefinition') await whenServed(client);
+  }
+  return { settings, manifests, certificate, authority, environment: environmentOf(manifests) };
+}
+
+interface Webhook {
+  readonly clientConfig: { readonly service?: { readonly path?: string } };
+}
+
+function onLoopback(manifest: Manifest, port: number, authority: string): Manifest {
+  const caBundle = Buffer.from(authority).toString('base64');
+  const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { url: `https://127.0.0.1:${port}${webhook.clientConfig.service?.path ?? ''}`, caBundle },
+  }));
+  return { ...manifest, webhooks };
+}
+
+/** A new kind is served a moment after its definition is stored. */
+async function whenServed(client: Client): Promise<void> {
+  const lumigoes = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes' };
+  for (let tries = 0; tries < 200; tries += 1) {
+    const served = await client
+      .pages(lumigoes, { limit: 1 })
+      .next()
+      .then(
+        () => true,
+        () => false,
+      );
+    if (served) return;
+    await sleep(50);
+  }
+  throw new Error('the API server does not serve the Lumigo resource 10 s after its definition was applied');
+}
+
+interface Container {
+  readonly name: string;
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
+}
+
+function environmentOf(manifests: readonly Manifest[]): Record<string, string> {
+  const deployment = manifests.find(({ kind }) => kind === 'Deployment');
+  const spec = deployment?.['spec'] as { template: { spec: { containers: readonly Container[] } } } | undefined;
+  const manager = spec?.template.spec.containers.find(({ name }) => name === 'manager');
+  if (manager === undefined) throw new Error('the synthesized manifests hold no manager');
+  return Object.fromEntries(
+    (manager.env ?? []).flatMap(({ name, value }) =>
+      value === undefined || value === mounts.certificates ? [] : [[name, value]],
+    ),
+  );
+}

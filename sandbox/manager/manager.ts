@@ -1,0 +1,165 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bundlePath } from '../../runtime/bundle.ts';
+import { paths } from '../../runtime/contract.ts';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { KeyPair } from '../../runtime/tls/issue.ts';
+import type { Guardian } from '../control-plane/guardian.ts';
+import { freePorts, launch, type Running } from '../control-plane/processes.ts';
+import type { Installation } from './install.ts';
+
+/** The cluster that a manager works for. */
+export interface Cluster {
+  readonly dir: string;
+  readonly server: string;
+  readonly ca: string;
+  readonly client: Client;
+  readonly guardian: Guardian;
+}
+
+export interface ManagerOptions {
+  /** Distinct per manager: the pod's name, which holds the Lease. */
+  readonly name?: string;
+  readonly webhookPort: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The Node.js to run it with; left out: this one. */
+  readonly node?: string;
+}
+
+export interface Manager extends Running {
+  readonly webhookPort: number;
+  readonly healthPort: number;
+  readonly metricsPort: number;
+  readonly certificates: string;
+  /** Milliseconds from the start of the process until it was ready. */
+  readonly readyAfterMs: number;
+  /** The sum of a metric over its labels. */
+  metric(name: string): Promise<number>;
+}
+
+const READY_MS = 60_000;
+const TOKEN_SECONDS = 365 * 24 * 3_600;
+
+/**
+ * Runs the manager as a process of its own with its own ServiceAccount's token, so that it may do what its RBAC allows
+ * and nothing else. Resolves when it says that it is ready.
+ */
+export async function startManager(
+  cluster: Cluster,
+  installation: Installation,
+  options: ManagerOptions,
+): Promise<Manager> {
+  const { name = 'manager-0', webhookPort } = options;
+  const folder = join(cluster.dir, name);
+  const [healthPort = 0, metricsPort = 0] = await freePorts(2);
+  const certificates = join(folder, 'certificates');
+  writeCertificate(certificates, installation.certificate, installation.authority.certificate);
+  await writeServiceAccount(cluster, installation, join(folder, 'service-account'));
+  const { hostname, port } = new URL(cluster.server);
+  const started = performance.now();
+  const running = launch({
+    name,
+    path: options.node ?? process.execPath,
+    args: [bundlePath, '--service-account', join(folder, 'service-account')],
+    folder: cluster.dir,
+    guardian: cluster.guardian,
+    environment: {
+      PATH: process.env['PATH'],
+      ...installation.environment,
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
+      LUMIGO_POD_NAME: name,
+      LUMIGO_LISTEN_ADDRESS: '127.0.0.1',
+      LUMIGO_WEBHOOK_PORT: String(webhookPort),
+      LUMIGO_HEALTH_PORT: String(healthPort),
+      LUMIGO_METRICS_PORT: String(metricsPort),
+      LUMIGO_CERTIFICATES_DIR: certificates,
+      LUMIGO_DRAIN_SECONDS: '0',
+      ...options.environment,
+    },
+  });
+  await whenReady(running, healthPort);
+  return {
+    ...running,
+    webhookPort,
+    healthPort,
+    metricsPort,
+    certificates,
+    readyAfterMs: performance.now() - started,
+    metric: async (metric) => sumOf(metric, (await get(metricsPort, paths.metrics)).text),
+  };
+}
+
+/** Writes a certificate the way a Secret volume changes: whole, never half. */
+export function writeCertificate(folder: string, { certificate, key }: KeyPair, authority: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const [name, text] of [
+    ['ca.crt', authority],
+    ['tls.key', key],
+    ['tls.crt', certificate],
+  ] as const) {
+    writeFileSync(join(folder, `.${name}`), text, { mode: 0o600 });
+    renameSync(join(folder, `.${name}`), join(folder, name));
+  }
+}
+
+async function writeServiceAccount(cluster: Cluster, { settings }: Installation, folder: string): Promise<void> {
+  const { name, namespace } = settings;
+  const ref = {
+    group: '',
+    version: 'v1',
+    plural: 'serviceaccounts',
+    namespace,
+    name: `${name}-controller-manager`,
+    subresource: 'token',
+  };
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: { expirationSeconds: TOKEN_SECONDS },
+  };
+  const { object } = await cluster.client.create(ref, body);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { token } = object['status'] as { token: string };
+  for (const [file, text] of [
+    ['token', token],
+    ['ca.crt', cluster.ca],
+    ['namespace', namespace],
+  ] as const)
+    writeFileSync(join(folder, file), text, { mode: 0o600 });
+}
+
+async function whenReady(running: Running, port: number): Promise<void> {
+  let dead: string | undefined;
+  void running.died.then((said) => (dead = said));
+  const deadline = Date.now() + READY_MS;
+  let answer = 'no answer yet';
+  while (Date.now() < deadline) {
+    const { status, text } = await get(port, paths.ready).catch(() => ({ status: 0, text: answer }));
+    if (status === 200) return;
+    answer = text;
+    if (dead !== undefined) throw new Error(dead);
+    await sleep(20);
+  }
+  throw new Error(`the manager was not ready within ${READY_MS / 1_000} s: ${answer}`);
+}
+
+function get(port: number, path: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+function sumOf(name: string, exposition: string): number {
+  const lines = exposition.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}

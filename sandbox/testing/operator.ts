@@ -1,0 +1,95 @@
+import { bundle } from '../../runtime/bundle.ts';
+import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
+import { freePorts } from '../control-plane/processes.ts';
+import { install, type Installation } from '../manager/install.ts';
+import { startManager, type Manager } from '../manager/manager.ts';
+import { Bench } from './bench.ts';
+import { refuseChanges } from './refuse-changes.ts';
+
+/** A cluster of its own for a test file, with the operator installed and its manager running. */
+export interface OperatorBench {
+  readonly bench: Bench;
+  readonly cluster: ControlPlane;
+  readonly installation: Installation;
+  manager(): Manager;
+  /** The sum of one of the manager's metrics over its labels. */
+  metric(name: string): Promise<number>;
+  stopManager(): Promise<void>;
+  killManager(): Promise<void>;
+  startManager(): Promise<void>;
+  /** A second manager, which stands by. */
+  startAnother(): Promise<Manager>;
+  /** Does something while the API server calls no webhook of ours. */
+  withoutWebhook<T>(action: () => Promise<T>): Promise<T>;
+  /** Has the API server refuse every update of the workloads with these labels; gives back how to relent. */
+  refuseChanges(namespace: string, labels: Readonly<Record<string, string>>): Promise<() => Promise<void>>;
+  stop(): Promise<void>;
+}
+
+export interface OperatorOptions extends ControlPlaneOptions {
+  readonly settings?: object;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** The deadline that tests can wait for. */
+const impatient = { LUMIGO_REMOVAL_DEADLINE_SECONDS: '5' };
+
+export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
+  await bundle();
+  const cluster = await startControlPlane(options);
+  try {
+    return await operatorOn(cluster, options);
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Promise<OperatorBench> {
+  const [webhookPort = 0] = await freePorts(1);
+  const settings = options.settings ?? {};
+  const installation = await install(cluster.client, { settings, webhookPort });
+  const environment = { ...impatient, ...options.environment };
+  const start = () => startManager(cluster, installation, { webhookPort, environment });
+  let manager = await start();
+  const others: Manager[] = [];
+  return {
+    bench: new Bench(cluster.client),
+    cluster,
+    installation,
+    manager: () => manager,
+    metric: (name) => manager.metric(name),
+    stopManager: () => manager.stop(),
+    killManager: () => manager.stop('SIGKILL'),
+    async startManager() {
+      manager = await start();
+    },
+    async startAnother() {
+      const [port = 0] = await freePorts(1);
+      const another = await startManager(cluster, installation, {
+        name: `manager-${others.length + 1}`,
+        webhookPort: port,
+        environment,
+      });
+      others.push(another);
+      return another;
+    },
+    async withoutWebhook(action) {
+      const ref = { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' };
+      const name = `${installation.settings.name}-injector-webhook`;
+      const before = await cluster.client.get({ ...ref, name });
+      await cluster.client.delete({ ...ref, name });
+      try {
+        return await action();
+      } finally {
+        const { resourceVersion: _version, uid: _uid, ...metadata } = before.metadata;
+        await cluster.client.create(ref, { ...before, metadata } as never);
+      }
+    },
+    refuseChanges: (namespace, labels) => refuseChanges(cluster.client, namespace, labels),
+    async stop() {
+      for (const each of [manager, ...others]) await each.stop();
+      await cluster.stop();
+    },
+  };
+}
