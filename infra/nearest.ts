@@ -1,14 +1,17 @@
 /**
- * The candidate that was probably meant, or undefined where none is near: at most a third of the letters may differ.
- * Case does not count, so `clustername` finds `clusterName`.
+ * The candidate that was probably meant, or undefined where none is near: at most a third of its letters may differ, or
+ * its end may be missing. Case does not count, so `clustername` finds `clusterName`.
  */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(given.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: distanceTo(candidate.toLowerCase(), given.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
     .sort((a, b) => a.distance - b.distance);
   return best?.candidate;
 }
+
+const distanceTo = (candidate: string, given: string): number =>
+  given.length > 2 && candidate.startsWith(given) ? 1 : editDistance(given, candidate);
 
 /** Levenshtein's: how many letters must be added, dropped or replaced to make `b` of `a`. */
 function editDistance(a: string, b: string): number {

@@ -2,7 +2,8 @@ import { labels } from '../../runtime/contract.ts';
 
 /**
  * What the API server checks, in CEL, before it calls a webhook. An expression that fails would make it skip the webhook
- * (failurePolicy Ignore), so nothing is read without asking first whether it is there.
+ * (failurePolicy Ignore), so nothing is read that could be missing: a template is part of each of the six kinds by value,
+ * even where a request leaves it out, while labels and the rest are asked for first.
  */
 export interface MatchCondition {
   readonly name: string;

@@ -1,0 +1,180 @@
+import { describe, expect, it } from '@jest/globals';
+import { labels, ports } from '../runtime/contract.ts';
+import { parse } from 'yaml';
+import { synthesize, type Manifest } from './manifests.ts';
+import { parseSettings } from './settings.ts';
+
+/** What each construct promises of its objects, beyond what they share with the runtime (contract.test.ts). */
+
+type Tree = Readonly<Record<string, unknown>>;
+
+function find(manifests: readonly Manifest[], kind: string): Tree {
+  const found = manifests.find((manifest) => manifest.kind === kind);
+  if (found === undefined) throw new Error(`there is no ${kind}`);
+  return found;
+}
+
+const withSettings = (given: unknown) => synthesize(parseSettings(given));
+const defaults = withSettings({});
+
+interface Pod {
+  readonly metadata: { readonly labels: Record<string, string>; readonly annotations: Record<string, string> };
+  readonly spec: Tree & {
+    readonly containers: readonly [Tree, Tree];
+    readonly securityContext: Tree;
+    readonly priorityClassName: string;
+  };
+}
+
+const podOf = (manifests: readonly Manifest[]): Pod =>
+  (find(manifests, 'Deployment').spec as { template: Pod }).template;
+
+describe('the pods of the operator', () => {
+  it('are never instrumented', () => {
+    expect((find(defaults, 'Deployment').metadata as Pod['metadata']).labels[labels.autoTrace]).toBe('false');
+    expect(podOf(defaults).metadata.labels[labels.autoTrace]).toBe('false');
+  });
+
+  it('do without the variables of Services, which look like settings of the operator', () => {
+    expect(podOf(defaults).spec).toMatchObject({ enableServiceLinks: false, automountServiceAccountToken: true });
+  });
+
+  it('are replaced without a gap', () => {
+    expect(find(defaults, 'Deployment').spec).toMatchObject({
+      replicas: 2,
+      strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    });
+  });
+
+  it('run on Linux nodes of both architectures', () => {
+    expect(JSON.stringify(podOf(defaults).spec.affinity)).toContain('["amd64","arm64"]');
+  });
+
+  it('have the PriorityClass of the settings, or one of their own', () => {
+    expect(podOf(defaults).spec.priorityClassName).toBe('lumigo-lumigo-operator-priority');
+    const chosen = withSettings({ priorityClassName: 'high' });
+    expect(podOf(chosen).spec.priorityClassName).toBe('high');
+    expect(chosen.map(({ kind }) => kind)).not.toContain('PriorityClass');
+  });
+
+  it('run images by tag, or by digest where there is one', () => {
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };
+    const [manager, proxy] = podOf(withSettings({ controllerManager: { manager: { image } } })).spec.containers;
+    expect(manager.image).toBe(`registry.example.com:5000/lumigo@${digest}`);
+    expect(proxy.image).toBe('otel/opentelemetry-collector-contrib:0.130.0');
+  });
+
+  it('carry what the settings ask for, as it is', () => {
+    const given = {
+      imagePullSecrets: [{ name: 'registry' }],
+      nodeSelector: { pool: 'system' },
+      tolerations: [{ operator: 'Exists' }],
+      affinity: { podAntiAffinity: { aFieldOfTheFuture: true } },
+    };
+    const { spec, metadata } = podOf(
+      withSettings({ ...given, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } }),
+    );
+    expect(spec).toMatchObject(given);
+    expect(metadata).toMatchObject({ labels: { team: 'a' }, annotations: { note: 'b' } });
+  });
+
+  it('have the resources of the settings, quantities of any spelling included', () => {
+    const resources = { limits: { memory: 1073741824, 'example.com/gpu': '1' } };
+    const settings = { controllerManager: { manager: { resources }, telemetryProxy: { resources } } };
+    for (const container of podOf(withSettings(settings)).spec.containers)
+      expect(container.resources).toMatchObject(resources);
+  });
+
+  it('log at debug level where the settings say so', () => {
+    const env = podOf(withSettings({ debug: { enabled: true } })).spec.containers[0].env;
+    expect(env).toContainEqual({ name: 'LUMIGO_LOG_LEVEL', value: 'debug' });
+  });
+});
+
+describe('the telemetry proxy', () => {
+  it('listens where its Service and its probes look', () => {
+    const { data } = find(defaults, 'ConfigMap') as { data: Record<string, string> };
+    const configuration: unknown = parse(data['collector.yaml'] ?? '');
+    const endpoint = (port: number) => ({ endpoint: `0.0.0.0:${port}` });
+    expect(configuration).toMatchObject({
+      extensions: { health_check: endpoint(ports.telemetryHealth) },
+      receivers: { otlp: { protocols: { grpc: endpoint(ports.otlpGrpc), http: endpoint(ports.otlpHttp) } } },
+    });
+  });
+
+  it('gets a configuration that uses only what it defines', () => {
+    const { data } = find(defaults, 'ConfigMap') as { data: Record<string, string> };
+    const { service, ...defined } = parse(data['collector.yaml'] ?? '') as {
+      service: { extensions: string[]; pipelines: Record<string, { receivers: string[]; exporters: string[] }> };
+      extensions: Tree;
+      receivers: Tree;
+      exporters: Tree;
+    };
+    const pipelines = Object.values(service.pipelines);
+    expect(Object.keys(defined.extensions)).toEqual(service.extensions);
+    expect(Object.keys(defined.receivers)).toEqual([...new Set(pipelines.flatMap(({ receivers }) => receivers))]);
+    expect(Object.keys(defined.exporters)).toEqual([...new Set(pipelines.flatMap(({ exporters }) => exporters))]);
+  });
+});
+
+describe('the webhooks', () => {
+  const { webhooks } = find(defaults, 'MutatingWebhookConfiguration') as { webhooks: readonly [Tree, Tree] };
+
+  it('never stand in the way of a write', () => {
+    for (const webhook of webhooks)
+      expect(webhook).toMatchObject({
+        failurePolicy: 'Ignore',
+        sideEffects: 'None',
+        timeoutSeconds: 5,
+        admissionReviewVersions: ['v1'],
+        matchPolicy: 'Equivalent',
+      });
+  });
+
+  it('leave the authority of the certificate to whoever issues it', () => {
+    expect(JSON.stringify(webhooks)).not.toContain('caBundle');
+  });
+
+  it('skip the namespaces of the settings and that of the operator, for workloads', () => {
+    const configuration = find(
+      withSettings({ namespace: 'observability', webhook: { excludedNamespaces: ['kube-system', 'ci'] } }),
+      'MutatingWebhookConfiguration',
+    ) as { webhooks: readonly [Tree, Tree] };
+    const [injector, lumigoes] = configuration.webhooks;
+    const key = 'kubernetes.io/metadata.name';
+    expect(injector.namespaceSelector).toEqual({
+      matchExpressions: [
+        { key, operator: 'NotIn', values: ['kube-system', 'ci'] },
+        { key, operator: 'NotIn', values: ['observability'] },
+      ],
+    });
+    expect(lumigoes).not.toHaveProperty('namespaceSelector');
+  });
+});
+
+describe('the monitored namespaces', () => {
+  it('get a Lumigo each, which refers to a Secret and holds none', () => {
+    const monitored = withSettings({
+      monitoredNamespaces: [{ namespace: 'shop' }, { namespace: 'bank', secretName: 'lumigo', secretKey: 'key' }],
+    });
+    const made = monitored.filter(({ kind }) => kind === 'Lumigo');
+    expect(made.map(({ apiVersion, metadata, spec }) => [apiVersion, metadata.namespace, metadata.name, spec])).toEqual(
+      [
+        [
+          'operator.lumigo.io/v1alpha1',
+          'shop',
+          'lumigo',
+          { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
+        ],
+        [
+          'operator.lumigo.io/v1alpha1',
+          'bank',
+          'lumigo',
+          { lumigoToken: { secretRef: { name: 'lumigo', key: 'key' } } },
+        ],
+      ],
+    );
+    expect(monitored.map(({ kind }) => kind)).not.toContain('Secret');
+  });
+});

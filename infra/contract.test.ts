@@ -1,0 +1,241 @@
+import { describe, expect, it } from '@jest/globals';
+import { fromEnvironment } from '../runtime/config.ts';
+import { mounts, paths, permissions, ports, suffixes, webhooks, workloads } from '../runtime/contract.ts';
+import { synthesize, type Manifest } from './manifests.ts';
+import { parseSettings } from './settings.ts';
+
+/** What two parts of the system must agree on, checked over the objects that are really installed. */
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly env: readonly { name: string; value?: string; valueFrom?: unknown }[];
+  readonly ports: readonly { name: string; containerPort: number }[];
+  readonly volumeMounts: readonly { name: string; mountPath: string }[];
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+}
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+type Labels = Readonly<Record<string, string>>;
+interface DeploymentSpec {
+  readonly selector: { readonly matchLabels: Labels };
+  readonly template: {
+    readonly metadata: { readonly labels: Labels };
+    readonly spec: {
+      readonly serviceAccountName: string;
+      readonly priorityClassName: string;
+      readonly containers: readonly [Container, Container];
+      readonly volumes: readonly { name: string; configMap?: { name: string }; secret?: { secretName: string } }[];
+      readonly topologySpreadConstraints: readonly { labelSelector: { matchLabels: Labels } }[];
+    };
+  };
+}
+interface ServiceSpec {
+  readonly selector: Labels;
+  readonly ports: readonly { name: string; port: number; targetPort: string }[];
+}
+interface Webhook {
+  readonly name: string;
+  readonly clientConfig: { readonly service: { name: string; namespace: string; path: string; port: number } };
+  readonly rules: readonly { apiGroups: string[]; apiVersions: string[]; resources: string[]; operations: string[] }[];
+}
+
+const settings = parseSettings({ monitoredNamespaces: [{ namespace: 'shop' }] });
+const manifests = synthesize(settings);
+
+function one(kind: string, suffix = ''): Manifest {
+  const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(suffix));
+  const [only] = found;
+  if (only === undefined || found.length > 1)
+    throw new Error(`${found.length} objects of kind ${kind} end in ${suffix}`);
+  return only;
+}
+
+const all = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
+const deployment = one('Deployment').spec as DeploymentSpec;
+const { containers, volumes, ...pod } = deployment.template.spec;
+const [manager, telemetryProxy] = containers;
+const services = all('Service').map(({ metadata, spec }) => ({ name: metadata.name, spec: spec as ServiceSpec }));
+const hooks = one('MutatingWebhookConfiguration').webhooks as readonly [Webhook, Webhook];
+
+describe('the ports', () => {
+  it('of the containers are those of the contract', () => {
+    const numbers = containers.flatMap((container) => container.ports.map(({ containerPort }) => containerPort));
+    expect([...numbers].sort()).toEqual(Object.values(ports).sort());
+  });
+
+  it('have names that are unique in the pod, since Services target them by name', () => {
+    const names = containers.flatMap((container) => container.ports.map(({ name }) => name));
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => name.length > 15)).toEqual([]);
+  });
+
+  it('that the Services target exist in the pod', () => {
+    const names = containers.flatMap((container) => container.ports.map(({ name }) => name));
+    for (const { spec } of services) for (const { targetPort } of spec.ports) expect(names).toContain(targetPort);
+  });
+
+  it('lead from each Service to what it is there for', () => {
+    const target = (suffix: string, port: number) => {
+      const service = services.find(({ name }) => name === settings.name + suffix);
+      const name = service?.spec.ports.find((candidate) => candidate.port === port)?.targetPort;
+      return containers.flatMap((container) => container.ports).find((candidate) => candidate.name === name)
+        ?.containerPort;
+    };
+    expect(target(suffixes.webhookService, 443)).toBe(ports.webhook);
+    expect(target(suffixes.telemetryProxyService, 80)).toBe(ports.otlpHttp);
+    expect(target(suffixes.telemetryProxyService, 4317)).toBe(ports.otlpGrpc);
+    expect(target(suffixes.metricsService, ports.metrics)).toBe(ports.metrics);
+  });
+});
+
+describe('the probes', () => {
+  it('of the manager ask its health port for the paths of the contract', () => {
+    expect(manager.startupProbe.httpGet).toEqual({ path: paths.live, port: 'health' });
+    expect(manager.livenessProbe.httpGet).toEqual({ path: paths.live, port: 'health' });
+    expect(manager.readinessProbe.httpGet).toEqual({ path: paths.ready, port: 'health' });
+  });
+
+  it('ask a port of their own container', () => {
+    for (const container of containers)
+      for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe])
+        expect(container.ports.map(({ name }) => name)).toContain(probe.httpGet.port);
+  });
+});
+
+describe('the webhooks', () => {
+  it('are the two of the contract, each at its path of the one Service', () => {
+    const service = { name: settings.name + suffixes.webhookService, namespace: settings.namespace, port: 443 };
+    expect(hooks.map(({ name, clientConfig }) => [name, clientConfig])).toEqual([
+      [webhooks.injector, { service: { ...service, path: paths.inject } }],
+      [webhooks.lumigoes, { service: { ...service, path: paths.lumigoes } }],
+    ]);
+  });
+
+  it('send all kinds of workload, and nothing else, to the injector', () => {
+    const sent = hooks[0].rules.flatMap(({ apiGroups, apiVersions, resources }) =>
+      apiGroups.flatMap((group) =>
+        apiVersions.flatMap((version) => resources.map((plural) => ({ group, version, plural }))),
+      ),
+    );
+    expect(sent).toEqual(workloads.map(({ group, version, plural }) => ({ group, version, plural })));
+    for (const { operations } of hooks[0].rules) expect(operations).toEqual(['CREATE', 'UPDATE']);
+  });
+});
+
+describe('the environment', () => {
+  const environment = Object.fromEntries(manager.env.map(({ name, value }) => [name, value ?? 'the-pod']));
+
+  it('is a configuration that the runtime accepts, with no variable that it does not know', () => {
+    expect(fromEnvironment(environment)).toMatchObject({
+      operatorName: settings.name,
+      operatorNamespace: settings.namespace,
+      serviceAccount: pod.serviceAccountName,
+      podName: 'the-pod',
+      webhookPort: ports.webhook,
+      healthPort: ports.health,
+      metricsPort: ports.metrics,
+      certificatesDirectory: mounts.certificates,
+      telemetryProxyUrl: `http://${settings.name}${suffixes.telemetryProxyService}.${settings.namespace}.svc.cluster.local`,
+    });
+  });
+
+  it("takes the pod's name from Kubernetes", () => {
+    const [fromElsewhere, ...more] = manager.env.filter(({ value }) => value === undefined);
+    expect(fromElsewhere).toEqual({ name: 'LUMIGO_POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } });
+    expect(more).toEqual([]);
+  });
+});
+
+describe('the references', () => {
+  it('select pods by labels that they have', () => {
+    const carried = deployment.template.metadata.labels;
+    const budget = one('PodDisruptionBudget').spec as { selector: { matchLabels: Labels } };
+    const selectors = [
+      deployment.selector.matchLabels,
+      budget.selector.matchLabels,
+      ...services.map(({ spec }) => spec.selector),
+      ...pod.topologySpreadConstraints.map(({ labelSelector }) => labelSelector.matchLabels),
+    ];
+    for (const selector of selectors) expect(carried).toMatchObject(selector);
+  });
+
+  it('never select by the version, which a Deployment could not change', () => {
+    expect(Object.keys(deployment.selector.matchLabels)).not.toContain('app.kubernetes.io/version');
+  });
+
+  it('mount volumes that the pod has, where the contract says', () => {
+    const names = volumes.map(({ name }) => name);
+    for (const { volumeMounts } of containers) for (const { name } of volumeMounts) expect(names).toContain(name);
+    expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([mounts.certificates]);
+    expect(telemetryProxy.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([mounts.telemetryProxyConfiguration]);
+  });
+
+  it('name objects that are installed too; the certificate alone comes later', () => {
+    expect(volumes.flatMap(({ configMap }) => configMap?.name ?? [])).toEqual([one('ConfigMap').metadata.name]);
+    expect(volumes.flatMap(({ secret }) => secret ?? [])).toEqual([
+      { secretName: settings.name + suffixes.certificates, optional: true },
+    ]);
+    expect(pod.priorityClassName).toBe(one('PriorityClass').metadata.name);
+    expect(pod.serviceAccountName).toBe(one('ServiceAccount').metadata.name);
+  });
+
+  it('bind each role to the one ServiceAccount', () => {
+    const subject = { kind: 'ServiceAccount', name: pod.serviceAccountName, namespace: settings.namespace };
+    for (const [binding, role] of [
+      [one('ClusterRoleBinding'), one('ClusterRole')],
+      [one('RoleBinding'), one('Role')],
+    ] as const) {
+      expect(binding.subjects).toEqual([subject]);
+      expect(binding.roleRef).toEqual({
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: role.kind,
+        name: role.metadata.name,
+      });
+    }
+  });
+});
+
+describe('the permissions', () => {
+  it('are those of the contract and nothing more', () => {
+    expect(one('ClusterRole').rules).toEqual(permissions.cluster);
+    expect(one('Role').rules).toEqual(permissions.ownNamespace);
+    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([1, 1]);
+  });
+});
+
+describe('the objects', () => {
+  const clusterScoped = [
+    'ClusterRole',
+    'ClusterRoleBinding',
+    'CustomResourceDefinition',
+    'MutatingWebhookConfiguration',
+    'Namespace',
+    'PriorityClass',
+  ];
+
+  it('have a namespace if their kind has one, and none if not', () => {
+    for (const { kind, metadata } of manifests) {
+      const expected = kind === 'Lumigo' ? 'shop' : clusterScoped.includes(kind) ? undefined : settings.namespace;
+      expect([kind, metadata.namespace]).toEqual([kind, expected]);
+    }
+  });
+
+  it('have names that begin with that of the installation, or that it must not choose', () => {
+    const given = ['Namespace', 'CustomResourceDefinition', 'Lumigo'];
+    for (const { kind, metadata } of manifests)
+      if (!given.includes(kind)) expect(metadata.name.startsWith(settings.name)).toBe(true);
+  });
+
+  it('are no two of one kind and name', () => {
+    const keys = manifests.map(({ kind, metadata }) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('hold no null, which other tools take for a wish to delete', () => {
+    expect(JSON.stringify(manifests)).not.toContain('null');
+  });
+});
