@@ -24,10 +24,16 @@ export interface Page {
   readonly items: readonly KubernetesObject[];
   /** The moment that the list shows, the same on every page unless it was resumed. */
   readonly resourceVersion: string;
+  /** How many more there are, where the server says so (it does not with a selector). */
+  readonly remaining: number | undefined;
 }
 
 interface ListBody {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
   readonly items?: readonly KubernetesObject[] | null;
 }
 
@@ -47,7 +53,8 @@ export async function* listPages(
       .request({ method: 'GET', path, query, accept, signal, lane })
       .then(({ body }) => body as ListBody)
       .catch((error: unknown) => resumed(error, options));
-    if (page.items != null) yield { items: page.items, resourceVersion: page.metadata.resourceVersion };
+    const { resourceVersion, remainingItemCount: remaining } = page.metadata;
+    if (page.items != null) yield { items: page.items, resourceVersion, remaining };
     next = page.metadata.continue;
   } while (next !== undefined && next !== '');
 }

@@ -1,0 +1,326 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ControlPlane, startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { type Etcd, etcdAt, type StoredObject } from '../../sandbox/testing/etcd.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
+import type { WatchMemory } from '../../sandbox/testing/watch-memory.ts';
+import type { Client, KubernetesObject } from './client.ts';
+import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
+import type { Identity } from './relist.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+let cluster: ControlPlane;
+let client: Client;
+let etcd: Etcd;
+let proxy: TcpProxy;
+let transport: Transport;
+let stop: AbortController;
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+  client = cluster.client;
+  etcd = etcdAt(cluster.etcd);
+});
+afterAll(() => cluster?.stop());
+
+beforeEach(async () => {
+  proxy = await startTcpProxy(Number(new URL(cluster.server).port));
+  transport = createTransport(
+    {
+      server: new URL(`https://127.0.0.1:${proxy.port}`),
+      ca: cluster.ca,
+      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+    },
+    { userAgent: 'test' },
+  );
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  transport.close();
+  await proxy.close();
+});
+
+const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'default' };
+
+const put = async (name: string, colour = 'red'): Promise<void> => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { colour } };
+  await client.patch({ ...configMaps, name }, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
+};
+const remove = (name: string): Promise<void> => client.delete({ ...configMaps, name });
+
+interface Watched extends ListWatch {
+  /** Everything told, in order: `+name`, `-name`, `synced`. */
+  readonly told: string[];
+  readonly restarts: RestartCause[];
+  /** `name@resourceVersion`, as the store has it. */
+  holds(): string[];
+}
+
+/** A store as a reconciler keeps it, filled by the list-watch under test. */
+function watch(options: Partial<ListWatchOptions> = {}): Watched {
+  const store = new Map<string, Identity & { resourceVersion: string }>();
+  const told: string[] = [];
+  const restarts: RestartCause[] = [];
+  const started = listWatch({
+    transport,
+    resource: configMaps,
+    metadataOnly: true,
+    signal: stop.signal,
+    onRestart: (cause) => restarts.push(cause),
+    handler: {
+      upsert({ metadata: { namespace = '', name, uid, resourceVersion } }: KubernetesObject) {
+        told.push(`+${name}`);
+        const before = store.get(name);
+        if (before !== undefined && before.uid !== uid) throw new Error(`${name} was replaced and nobody told`);
+        store.set(name, { namespace, name, uid, resourceVersion });
+      },
+      delete({ name, uid }) {
+        told.push(`-${name}`);
+        if (store.get(name)?.uid !== uid) throw new Error(`${name} was not there in this life`);
+        store.delete(name);
+      },
+      known: () => store.values(),
+      synced: () => told.push('synced'),
+    },
+    ...options,
+  });
+  const holds = () => [...store.values()].map(({ name, resourceVersion }) => `${name}@${resourceVersion}`).sort();
+  return { ...started, told, restarts, holds };
+}
+
+const present = async (): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const { items } of client.pages(configMaps, { metadataOnly: true }))
+    found.push(...items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`));
+  return found.sort();
+};
+
+const agree = (...watches: readonly Watched[]): Promise<void> =>
+  eventually(async () => {
+    const truth = await present();
+    for (const each of watches) expect(each.holds()).toEqual(truth);
+  });
+
+describe('while the connection holds', () => {
+  it('tells of everything there is, and then of every change', async () => {
+    await put('early');
+    const watched = watch();
+    await watched.synced;
+    expect(watched.holds()).toEqual(await present());
+    await put('late');
+    await put('early', 'blue');
+    await remove('late');
+    await eventually(() => expect(watched.told.slice(-3)).toEqual(['+late', '+early', '-late']));
+    await agree(watched);
+  });
+
+  it('sends metadata or whole objects, of those selected', async () => {
+    await put('chosen');
+    await put('other');
+    const seen: KubernetesObject[] = [];
+    const upsert = (object: KubernetesObject): void => void seen.push(object);
+    const handler = { upsert, delete: () => undefined, known: () => [] };
+    await watch({ handler, fieldSelector: 'metadata.name=chosen', metadataOnly: false }).synced;
+    await watch({ handler, fieldSelector: 'metadata.name=chosen' }).synced;
+    expect(seen.map(({ kind, metadata, data }) => [kind, metadata.name, data])).toEqual([
+      ['ConfigMap', 'chosen', { colour: 'red' }],
+      ['PartialObjectMetadata', 'chosen', undefined],
+    ]);
+  });
+
+  it('a handler that throws ends nothing, and is reported', async () => {
+    const errors: unknown[] = [];
+    const told: string[] = [];
+    const upsert = ({ metadata }: KubernetesObject): void => {
+      told.push(metadata.name);
+      throw new Error('not this one');
+    };
+    const handler = { upsert, delete: () => undefined, known: () => [] };
+    const watched = watch({ handler, onHandlerError: (error) => errors.push(error) });
+    await watched.synced;
+    const before = errors.length;
+    await put('thrown-at');
+    await eventually(() => expect(told).toContain('thrown-at'));
+    expect([errors.length, watched.restarts]).toEqual([before + 1, []]);
+  });
+
+  it('stops telling when it is told to stop, and closes its connection', async () => {
+    const watched = watch();
+    await watched.synced;
+    stop.abort();
+    await watched.stopped;
+    const { length } = watched.told;
+    await put('unheard');
+    await sleep(100);
+    expect(watched.told).toHaveLength(length);
+  });
+});
+
+describe('when the connection does not hold', () => {
+  it('streams that are cut again and again miss nothing', async () => {
+    const watches = [watch({ random: () => 0.99 }), watch({ random: () => 0.99 })];
+    await Promise.all(watches.map(({ synced }) => synced));
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all([put(`cut-${round}`), put('cut-often', `${round}`)]);
+      proxy.cut();
+      await (round === 0 ? put('cut-gone') : remove(`cut-${round - 1}`));
+      await agree(...watches);
+    }
+    for (const { told, restarts } of watches) {
+      expect(restarts.length).toBeGreaterThanOrEqual(3);
+      // Each came back to where it was: what was told once was not listed again.
+      expect(told.filter((entry) => entry === 'synced')).toHaveLength(1);
+    }
+  });
+
+  it('tells of a deletion and of the new object of the same name, in that order', async () => {
+    await put('reborn');
+    const watched = watch();
+    await watched.synced;
+    proxy.block(true);
+    await remove('reborn');
+    await put('reborn');
+    proxy.block(false);
+    await agree(watched);
+    expect(watched.told.slice(watched.told.indexOf('synced') + 1)).toEqual(['-reborn', '+reborn']);
+  });
+
+  it('a connection that falls silent is left for another', async () => {
+    const watched = watch({ watchdogMs: 1_000 });
+    await watched.synced;
+    proxy.freeze(true);
+    await put('behind-the-silence');
+    await eventually(() => expect(watched.restarts).toContain('silent'));
+    proxy.freeze(false);
+    await agree(watched);
+  });
+
+  it('an API server that is killed and started again is found again', async () => {
+    const watched = watch();
+    await watched.synced;
+    const [restarted] = await Promise.all([cluster.restartApiServer(), put('just-before').catch(() => undefined)]);
+    expect(restarted).toBeUndefined();
+    await put('after-the-restart');
+    await agree(watched);
+  });
+});
+
+describe('what the server no longer remembers', () => {
+  it('is listed again: deletions that were missed are told, and those of objects that came back', async () => {
+    for (const name of ['stays', 'goes', 'returns']) await put(name);
+    const watched = watch({ random: () => 0.99 });
+    await watched.synced;
+    proxy.block(true);
+    await remove('goes');
+    await remove('returns');
+    await put('returns');
+    await put('comes');
+    await etcd.compact();
+    await cluster.restartApiServer();
+    proxy.block(false);
+    await eventually(() => expect(watched.restarts).toContain('expired'));
+    await agree(watched);
+    const after = watched.told.slice(watched.told.indexOf('synced') + 1);
+    expect(after).toContain('-goes');
+    expect(after.indexOf('-returns')).toBeLessThan(after.indexOf('+returns'));
+    expect(after.indexOf('-returns')).toBeGreaterThanOrEqual(0);
+    expect(after).not.toContain('-stays');
+    expect(after.filter((entry) => entry === 'synced')).toHaveLength(1);
+  });
+});
+
+describe('while nothing happens', () => {
+  // A stream of an hour gets 60 bookmarks; one comes two seconds before a stream's time is up, too.
+  const streams = 32;
+  const ends = 2;
+
+  it('an hour’s worth of bookmarks carries the watches on, each over the one connection it has', async () => {
+    const quiet = { group: '', version: 'v1', plural: 'secrets', namespace: 'default' };
+    const watches = Array.from({ length: streams }, () =>
+      watch({ resource: quiet, streamSeconds: 3, random: () => 0 }),
+    );
+    await Promise.all(watches.map(({ synced }) => synced));
+    const version = ({ state }: Watched): number => Number(state().resourceVersion);
+    const began = watches.map(version);
+    // Other kinds change. A consistent list makes etcd report its progress, as a timer does every few seconds elsewhere.
+    for (let index = 0; index < 20; index += 1) await put('noise', `${index}`);
+    await client.pages(quiet).next();
+    await eventually(() => {
+      for (const { restarts } of watches) expect(restarts.length).toBeGreaterThanOrEqual(ends);
+    });
+    watches.forEach((each, index) => expect(version(each)).toBeGreaterThanOrEqual((began[index] ?? NaN) + 20));
+    expect(proxy.accepted()).toBe(streams);
+    proxy.cut();
+    await eventually(() => {
+      for (const { state, restarts } of watches)
+        expect([state().connected, restarts.includes('disconnected')]).toEqual([true, true]);
+    });
+    for (const { told } of watches) expect(told).toEqual(['synced']);
+  });
+});
+
+describe('10,000 objects', () => {
+  const count = 10_000;
+  const namespace = 'crowded';
+  beforeAll(async () => {
+    const metadata = { name: namespace };
+    await client.create(
+      { group: '', version: 'v1', plural: 'namespaces' },
+      { apiVersion: 'v1', kind: 'Namespace', metadata },
+    );
+    await etcd.store(Array.from({ length: count }, (_, index) => crowd(namespace, index)));
+    const crowded = { ...configMaps, namespace };
+    // The API server sees what another wrote to etcd when etcd tells it.
+    await eventually(async () => {
+      const page = await client.pages(crowded, { limit: 1, metadataOnly: true }).next();
+      expect(page.value?.remaining).toBeGreaterThanOrEqual(count - 1);
+    });
+  });
+
+  it('are kept by nobody but the caller, however often they are listed again', async () => {
+    const memory = await measureMemory(namespace);
+    expect(memory.objects).toBe(count);
+    const own = (memory.filled - memory.before - memory.storeAlone) / count;
+    expect(own).toBeLessThan(100);
+    for (const bytes of memory.relisted) expect((bytes - memory.filled) / count).toBeLessThan(50);
+  });
+});
+
+/** A config map as large as a small Deployment, with the managedFields that the API server sends along. */
+function crowd(namespace: string, index: number): StoredObject {
+  const name = `object-${index}`;
+  const fieldsV1 = { 'f:data': Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f:key-${at}`, {}])) };
+  return {
+    key: `/registry/configmaps/${namespace}/${name}`,
+    object: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name,
+        namespace,
+        uid: `00000000-0000-4000-8000-${`${index}`.padStart(12, '0')}`,
+        creationTimestamp: '2030-01-01T00:00:00Z',
+        labels: { app: name, tier: 'backend' },
+        annotations: { note: 'x'.repeat(200) },
+        managedFields: [
+          { manager: 'kubectl', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
+        ],
+      },
+      data: Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`key-${at}`, 'value'])),
+    },
+  };
+}
+
+async function measureMemory(namespace: string): Promise<WatchMemory> {
+  const program = fileURLToPath(new URL('../../sandbox/testing/watch-memory.ts', import.meta.url));
+  const connection = { API_SERVER: cluster.server, API_CA: cluster.ca, API_TOKEN: cluster.token };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '--import', 'tsx', program], {
+    env: { ...process.env, ...connection, API_NAMESPACE: namespace },
+  });
+  return JSON.parse(stdout) as WatchMemory;
+}

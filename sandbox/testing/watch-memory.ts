@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listWatch } from '../../runtime/kubernetes/list-watch.ts';
+import type { Identity } from '../../runtime/kubernetes/relist.ts';
+import { createTransport } from '../../runtime/kubernetes/transport.ts';
+
+/**
+ * A program of its own (node --expose-gc), so that what it measures is its own: lists and watches config maps with a
+ * store that keeps three strings of each, lists again over that store, and prints what memory it took as JSON.
+ */
+export interface WatchMemory {
+  readonly objects: number;
+  /** Milliseconds from the start of the first list to its end. */
+  readonly syncedAfterMs: number;
+  /** Live heap before anything, with the store filled, and after each further list, in bytes. */
+  readonly before: number;
+  readonly filled: number;
+  readonly relisted: readonly number[];
+  /** The same store filled with the same strings by hand: what is the caller's own. */
+  readonly storeAlone: number;
+  /** Resident memory at the end, in bytes. */
+  readonly rss: number;
+}
+
+const relists = 5;
+
+async function measure(): Promise<WatchMemory> {
+  const { API_SERVER = '', API_CA = '', API_TOKEN = '', API_NAMESPACE = '' } = process.env;
+  const transport = createTransport(
+    { server: new URL(API_SERVER), ca: API_CA, authorization: () => Promise.resolve(`Bearer ${API_TOKEN}`) },
+    { userAgent: 'watch-memory' },
+  );
+  const store = new Map<string, Identity>();
+  const list = async (): Promise<void> => {
+    const stop = new AbortController();
+    const watch = listWatch({
+      transport,
+      resource: { group: '', version: 'v1', plural: 'configmaps', namespace: API_NAMESPACE },
+      metadataOnly: true,
+      signal: stop.signal,
+      handler: {
+        upsert: ({ metadata: { namespace = '', name, uid } }) => store.set(name, { namespace, name, uid }),
+        delete: ({ name }) => store.delete(name),
+        known: () => store.values(),
+      },
+    });
+    await watch.synced;
+    stop.abort();
+    await watch.stopped;
+  };
+  // What is compiled and connected once is no part of the measurement.
+  await transport.request({ method: 'GET', path: '/version' });
+  const before = await liveHeap();
+  const started = performance.now();
+  await list();
+  const syncedAfterMs = performance.now() - started;
+  const filled = await liveHeap();
+  const relisted: number[] = [];
+  for (let index = 0; index < relists; index += 1) {
+    await list();
+    relisted.push(await liveHeap());
+  }
+  const objects = store.size;
+  const rss = process.memoryUsage.rss();
+  store.clear();
+  const emptied = await liveHeap();
+  for (let index = 0; index < objects; index += 1) {
+    const name = `object-${index}`;
+    store.set(name, { namespace: API_NAMESPACE, name, uid: `00000000-0000-4000-8000-${index}`.padEnd(36, '0') });
+  }
+  const storeAlone = (await liveHeap()) - emptied;
+  transport.close();
+  return { objects, syncedAfterMs, before, filled, relisted, storeAlone, rss };
+}
+
+/** The heap without garbage. Twice, with a pause: finalizers free more. */
+async function liveHeap(): Promise<number> {
+  for (let round = 0; round < 2; round += 1) {
+    globalThis.gc?.();
+    await sleep(20);
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+process.stdout.write(JSON.stringify(await measure()));
