@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { labels, workloads } from '../contract.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { validToken } from '../../sandbox/testing/bench.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -67,6 +67,7 @@ describe('two Lumigo resources', () => {
     const namespace = await bench.namespace('two');
     await bench.activate(namespace);
     await bench.create(workloadOf(deployment, namespace, 'app'));
+    await nextSecond();
     await withoutWebhook(() => bench.lumigo(namespace, {}, 'younger'));
     await whenReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
     await whenReason(namespace, 'Active', 'Ready');
@@ -84,6 +85,7 @@ describe('two Lumigo resources', () => {
     await bench.activate(namespace);
     await bench.create(workloadOf(deployment, namespace, 'app'));
     const before = await bench.templateOf(deployment, namespace, 'app');
+    await nextSecond();
     await withoutWebhook(() => bench.lumigo(namespace, {}, 'younger'));
     await whenReason(namespace, 'Error', 'DuplicateLumigo', 'younger');
     await bench.deleteLumigo(namespace);

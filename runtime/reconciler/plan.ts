@@ -18,7 +18,10 @@ export function needsInspection(record: WorkloadRecord, policy: NamespacePolicy)
     case 'deleting':
       return touched && policy.remove;
     case 'none':
-      return record.label?.toLowerCase() === 'true' || (touched && record.kind.mutable && stampOf(record)?.userLabel === 'true');
+      return (
+        record.label?.toLowerCase() === 'true' ||
+        (touched && record.kind.mutable && stampOf(record)?.userLabel === 'true')
+      );
     case 'inactive':
       return false;
   }

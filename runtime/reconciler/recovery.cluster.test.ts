@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
 
@@ -18,11 +18,14 @@ describe('while the webhook is away', () => {
     const namespace = await bench.namespace('away');
     await bench.activate(namespace);
     await operator.stopManager();
+    await nextSecond();
     const mutable = everyKind.filter(([, kind]) => kind.mutable);
     for (const [, kind] of mutable) await bench.create(workloadOf(kind, namespace, `missed-${kind.plural}`));
     await operator.startManager();
     for (const [, kind] of mutable) await bench.whenInstrumented(kind, namespace, `missed-${kind.plural}`);
-    expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutable.length);
+    await eventually(async () =>
+      expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(mutable.length),
+    );
   });
 
   it('an opt-out is caught up with, too', async () => {

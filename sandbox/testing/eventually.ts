@@ -15,3 +15,6 @@ export async function eventually<T>(
     }
   }
 }
+
+/** The API server writes times in whole seconds: what happens from here on is later than what has happened. */
+export const nextSecond = (): Promise<void> => sleep(1_000 - (Date.now() % 1_000) + 20);

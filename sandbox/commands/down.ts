@@ -1,0 +1,26 @@
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRunning, readState, type SandboxProcess } from '../state.ts';
+
+const PATIENCE_MS = 5_000;
+
+/** Ends a sandbox: the manager first, the API server and etcd last; then its folder goes. */
+export async function down({ dir: given }: { readonly dir: string }): Promise<void> {
+  const dir = resolve(given);
+  const state = readState(dir);
+  if (state === undefined)
+    throw new Error(`there is no sandbox in ${dir}; 'npm run sandbox -- up' starts one (--dir names its folder)`);
+  for (const process of state.processes) await end(process);
+  rmSync(dir, { recursive: true, force: true });
+  process.stderr.write(`The sandbox in ${dir} is gone.\n`);
+}
+
+async function end(target: SandboxProcess): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (!isRunning(target)) return;
+    process.kill(target.pid, signal);
+    const deadline = Date.now() + PATIENCE_MS;
+    while (isRunning(target) && Date.now() < deadline) await sleep(50);
+  }
+}

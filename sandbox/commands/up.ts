@@ -1,0 +1,100 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { bundle } from '../../runtime/bundle.ts';
+import { ensureBinaries } from '../control-plane/build.ts';
+import { cacheFolder } from '../control-plane/cache.ts';
+import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
+import { freePorts } from '../control-plane/processes.ts';
+import { install } from '../manager/install.ts';
+import { startManager, type Manager } from '../manager/manager.ts';
+import { beganAt, isRunning, readState, writeState, type SandboxState } from '../state.ts';
+
+export interface UpOptions {
+  readonly dir: string;
+  readonly bare?: boolean;
+  readonly json?: boolean;
+}
+
+export const defaultDir = (): string => join(cacheFolder(process.env), 'sandbox');
+
+const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
+
+/**
+ * Starts a sandbox that outlives this command. Until it is ready everything ends with this command, however it ends; from
+ * then on `down` ends it.
+ */
+export async function up({ dir: given, bare = false, json = false }: UpOptions): Promise<void> {
+  const dir = resolve(given);
+  const there = readState(dir);
+  if (there?.processes.some(isRunning) === true)
+    throw new Error(
+      `a sandbox runs in ${dir} already (since ${there.startedAt}); end it with 'npm run sandbox -- down --dir ${dir}', or choose another --dir`,
+    );
+  const kubectl =
+    (await ensureBinaries(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], say))['kubectl'] ?? '';
+  mkdirSync(dirname(dir), { recursive: true });
+  const cluster = await startControlPlane({ dir, onProgress: say });
+  endOnSignal(cluster);
+  const manager = bare ? undefined : await addOperator(cluster);
+  const state = stateOf(cluster, manager, kubectl);
+  writeState(state);
+  cluster.guardian.release();
+  process.stdout.write(json ? `${JSON.stringify(summary(state))}\n` : forPeople(state, bare));
+  process.exit(0);
+}
+
+async function addOperator(cluster: ControlPlane): Promise<Manager> {
+  await bundle();
+  const [webhookPort = 0] = await freePorts(1);
+  const installation = await install(cluster.client, { webhookPort });
+  return startManager(cluster, installation, { webhookPort });
+}
+
+/** The guardian cleans up when this process is gone. */
+function endOnSignal(cluster: ControlPlane): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void cluster.guardian.end().then(() => process.exit(130)));
+}
+
+function stateOf(cluster: ControlPlane, manager: Manager | undefined, kubectl: string): SandboxState {
+  const pids = { ...(manager === undefined ? {} : { manager: manager.pid }), ...reversed(cluster.pids()) };
+  return {
+    dir: cluster.dir,
+    server: cluster.server,
+    kubeconfig: cluster.kubeconfig,
+    token: cluster.token,
+    kubectl,
+    startedAt: new Date().toISOString(),
+    processes: Object.entries(pids).map(([name, pid]) => ({ name, pid, began: beganAt(pid) ?? '' })),
+  };
+}
+
+const reversed = (pids: Readonly<Record<string, number>>) => Object.fromEntries(Object.entries(pids).reverse());
+
+/** What programs are told; `token` is an administrator's. */
+export function summary({ kubeconfig, server, token, kubectl, processes }: SandboxState): object {
+  return {
+    kubeconfig,
+    server,
+    token,
+    kubectl,
+    pids: Object.fromEntries(processes.map(({ name, pid }) => [name, pid])),
+  };
+}
+
+function forPeople({ kubeconfig, kubectl, server, dir }: SandboxState, bare: boolean): string {
+  return [
+    '',
+    `Kubernetes answers at ${server}${bare ? '' : ', the operator is installed and its manager runs'}.`,
+    '',
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  alias kubectl=${kubectl}`,
+    '',
+    'Worth trying:',
+    `  kubectl get ${bare ? 'namespaces' : 'crd lumigoes.operator.lumigo.io'}`,
+    `  kubectl create deployment hello --image=hello:1`,
+    '',
+    `It runs until: npm run sandbox -- down${dir === defaultDir() ? '' : ` --dir ${dir}`}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is known of a sandbox that outlived the command which started it. */
+export interface SandboxState {
+  readonly dir: string;
+  readonly server: string;
+  readonly kubeconfig: string;
+  readonly token: string;
+  readonly kubectl: string;
+  readonly startedAt: string;
+  /** In the order in which they are to be ended. */
+  readonly processes: readonly SandboxProcess[];
+}
+
+export interface SandboxProcess {
+  readonly name: string;
+  readonly pid: number;
+  /** When the process began, as the system says it: a number that is used again by another process does not pass for it. */
+  readonly began: string;
+}
+
+const stateFile = (dir: string): string => join(dir, 'sandbox.json');
+
+export function writeState(state: SandboxState): void {
+  writeFileSync(stateFile(state.dir), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** The sandbox in a folder; undefined where there is none. */
+export function readState(dir: string): SandboxState | undefined {
+  if (!existsSync(stateFile(dir))) return undefined;
+  return JSON.parse(readFileSync(stateFile(dir), 'utf8')) as SandboxState;
+}
+
+/** When a process began; undefined when there is no such process (any more), or only what is left of one. */
+export function beganAt(pid: number): string | undefined {
+  return existsSync('/proc/self/stat') ? beganInProc(pid) : beganByPs(pid);
+}
+
+function beganInProc(pid: number): string | undefined {
+  if (!existsSync(`/proc/${pid}/stat`)) return undefined;
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // After the name, which stands in brackets and may hold anything: the state, and 18 fields on the start in clock ticks.
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === 'Z' ? undefined : fields[18];
+}
+
+function beganByPs(pid: number): string | undefined {
+  const env = { ...process.env, LC_ALL: 'C' };
+  const { status, stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+export const isRunning = ({ pid, began }: SandboxProcess): boolean => beganAt(pid) === began;
