@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { lumigo } from '../runtime/contract.ts';
+import type { Client } from '../runtime/kubernetes/client.ts';
+import { createTransport, type Transport } from '../runtime/kubernetes/transport.ts';
+import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { apply, collectionOf } from '../sandbox/manager/apply.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { synthesize, type Manifest } from './manifests.ts';
+import { parseSettings } from './settings.ts';
+
+/** The manifests meet a real API server, which validates strictly: a field that it does not know is an error. */
+
+let cluster: ControlPlane;
+let client: Client;
+let transport: Transport;
+const namespace = 'shop';
+const manifests = synthesize(parseSettings({ monitoredNamespaces: [{ namespace }] }));
+
+const everySetting = {
+  name: 'other',
+  namespace: 'other-system',
+  platform: 'openshift',
+  cluster: { name: 'production' },
+  imagePullSecrets: [{ name: 'registry' }],
+  nodeSelector: { pool: 'system' },
+  tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }],
+  podAnnotations: { note: 'x' },
+  podLabels: { team: 'a' },
+  priorityClassName: 'system-cluster-critical',
+  injection: { imagePullPolicy: 'Always', imagePullSecrets: ['a', 'b'], updateOnUpgrade: true },
+  webhook: { timeoutSeconds: 10, excludedNamespaces: ['kube-system', 'ci'] },
+  debug: { enabled: true },
+};
+
+async function versionsOf(objects: readonly Manifest[]): Promise<Record<string, string>> {
+  const versions: Record<string, string> = {};
+  for (const object of objects) {
+    const live = await client.get({ ...collectionOf(object), name: object.metadata.name });
+    versions[`${object.kind}/${object.metadata.name}`] = live.metadata.resourceVersion;
+  }
+  return versions;
+}
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+  client = cluster.client;
+  transport = createTransport(
+    {
+      server: new URL(cluster.server),
+      ca: cluster.ca,
+      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+    },
+    { userAgent: 'lumigo-test' },
+  );
+  await apply(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (const manifest of manifests) await eventually(() => apply(client, manifest), { timeoutMs: 10_000 });
+});
+
+afterAll(async () => {
+  transport.close();
+  await cluster.stop();
+});
+
+describe('the manifests', () => {
+  it('change nothing when they are applied again', async () => {
+    const before = await versionsOf(manifests);
+    for (const manifest of manifests) await apply(client, manifest);
+    expect(await versionsOf(manifests)).toEqual(before);
+  });
+
+  it('are valid with every kind of setting', async () => {
+    const others = synthesize(parseSettings(everySetting));
+    for (const manifest of others) await apply(client, manifest);
+    const before = await versionsOf(others);
+    for (const manifest of others) await apply(client, manifest);
+    expect(await versionsOf(others)).toEqual(before);
+  });
+
+  it('leave alone what the operator writes into them later', async () => {
+    const configuration = manifests.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
+    const ref = { ...collectionOf(configuration), name: configuration.metadata.name };
+    const caBundle = Buffer.from(cluster.ca).toString('base64');
+    const webhooks = (configuration['webhooks'] as readonly { name: string }[]).map(({ name }) => ({
+      name,
+      clientConfig: { caBundle },
+    }));
+    const { apiVersion, kind, metadata } = configuration;
+    const body = { apiVersion, kind, metadata: { name: metadata.name }, webhooks };
+    await client.patch(ref, { kind: 'apply', body }, { fieldManager: 'lumigo-operator' });
+    await apply(client, configuration);
+    expect(JSON.stringify(await client.get(ref))).toContain(caBundle);
+  });
+});
+
+describe('the pods of the Deployment', () => {
+  const deployment = manifests.find(({ kind }) => kind === 'Deployment') as Manifest;
+  const { metadata, spec } = (deployment['spec'] as { template: { metadata: object; spec: object } }).template;
+  const ownNamespace = deployment.metadata.namespace ?? '';
+  const ref = { group: '', version: 'v1', plural: 'pods', namespace: ownNamespace };
+  const pod = (more: object): Manifest => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...metadata, name: 'a-pod', namespace: ownNamespace },
+    spec: { ...spec, ...more },
+  });
+
+  it('are admitted by the restricted Pod Security Standard, which their namespace enforces', async () => {
+    await client.create(ref, pod({}), { dryRun: true });
+    await expect(client.create(ref, pod({ securityContext: {} }), { dryRun: true })).rejects.toThrow(
+      /violates PodSecurity "restricted:latest"/,
+    );
+  });
+});
+
+describe('a Lumigo', () => {
+  const secretRef = { name: 'lumigo-credentials', key: 'token' };
+  const lumigoes = { ...lumigo, namespace };
+  const manifest = (spec: object, name = 'written-for-the-original'): Manifest => ({
+    apiVersion: lumigo.apiVersion,
+    kind: lumigo.kind,
+    metadata: { name, namespace },
+    spec,
+  });
+  const stored = async (spec: object) =>
+    (
+      await client.create(lumigoes, manifest({ lumigoToken: { secretRef }, ...spec }), {
+        dryRun: true,
+        fieldValidation: 'Strict',
+      })
+    ).object['spec'];
+
+  /** Every optional field of the original, with its default. */
+  const fields = [
+    ['tracing.enabled', true],
+    ['tracing.injection.enabled', true],
+    ['tracing.injection.injectLumigoIntoExistingResourcesOnCreation', true],
+    ['tracing.injection.removeLumigoFromResourcesOnDeletion', true],
+    ['logging.enabled', false],
+    ['infrastructure.enabled', true],
+    ['infrastructure.kubeEvents.enabled', true],
+  ] as const;
+
+  /** A spec with these fields. */
+  function specOf(values: readonly (readonly [string, boolean])[]): object {
+    const spec: Record<string, unknown> = {};
+    for (const [path, value] of values) {
+      const keys = path.split('.');
+      const last = keys.pop() ?? '';
+      let at = spec;
+      for (const key of keys) at = (at[key] ??= {}) as Record<string, unknown>;
+      at[last] = value;
+    }
+    return spec;
+  }
+
+  it('with any subset of the fields is accepted, and gets the defaults of the others', async () => {
+    const subsets = Array.from({ length: 2 ** fields.length }, (_, bits) =>
+      fields.map(([path, value], index) => ({ path, value, given: (bits & (1 << index)) !== 0 })),
+    );
+    for (const subset of subsets) {
+      const given = subset.filter((field) => field.given).map(({ path, value }) => [path, !value] as const);
+      const expected = subset.map(({ path, value, given: set }) => [path, set ? !value : value] as const);
+      expect(await stored(specOf(given))).toEqual({ lumigoToken: { secretRef }, ...specOf(expected) });
+    }
+  });
+
+  it.each([
+    { tracing: {} },
+    { tracing: { injection: {} } },
+    { logging: {} },
+    { infrastructure: {} },
+    { infrastructure: { kubeEvents: {} } },
+  ])('with the empty section %j gets its defaults', async (spec) => {
+    expect(await stored(spec)).toEqual({ lumigoToken: { secretRef }, ...specOf(fields) });
+  });
+
+  it.each([
+    ['an empty name', { name: '', key: 'token' }, 'must be the name of the Secret that holds the Lumigo token'],
+    ['a blank name', { name: ' ', key: 'token' }, 'must be the name of the Secret that holds the Lumigo token'],
+    ['an empty key', { name: 'a', key: '' }, 'must be the key of the Lumigo token in the Secret'],
+    ['no name', { key: 'token' }, 'spec.lumigoToken.secretRef.name: Required value'],
+    ['no key', { name: 'a' }, 'spec.lumigoToken.secretRef.key: Required value'],
+  ])('with %s is refused with words that help', async (_case, reference, words) => {
+    await expect(stored({ lumigoToken: { secretRef: reference } })).rejects.toThrow(words);
+  });
+
+  it('without a token is refused', async () => {
+    await expect(client.create(lumigoes, manifest({}), { dryRun: true })).rejects.toThrow(
+      'spec.lumigoToken: Required value',
+    );
+  });
+
+  it('with a misspelt field is refused by strict validation', async () => {
+    await expect(stored({ tracing: { injection: { enable: true } } })).rejects.toThrow(
+      /unknown field "spec\.tracing\.injection\.enable"/,
+    );
+  });
+
+  it('whose status the original wrote can still be changed', async () => {
+    const name = 'from-the-original';
+    await client.create(lumigoes, manifest({ lumigoToken: { secretRef } }, name));
+    const conditions = [{ type: 'Active', status: 'True', message: 'x', lastTransitionTime: '2023-05-02T10:00:00Z' }];
+    const body = { status: { conditions, instrumentedResources: [] } };
+    await client.patch({ ...lumigoes, name, subresource: 'status' }, { kind: 'merge', body });
+    const finalizers = [lumigo.finalizer];
+    const { object } = await client.patch({ ...lumigoes, name }, { kind: 'merge', body: { metadata: { finalizers } } });
+    expect(object.metadata.finalizers).toEqual(finalizers);
+    expect(object['status']).toEqual(body.status);
+    await client.patch({ ...lumigoes, name }, { kind: 'merge', body: { metadata: { finalizers: null } } });
+    await client.delete({ ...lumigoes, name });
+  });
+
+  it('has one condition of a type', async () => {
+    const condition = { type: 'Active', status: 'True' };
+    const body = { status: { conditions: [condition, condition] } };
+    const patch = client.patch({ ...lumigoes, name: 'lumigo', subresource: 'status' }, { kind: 'merge', body });
+    await expect(patch).rejects.toThrow(/status\.conditions\[1\]: Duplicate value/);
+  });
+
+  it('shows in `kubectl get lum` whether it works, for how much, and why', async () => {
+    const conditions = [
+      { type: 'Error', status: 'False', reason: 'NoError' },
+      { type: 'Active', status: 'True', reason: 'Ready' },
+    ];
+    const body = { status: { conditions, instrumentedResourcesCount: 7 } };
+    await client.patch({ ...lumigoes, name: 'lumigo', subresource: 'status' }, { kind: 'merge', body });
+    const { body: table } = await transport.request({
+      method: 'GET',
+      path: `/apis/${lumigo.apiVersion}/namespaces/${namespace}/lumigoes`,
+      accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+    });
+    const { columnDefinitions, rows } = table as {
+      columnDefinitions: readonly { name: string }[];
+      rows: readonly { cells: readonly unknown[] }[];
+    };
+    expect(columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Active', 'Instrumented', 'Reason', 'Age']);
+    expect(rows.map(({ cells }) => cells.slice(0, 4))).toEqual([['lumigo', 'True', 7, 'Ready']]);
+  });
+
+  it('has the short name lum', async () => {
+    const { body } = await transport.request({ method: 'GET', path: `/apis/${lumigo.apiVersion}` });
+    const { resources } = body as { resources: readonly { name: string; shortNames?: readonly string[] }[] };
+    expect(resources.find(({ name }) => name === lumigo.plural)?.shortNames).toEqual([lumigo.shortName]);
+    expect(resources.map(({ name }) => name)).toContain(`${lumigo.plural}/status`);
+  });
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { labels, lumigo, workloads, type WorkloadKind } from '../runtime/contract.ts';
+import { createClient, type Client } from '../runtime/kubernetes/client.ts';
+import type { Manifest } from '../runtime/kubernetes/objects.ts';
+import { createTransport, type Transport } from '../runtime/kubernetes/transport.ts';
+import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { apply, collectionOf } from '../sandbox/manager/apply.ts';
+import { install } from '../sandbox/manager/install.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { everyKind, workloadOf } from '../sandbox/testing/workloads.ts';
+import { operatorUser } from './constructs/access.ts';
+import { synthesize } from './manifests.ts';
+import { parseSettings } from './settings.ts';
+
+/**
+ * Which requests the API server sends to the webhooks. They point at a port where nobody listens and may fail a request
+ * here, so that whether one was called shows in the answer; an expression that goes wrong would be an answer of its own.
+ */
+
+const settings = parseSettings({});
+const namespace = 'shop';
+const dryRun = { dryRun: true } as const;
+
+let cluster: ControlPlane;
+let admin: Client;
+let operator: Client;
+let operatorTransport: Transport;
+
+function withoutAnswer(manifest: Manifest): Manifest {
+  const webhooks = (manifest['webhooks'] as readonly object[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { url: 'https://127.0.0.1:1/' },
+    failurePolicy: 'Fail',
+  }));
+  return { ...manifest, webhooks };
+}
+
+/** The webhook that a request was sent to; undefined where it went through without. */
+async function calledBy(request: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await request;
+    return undefined;
+  } catch (error) {
+    const called = /failed calling webhook "([^"]+)"/.exec((error as Error).message)?.[1];
+    if (called === undefined) throw error;
+    return called;
+  }
+}
+
+const injector = 'injector.operator.lumigo.io';
+const patched = (client: Client, kind: WorkloadKind, name: string, body: object): Promise<string | undefined> =>
+  calledBy(client.patch({ ...kind, namespace, name }, { kind: 'merge', body }, dryRun));
+
+const created = (manifest: Manifest): Promise<string | undefined> =>
+  calledBy(admin.create(collectionOf(manifest), manifest, dryRun));
+
+/** A merge patch of something inside the pod template. */
+const inTemplate = ({ template }: WorkloadKind, body: object): object =>
+  template.reduceRight<object>((inner, key) => ({ [key]: inner }), body);
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+  admin = cluster.client;
+  operatorTransport = createTransport(
+    {
+      server: new URL(cluster.server),
+      ca: cluster.ca,
+      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+      headers: { 'Impersonate-User': operatorUser(settings) },
+    },
+    { userAgent: 'lumigo-test' },
+  );
+  operator = createClient(operatorTransport);
+  await install(admin, {});
+  await admin.create(collectionOf({ apiVersion: 'v1', kind: 'Namespace', metadata: {} }), {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace },
+  });
+  for (const [, kind] of everyKind) {
+    await admin.create({ ...kind, namespace }, workloadOf(kind, namespace, 'labelled'));
+    const bare = workloadOf(kind, namespace, 'bare');
+    await admin.create({ ...kind, namespace }, { ...bare, metadata: { namespace, name: 'bare' } });
+    const leaving = workloadOf(kind, namespace, 'leaving');
+    const metadata = { ...leaving.metadata, finalizers: ['example.com/hold'] };
+    await admin.create({ ...kind, namespace }, { ...leaving, metadata });
+    await admin.delete({ ...kind, namespace, name: 'leaving' });
+  }
+  await apply(admin, lumigoNamed('lumigo', namespace));
+  const configuration = synthesize(settings).find(({ kind }) => kind === 'MutatingWebhookConfiguration');
+  if (configuration === undefined) throw new Error('there is no webhook configuration');
+  await apply(admin, withoutAnswer(configuration));
+  await eventually(async () => expect(await created(workloadOf(workloads[0], namespace, 'probe'))).toBe(injector));
+});
+
+afterAll(async () => {
+  operatorTransport.close();
+  await cluster.stop();
+});
+
+const lumigoNamed = (name: string, inNamespace: string): Manifest => ({
+  apiVersion: lumigo.apiVersion,
+  kind: lumigo.kind,
+  metadata: { name, namespace: inNamespace },
+  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
+});
+
+describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
+  it('is called when it is created, with labels or without', async () => {
+    const manifest = workloadOf(kind, namespace, 'new');
+    expect(await created(manifest)).toBe(injector);
+    expect(await created({ ...manifest, metadata: { namespace, name: 'new' } })).toBe(injector);
+  });
+
+  it.each(['labelled', 'bare'])('is called when the pod template of a %s one changes', async (name) => {
+    const image = inTemplate(kind, { spec: { terminationGracePeriodSeconds: 7 } });
+    expect(await patched(admin, kind, name, image)).toBe(injector);
+    const annotation = inTemplate(kind, { metadata: { annotations: { restartedAt: 'now' } } });
+    expect(await patched(admin, kind, name, annotation)).toBe(injector);
+  });
+
+  it.each(['labelled', 'bare'])('is called when the label lumigo.auto-trace of a %s one changes', async (name) => {
+    const body = { metadata: { labels: { [labels.autoTrace]: 'false' } } };
+    expect(await patched(admin, kind, name, body)).toBe(injector);
+  });
+
+  it.each(['labelled', 'bare'])('is left in peace by other changes of a %s one', async (name) => {
+    for (const metadata of [
+      { labels: { team: 'a' } },
+      { annotations: { note: 'b' } },
+      { finalizers: ['example.com/x'] },
+    ])
+      expect(await patched(admin, kind, name, { metadata })).toBeUndefined();
+    const ref = { ...kind, namespace, name, subresource: 'status' };
+    const status = { kind: 'merge', body: { metadata: { annotations: { note: 'c' } } } } as const;
+    expect(await calledBy(admin.patch(ref, status, dryRun))).toBeUndefined();
+  });
+
+  it('is left in peace by what the operator itself writes', async () => {
+    if (!kind.mutable) return expect(await canPatch(kind)).toBe(false);
+    const body = inTemplate(kind, { metadata: { annotations: { restartedAt: 'now' } } });
+    expect(await patched(operator, kind, 'labelled', body)).toBeUndefined();
+  });
+
+  it('is left in peace by one that is being deleted', async () => {
+    const changed = { metadata: { finalizers: null, labels: { [labels.autoTrace]: 'true' } } };
+    expect(await patched(admin, kind, 'leaving', changed)).toBeUndefined();
+  });
+
+  it.each(['kube-system', settings.namespace])('is left in peace by those in %s', async (excluded) => {
+    expect(await created(workloadOf(kind, excluded, 'new'))).toBeUndefined();
+  });
+});
+
+/** Whether the operator may change a kind of workload at all. */
+async function canPatch(kind: WorkloadKind): Promise<boolean> {
+  const ref = { ...kind, namespace, name: 'labelled' };
+  return operator.patch(ref, { kind: 'merge', body: { metadata: { labels: { a: 'b' } } } }, dryRun).then(
+    () => true,
+    (error: { status?: number }) => {
+      expect(error.status).toBe(403);
+      return false;
+    },
+  );
+}
+
+describe('for a Lumigo, its webhook', () => {
+  const ref = { ...lumigo, namespace, name: 'lumigo' };
+  const label = { kind: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
+  const lumigoes = 'lumigoes.operator.lumigo.io';
+
+  it('is called when one is created, in any namespace', async () => {
+    expect(await created(lumigoNamed('second', namespace))).toBe(lumigoes);
+    expect(await created(lumigoNamed('lumigo', 'kube-system'))).toBe(lumigoes);
+  });
+
+  it('is called by a dry run of the operator', async () => {
+    expect(await calledBy(operator.patch(ref, label, dryRun))).toBe(lumigoes);
+  });
+
+  it('is left in peace by the real writes of the operator, which must not depend on it', async () => {
+    expect(await calledBy(operator.patch(ref, label))).toBeUndefined();
+  });
+
+  it('is left in peace by the changes of others, in earnest or not', async () => {
+    const other = { kind: 'merge', body: { metadata: { labels: { a: 'c' } } } } as const;
+    expect(await calledBy(admin.patch(ref, other, dryRun))).toBeUndefined();
+    expect(await calledBy(admin.patch(ref, other))).toBeUndefined();
+  });
+});
