@@ -30,6 +30,8 @@ export async function up({ dir: given, bare = false, json = false }: UpOptions):
     throw new Error(
       `a sandbox runs in ${dir} already (since ${there.startedAt}); end it with 'npm run sandbox -- down --dir ${dir}', or choose another --dir`,
     );
+  // What a crash or a reboot left behind.
+  if (there !== undefined) rmSync(dir, { recursive: true, force: true });
   const kubectl =
     (await ensureBinaries(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], say))['kubectl'] ?? '';
   mkdirSync(dirname(dir), { recursive: true });

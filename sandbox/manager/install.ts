@@ -22,19 +22,21 @@ export interface InstallOptions {
   readonly settings?: object;
   /** Where the webhook answers: it runs beside the cluster, so its Service is replaced by this port on loopback. Left out: no webhook. */
   readonly webhookPort?: number;
+  /** Which of the objects; left out: all. */
+  readonly only?: (manifest: Manifest) => boolean;
 }
 
 /** Applies what `cdk8s synth` writes, object by object; only where the webhook is reached differs from a cluster with nodes. */
 export async function install(
   client: Client,
-  { settings: given = {}, webhookPort }: InstallOptions,
+  { settings: given = {}, webhookPort, only = () => true }: InstallOptions,
 ): Promise<Installation> {
   const settings = parseSettings(given, 'The sandbox');
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
   const certificate = await issueServing(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] }, validity);
   const manifests = synthesize(settings);
-  for (const manifest of manifests) {
+  for (const manifest of manifests.filter(only)) {
     if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
     else if (webhookPort !== undefined) await apply(client, onLoopback(manifest, webhookPort, authority.certificate));
     if (manifest.kind === 'CustomResourceDefinition') await whenServed(client);

@@ -1,0 +1,46 @@
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import { isBuilt, type Progress } from '../control-plane/build.ts';
+import { startControlPlane } from '../control-plane/control-plane.ts';
+import { freePorts } from '../control-plane/processes.ts';
+import { install } from '../manager/install.ts';
+import { startManager, type Manager } from '../manager/manager.ts';
+
+/** A cluster that the demo runs on, with the operator at work in it. */
+export interface DemoCluster {
+  readonly client: Client;
+  readonly server: string;
+  readonly manager: Manager;
+  /** How a person reaches it: a kubeconfig file of its own, or a context of the person's. */
+  readonly access: { readonly kubeconfig: string } | { readonly context: string };
+  /** Whether the API server can call the webhook on this machine. */
+  readonly hasWebhook: boolean;
+  /** What goes on beside the demo: builds that join when they are done. */
+  readonly background: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a throwaway control plane on this machine; its controllers join as soon as they are built. */
+export async function throwawayCluster(progress: Progress): Promise<DemoCluster> {
+  const controllerManager = isBuilt('kube-controller-manager');
+  const cluster = await startControlPlane({ controllerManager, onProgress: progress });
+  try {
+    const [webhookPort = 0] = await freePorts(1);
+    const installation = await install(cluster.client, { webhookPort });
+    const manager = await startManager(cluster, installation, { webhookPort });
+    return {
+      client: cluster.client,
+      server: cluster.server,
+      manager,
+      access: { kubeconfig: cluster.kubeconfig },
+      hasWebhook: true,
+      background: controllerManager ? Promise.resolve() : cluster.joinControllerManager(),
+      async stop() {
+        await manager.stop();
+        await cluster.stop();
+      },
+    };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { Manifest } from '../../infra/manifests.ts';
+import { lumigo } from '../../runtime/contract.ts';
+import { createClient, type Client } from '../../runtime/kubernetes/client.ts';
+import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import { fromKubeconfig } from '../../runtime/kubernetes/kubeconfig.ts';
+import { createTransport } from '../../runtime/kubernetes/transport.ts';
+import { startGuardian } from '../control-plane/guardian.ts';
+import { freePorts } from '../control-plane/processes.ts';
+import { collectionOf } from '../manager/apply.ts';
+import { install } from '../manager/install.ts';
+import { startManager } from '../manager/manager.ts';
+import type { DemoCluster } from './cluster.ts';
+import { demoNamespace } from './workloads.ts';
+
+/** What the demo puts into somebody's cluster: the resource and the manager's permissions. The manager itself runs here. */
+const borrowed = new Set([
+  'Namespace',
+  'CustomResourceDefinition',
+  'ServiceAccount',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+]);
+
+/**
+ * Uses a cluster that the user has, after asking, and takes everything out again. The manager runs on this machine, which
+ * the API server cannot call: the reconciler does what the webhook would.
+ */
+export async function ownCluster(context: string, yes: boolean): Promise<DemoCluster> {
+  const connection = await fromKubeconfig({ context });
+  if (connection.ca === undefined)
+    throw new Error(
+      `context '${context}' names no certificate authority (certificate-authority-data); the manager needs one to trust the API server`,
+    );
+  const transport = createTransport(connection, { userAgent: 'lumigo-demo', maxSockets: 8 });
+  const client = createClient(transport);
+  await refuseIfInstalled(client, context);
+  if (!yes && !(await agrees(context, connection.server.href)))
+    throw new Error('nothing was changed, as you did not agree');
+  const dir = mkdtempSync(join(tmpdir(), 'lumigo-demo-'));
+  const guardian = startGuardian(dir);
+  const only = ({ kind }: Manifest) => borrowed.has(kind);
+  const uninstall = async (manifests: readonly Manifest[]) => {
+    for (const manifest of manifests.filter(only).toReversed())
+      await client.delete({ ...collectionOf(manifest), name: manifest.metadata.name }).catch(ignoreMissing);
+  };
+  const installation = await install(client, { only });
+  try {
+    const [webhookPort = 0] = await freePorts(1);
+    const cluster = { dir, server: connection.server.href, ca: String(connection.ca), client, guardian };
+    const manager = await startManager(cluster, installation, { webhookPort });
+    return {
+      client,
+      server: connection.server.href,
+      manager,
+      access: { context },
+      hasWebhook: false,
+      background: Promise.resolve(),
+      async stop() {
+        await client
+          .delete({ group: '', version: 'v1', plural: 'namespaces', name: demoNamespace })
+          .catch(ignoreMissing);
+        await manager.stop();
+        await uninstall(installation.manifests);
+        transport.close();
+        await guardian.end();
+      },
+    };
+  } catch (error) {
+    await uninstall(installation.manifests);
+    await guardian.end();
+    throw error;
+  }
+}
+
+const ignoreMissing = (error: unknown): void => {
+  if (!isNotFound(error)) throw error;
+};
+
+async function refuseIfInstalled(client: Client, context: string): Promise<void> {
+  const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+  const found = await client
+    .get({ ...definitions, name: `${lumigo.plural}.${lumigo.group}` })
+    .catch((error: unknown) => {
+      ignoreMissing(error);
+      return undefined;
+    });
+  if (found !== undefined)
+    throw new Error(
+      `a Lumigo operator is installed in the cluster of context '${context}' already; the demo would get in its way`,
+    );
+}
+
+async function agrees(context: string, server: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new Error('there is no terminal to ask at; pass --yes to agree beforehand');
+  const questions = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await questions.question(
+    `This installs the Lumigo resource definition and the operator's permissions into '${context}' (${server}),\nmakes the namespace '${demoNamespace}' with a few workloads, and takes all of it out again at the end. Go on? [y/N] `,
+  );
+  questions.close();
+  return /^y(es)?$/i.test(answer.trim());
+}

@@ -1,0 +1,50 @@
+import { kindOf, templateOf } from '../../runtime/injection/workload.ts';
+import { injector, type WorkloadKind } from '../../runtime/contract.ts';
+import type { Workload } from '../../runtime/injection/types.ts';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { DemoWorkload } from './workloads.ts';
+
+/** What the operator may change about a workload, as text: its pod template and its labels. */
+export interface Snapshot {
+  readonly template: string;
+  readonly labels: string;
+}
+
+export const snapshotOf = (workload: Workload): Snapshot => ({
+  template: JSON.stringify(templateOf(workload)),
+  labels: JSON.stringify(workload.metadata.labels ?? {}),
+});
+
+/** What differs between what a workload was and what it is; empty when it is the same to the byte. */
+export function differences(before: Snapshot, after: Snapshot): string[] {
+  return (['template', 'labels'] as const).flatMap((part) =>
+    before[part] === after[part] ? [] : [`${part} was ${before[part]} and is ${after[part]}`],
+  );
+}
+
+export const isInstrumented = (workload: Workload): boolean =>
+  templateOf(workload)?.spec.initContainers?.some(({ name }) => name === injector.container) === true;
+
+export function kindOfDemo({ manifest }: DemoWorkload): WorkloadKind {
+  const kind = kindOf(manifest.apiVersion, manifest.kind);
+  if (kind === undefined) throw new Error(`${manifest.kind} is no workload`);
+  return kind;
+}
+
+export const labelOf = ({ manifest }: DemoWorkload): string => `${manifest.kind}/${manifest.metadata.name ?? ''}`;
+
+export async function read(client: Client, workload: DemoWorkload): Promise<Workload> {
+  const kind = kindOfDemo(workload);
+  const { namespace, name } = workload.manifest.metadata;
+  return typed(kind, await client.get({ ...kind, namespace, name }));
+}
+
+/** Creates it, or, as a dry run, shows what would be created. */
+export async function create(client: Client, workload: DemoWorkload, dryRun: boolean): Promise<Workload> {
+  const kind = kindOfDemo(workload);
+  const { namespace } = workload.manifest.metadata;
+  return typed(kind, (await client.create({ ...kind, namespace }, workload.manifest, { dryRun })).object);
+}
+
+const typed = ({ apiVersion, kind }: WorkloadKind, object: object): Workload =>
+  ({ ...object, apiVersion, kind }) as Workload;

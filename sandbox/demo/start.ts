@@ -1,0 +1,103 @@
+import { Command } from 'commander';
+import { bundle } from '../../runtime/bundle.ts';
+import { describeError } from '../../runtime/errors.ts';
+import { ensureBinaries } from '../control-plane/build.ts';
+import { throwawayCluster, type DemoCluster } from './cluster.ts';
+import { Narrator } from './narrator.ts';
+import { ownCluster } from './own-cluster.ts';
+import { instrument, setTheScene, takeBack, type Story } from './story.ts';
+import { demoNamespace } from './workloads.ts';
+
+interface Flags {
+  readonly once?: boolean;
+  readonly context?: string;
+  readonly yes?: boolean;
+}
+
+/** `npm start`: the operator's main job, on a real Kubernetes API server, for a person to watch or (`--once`) for a check. */
+const program = new Command('start')
+  .description('Shows the operator at work on a real Kubernetes control plane on this machine')
+  .option('--once', 'check every object, take everything back, and exit: 0 when all is as it should be, 1 when not')
+  .option('--context <name>', 'use a cluster of yours (a context of your kubeconfig) instead, after asking')
+  .option('--yes', 'with --context: agree beforehand')
+  .helpOption('-h, --help', 'show this help')
+  .showHelpAfterError('(--help lists the flags)')
+  .action(run);
+
+async function run({ once = false, context, yes = false }: Flags): Promise<void> {
+  const narrator = new Narrator((text) => process.stdout.write(text), process.stdout.isTTY);
+  narrator.title('The Lumigo operator at work');
+  await bundle();
+  const interrupted = interruption();
+  const starting = context === undefined ? throwawayCluster((line) => narrator.aside(line)) : ownCluster(context, yes);
+  const cluster = await Promise.race([starting, interrupted.then(() => undefined)]);
+  // Interrupted while starting: the guardian ends what was started when this process exits.
+  if (cluster === undefined) process.exit(130);
+  try {
+    const problems = await Promise.race([
+      tell({ cluster, narrator, before: new Map() }, once),
+      interrupted.then(() => []),
+    ]);
+    for (const problem of problems) narrator.wrong(problem);
+    if (problems.length > 0) process.exitCode = 1;
+    else if (!once) await stayUntil(interrupted, cluster, narrator);
+  } finally {
+    await cluster.stop();
+  }
+  process.exit();
+}
+
+async function tell(story: Story, once: boolean): Promise<string[]> {
+  const { cluster, narrator } = story;
+  narrator.step(`Kubernetes answers at ${cluster.server}; the operator is installed and ready`);
+  await setTheScene(story);
+  const problems = await instrument(story);
+  if (!once) return problems;
+  const differing = await takeBack(story);
+  if (problems.length + differing.length === 0)
+    narrator.step('everything was instrumented, and everything is what it was');
+  return [...problems, ...differing];
+}
+
+/** Resolves with the first Ctrl-C (or SIGTERM); a second one ends the process at once. */
+function interruption(): Promise<void> {
+  return new Promise((resolve) => {
+    let before = false;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.on(signal, () => {
+        if (before) process.exit(130);
+        before = true;
+        resolve();
+      });
+  });
+}
+
+async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narrator: Narrator): Promise<void> {
+  const kubectl = await kubectlFor(cluster, narrator);
+  narrator.text([
+    '',
+    'It keeps running. In another terminal:',
+    '',
+    ...('kubeconfig' in cluster.access ? [`  export KUBECONFIG=${cluster.access.kubeconfig}`] : []),
+    '',
+    `  ${kubectl} describe lumigo -n ${demoNamespace}`,
+    `  ${kubectl} describe deployment cart -n ${demoNamespace}`,
+    `  ${kubectl} label deployment legacy lumigo.auto-trace- -n ${demoNamespace}     (opts it in again)`,
+    '',
+    'Ctrl-C ends it and leaves nothing behind.',
+  ]);
+  await interrupted;
+  narrator.step('taking everything down');
+}
+
+/** On the throwaway cluster the kubectl that belongs to it; what is still being built joins as soon as it is there. */
+async function kubectlFor({ access, background }: DemoCluster, narrator: Narrator): Promise<string> {
+  if ('context' in access) return `kubectl --context ${access.context}`;
+  await background;
+  return (await ensureBinaries(['kubectl'], (line) => narrator.aside(line)))['kubectl'] ?? 'kubectl';
+}
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`\n${describeError(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lumigo as contract } from '../../runtime/contract.ts';
+import { decide } from '../../runtime/injection/decide.ts';
+import { policyOf } from '../../runtime/injection/policy.ts';
+import { parseStamp } from '../../runtime/injection/stamp.ts';
+import type { InjectorSettings, LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import { annotations } from '../../runtime/contract.ts';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import type { DemoCluster } from './cluster.ts';
+import type { Narrator } from './narrator.ts';
+import { create, differences, isInstrumented, labelOf, read, snapshotOf, type Snapshot } from './snapshot.ts';
+import { demoLumigo, demoNamespace, existing, later, namespace, secret, type DemoWorkload } from './workloads.ts';
+
+const PATIENCE_MS = 60_000;
+const LOOK_MS = 40;
+
+export interface Story {
+  readonly cluster: DemoCluster;
+  readonly narrator: Narrator;
+  /** What each workload was before the Lumigo. */
+  readonly before: Map<DemoWorkload, Snapshot>;
+}
+
+/** A namespace with workloads, and no Lumigo yet. */
+export async function setTheScene({ cluster: { client }, narrator, before }: Story): Promise<void> {
+  await client.create({ group: '', version: 'v1', plural: 'namespaces' }, namespace);
+  for (const workload of existing) before.set(workload, snapshotOf(await create(client, workload, false)));
+  for (const workload of later) before.set(workload, snapshotOf(await create(client, workload, true)));
+  await client.create({ group: '', version: 'v1', plural: 'secrets', namespace: demoNamespace }, secret);
+  narrator.step(`namespace '${demoNamespace}': ${existing.map(labelOf).join(', ')}`);
+}
+
+/** The Lumigo comes, and everything it covers is instrumented. Returns what did not turn out as it should. */
+export async function instrument(story: Story): Promise<string[]> {
+  const { cluster, narrator } = story;
+  await cluster.client.create({ ...contract, namespace: demoNamespace }, demoLumigo);
+  narrator.step('a Lumigo is created; the reconciler turns to what is there already');
+  const problems = await follow(story, existing);
+  narrator.step(
+    `more workloads are created; ${cluster.hasWebhook ? 'the webhook meets them on their way in' : 'the reconciler finds them'}`,
+  );
+  const coming = cluster.hasWebhook ? later : later.filter(({ restored }) => restored);
+  for (const workload of coming) await create(cluster.client, workload, false);
+  return [...problems, ...(await follow(story, coming))];
+}
+
+/** Tells of each workload as it is instrumented, and at the end why the others are not. */
+async function follow({ cluster: { client }, narrator }: Story, workloads: readonly DemoWorkload[]): Promise<string[]> {
+  const waiting = new Set(workloads.filter(({ expected }) => expected === 'instrumented'));
+  const deadline = Date.now() + PATIENCE_MS;
+  while (waiting.size > 0 && Date.now() < deadline) {
+    for (const workload of waiting) {
+      const now = await read(client, workload);
+      if (!isInstrumented(now)) continue;
+      waiting.delete(workload);
+      narrator.instrumented(labelOf(workload), describe(now));
+    }
+    await sleep(LOOK_MS);
+  }
+  const problems = [...waiting].map(
+    (workload) => `${labelOf(workload)} was not instrumented within ${PATIENCE_MS / 1_000} s`,
+  );
+  for (const workload of workloads.filter(({ expected }) => expected === 'untouched')) {
+    const now = await read(client, workload);
+    if (isInstrumented(now)) problems.push(`${labelOf(workload)} was instrumented and should not have been`);
+    else narrator.leftAlone(labelOf(workload), await reasonFor(client, now));
+  }
+  return problems;
+}
+
+function describe({ metadata }: Workload): string {
+  const by = parseStamp(metadata.annotations?.[annotations.instrumentation])?.by;
+  return `instrumented by the ${by === 'webhook' ? 'webhook, as it was created' : 'reconciler'}`;
+}
+
+/** Only what decides matters here; nothing of it is written anywhere. */
+const anyInjector: InjectorSettings = {
+  version: 'demo',
+  image: 'demo',
+  imagePullPolicy: 'IfNotPresent',
+  imagePullSecrets: [],
+  endpoint: 'http://demo',
+  platform: 'kubernetes',
+};
+
+async function reasonFor(client: Client, workload: Workload): Promise<string> {
+  const lumigo = await client.get({ ...contract, namespace: demoNamespace, name: 'lumigo' });
+  const policy = policyOf([lumigo as unknown as LumigoResource]);
+  const now = new Date().toISOString();
+  return decide({ workload, operation: 'RECONCILE', policy, injector: anyInjector, now, by: 'controller' }).message;
+}
+
+/** The Lumigo goes, and every workload is what it was. Returns what differs. */
+export async function takeBack({ cluster: { client, hasWebhook }, narrator, before }: Story): Promise<string[]> {
+  await client.delete({ ...contract, namespace: demoNamespace, name: 'lumigo' });
+  narrator.step('the Lumigo is deleted');
+  if (!(await isGone(client))) return [`the Lumigo was still there after ${PATIENCE_MS / 1_000} s`];
+  const problems: string[] = [];
+  for (const workload of [...existing, ...later]) {
+    if (!workload.restored) {
+      if (hasWebhook) narrator.leftAlone(labelOf(workload), "keeps the injection: a Job's template cannot change");
+      continue;
+    }
+    const was = before.get(workload);
+    const found = was === undefined ? [] : differences(was, snapshotOf(await read(client, workload)));
+    problems.push(...found.map((difference) => `${labelOf(workload)}: ${difference}`));
+    if (found.length === 0) narrator.instrumented(labelOf(workload), 'is what it was, to the byte');
+  }
+  return problems;
+}
+
+async function isGone(client: Client): Promise<boolean> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (Date.now() < deadline) {
+    const left = await client.get({ ...contract, namespace: demoNamespace, name: 'lumigo' }).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+    if (left === undefined) return true;
+    await sleep(LOOK_MS);
+  }
+  return false;
+}
