@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ControlPlane, startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { etcdAt } from '../../sandbox/testing/etcd.ts';
+import { startTcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
 import { ApiError, isConflict, isInvalid, isNotFound } from './errors.ts';
 import { createTransport, type RequestInfo, type Transport } from './transport.ts';
@@ -161,7 +163,8 @@ describe('lists', () => {
     const found = await names(500, async () => {
       if (compacted) return;
       compacted = true;
-      await compactEtcd();
+      await made('newer-than-the-list');
+      await etcdAt(cluster.etcd).compact();
       // The API server itself remembers for longer than etcd does.
       await cluster.restartApiServer();
     });
@@ -224,6 +227,35 @@ describe('what goes wrong', () => {
     renewing.close();
   });
 
+  it('repeats what does no harm when a kept connection turns out to be closed, and nothing else', async () => {
+    const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
+    const codes: number[] = [];
+    const cut = createTransport(
+      { server: new URL(`https://127.0.0.1:${proxy.port}`), ca: cluster.ca, authorization },
+      { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
+    );
+    const { metadata } = await made('kept');
+    const ref = { ...configMaps, name: 'kept' };
+    const through = createClient(cut);
+    const afterACut = async (request: () => Promise<unknown>): Promise<unknown> => {
+      await through.get(ref);
+      proxy.cutWhenUsed();
+      codes.length = 0;
+      return rejection(request());
+    };
+    expect(await afterACut(() => through.get(ref))).toBeUndefined();
+    expect(codes).toEqual([0, 200]);
+    const paint = guarded(metadata.resourceVersion, [{ op: 'replace', path: '/data/colour', value: 'green' }]);
+    expect(await afterACut(() => through.patch(ref, paint))).toBeUndefined();
+    expect(codes).toEqual([0, 200]);
+    expect(await afterACut(() => through.create(configMaps, configMap('sent-once')))).toMatchObject({
+      name: 'ConnectionError',
+    });
+    expect(codes).toEqual([0]);
+    cut.close();
+    await proxy.close();
+  });
+
   it('names the place that does not answer', async () => {
     const nowhere = createTransport({ server: new URL('https://127.0.0.1:1'), authorization }, { userAgent: 'test' });
     const error = await rejection(createClient(nowhere).get({ ...configMaps, name: 'a' }));
@@ -244,17 +276,6 @@ describe('what goes wrong', () => {
     expect(await rejection(client.get(configMaps))).toBeInstanceOf(TypeError);
   });
 });
-
-/** Makes etcd forget everything but the present, as the API server does every five minutes. */
-async function compactEtcd(): Promise<void> {
-  const call = async (path: string, body: object): Promise<{ header: { revision: string } }> => {
-    const answer = await fetch(`${cluster.etcd}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as { header: { revision: string } };
-  };
-  const { metadata } = await made(`revision-${Date.now()}`);
-  await call('compaction', { revision: metadata.resourceVersion, physical: true });
-}
 
 /** A definition has its effect a moment after it is accepted. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {

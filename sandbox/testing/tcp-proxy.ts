@@ -10,6 +10,8 @@ export interface TcpProxy {
   cut(): void;
   /** Accepts bytes and passes none on: the other side is gone, and nobody says so. Also for connections yet to come. */
   freeze(frozen: boolean): void;
+  /** Resets each present connection as soon as something is sent over it, as one does that the other side has closed meanwhile. */
+  cutWhenUsed(): void;
   /** Resets every connection, and each new one, until told otherwise. */
   block(blocked: boolean): void;
   close(): Promise<void>;
@@ -41,6 +43,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     freeze(frozen) {
       state.frozen = frozen;
       for (const pair of open) thaw(pair, !frozen);
+    },
+    cutWhenUsed() {
+      for (const { near, far } of open) near.removeAllListeners('data').once('data', () => far.resetAndDestroy());
     },
     block(blocked) {
       state.blocked = blocked;
