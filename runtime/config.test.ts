@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fromEnvironment, toEnvironment, type RuntimeConfig } from './config.ts';
-import { ConfigError } from './errors.ts';
+import type { ConfigError } from './errors.ts';
 
 const name = fc.stringMatching(/^[a-z]([-a-z0-9]{0,20}[a-z0-9])?$/);
 const port = fc.integer({ min: 1, max: 65_535 });

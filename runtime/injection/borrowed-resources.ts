@@ -1,3 +1,4 @@
+import { withoutEmpty } from './lists.ts';
 import type { Container, PodSpec, Resources } from './types.ts';
 
 const borrowed = ['cpu', 'memory', 'ephemeral-storage'] as const;
@@ -12,29 +13,28 @@ export function borrowedResources(spec: PodSpec): Resources {
   const requests: Record<string, string | number> = {};
   const limits: Record<string, string | number> = {};
   for (const resource of borrowed) {
-    const most = largest(spec.containers, resource);
-    const request = most?.resources?.requests?.[resource];
-    const limit = most?.resources?.limits?.[resource];
-    if (request !== undefined) requests[resource] = request;
+    const { request, limit } = most(spec.containers, resource);
     // The API server takes a limit without a request for both; written out, so that what it stores is what was meant.
-    else if (limit !== undefined) requests[resource] = limit;
+    const asked = request ?? limit;
+    if (asked !== undefined) requests[resource] = asked;
     if (limit !== undefined) limits[resource] = limit;
   }
-  return {
-    ...(Object.keys(limits).length > 0 ? { limits } : {}),
-    ...(Object.keys(requests).length > 0 ? { requests } : {}),
-  };
+  return withoutEmpty({ limits, requests }, ['limits', 'requests']);
 }
 
-function largest(containers: readonly Container[], resource: string): Container | undefined {
-  let most: Container | undefined;
-  let amount = -1;
-  for (const container of containers) {
-    const { requests, limits } = container.resources ?? {};
-    const asked = parseQuantity(requests?.[resource] ?? limits?.[resource]);
-    if (asked !== undefined && asked > amount) [most, amount] = [container, asked];
-  }
-  return most;
+interface Share {
+  readonly request?: string | number | undefined;
+  readonly limit?: string | number | undefined;
+}
+
+/** Request and limit of the container that asks for most. */
+function most(containers: readonly Container[], resource: string): Share {
+  const shares = containers.map(({ resources }) => ({
+    request: resources?.requests?.[resource],
+    limit: resources?.limits?.[resource],
+  }));
+  const amount = ({ request, limit }: Share) => parseQuantity(request ?? limit) ?? -1;
+  return shares.reduce<Share>((largest, share) => (amount(share) > amount(largest) ? share : largest), {});
 }
 
 const suffixes: Readonly<Record<string, number>> = {

@@ -1,21 +1,21 @@
-import { instrumentedPrefix, labels, optInDefaults } from '../contract.ts';
+import { annotations, instrumentedPrefix, labels, optInDefaults } from '../contract.ts';
 import { inject, labelValue, type LeftAlone } from './inject.ts';
 import { injectedLabel, isCurrent, isIntact, recordedTracing } from './intact.ts';
 import { equal } from './lists.ts';
-import { messages, type Code } from './messages.ts';
+import { messages, type Code, type Outcome } from './messages.ts';
+import { reasonOutOfReach, type Operation } from './reach.ts';
 import { isInjected } from './remove.ts';
 import { labelOf, optedOut, parseStamp, stamp, type Stamp } from './stamp.ts';
 import type { InjectorSettings, Metadata, NamespacePolicy, PodTemplate, TracingSettings, Workload } from './types.ts';
 import { isTouched, uninstrument } from './uninstrument.ts';
-import { kindOf, templateOf, withTemplate } from './workload.ts';
-import { annotations } from '../contract.ts';
+import { templateOf, withTemplate } from './workload.ts';
 
 export interface DecisionInput {
   /** The whole object, as it is or is about to be. */
   readonly workload: Workload;
   /** What an UPDATE changes, where that is known. */
   readonly old?: Workload;
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'RECONCILE';
+  readonly operation: Operation;
   readonly policy: NamespacePolicy;
   readonly injector: InjectorSettings;
   /** ISO 8601, for the stamp. */
@@ -46,61 +46,45 @@ export type Decision =
 
 /** The one decision about a workload, for the webhook, the reconciler, `--preview` and `--explain` (docs/adr/0001). */
 export function decide(input: DecisionInput): Decision {
-  const { workload, policy } = input;
+  const { workload, operation } = input;
   const template = templateOf(workload);
-  const outOfReach = reasonOutOfReach(input, template);
+  const outOfReach = reasonOutOfReach(workload, operation, template);
   if (outOfReach !== undefined || template === undefined)
-    return outOfReach ?? none('no-template', messages['no-template']());
-  if (optedOut(workload.metadata) || optedOut(template.metadata))
-    return takeOut(input, 'opted-out', messages['opted-out']());
-  const namespace = workload.metadata.namespace ?? '';
+    return none(...(outOfReach ?? ['no-template', messages['no-template']()]));
+  const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
+  return isOptedOut ? takeOut(input, 'opted-out', messages['opted-out']()) : followPolicy(input, template);
+}
+
+function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
+  const { policy, workload } = input;
+  const { namespace = '' } = workload.metadata;
   switch (policy.state) {
     case 'none':
       return optIn(input, template) ?? none('no-lumigo', messages['no-lumigo'](namespace));
     case 'disabled':
-      if (input.operation === 'RECONCILE' && policy.remove)
-        return takeOut(input, 'disabled', messages.disabled(namespace));
-      return none('disabled', messages.disabled(namespace));
+      return withdraw(input, policy.remove, ['disabled', messages.disabled(namespace)]);
     case 'inactive':
       return none('inactive', messages.inactive(namespace, policy.reason));
     case 'deleting':
-      if (input.operation !== 'RECONCILE' || !policy.remove)
-        return none('lumigo-deleting', messages['lumigo-deleting'](namespace));
-      return optIn(input, template) ?? takeOut(input, 'lumigo-deleting', messages['lumigo-deleting'](namespace));
+      return withdraw(input, policy.remove, ['lumigo-deleting', messages['lumigo-deleting'](namespace)]);
     case 'active':
       return bringIn(input, template, policy.tracing, ['injected', messages.injected(namespace)]);
   }
 }
 
+/**
+ * The namespace's injections are to go, if its Lumigo says so; that is the reconciler's work, not the webhook's. A
+ * workload that opted in by itself goes on by itself once the Lumigo is deleted.
+ */
+function withdraw(input: DecisionInput, remove: boolean, [code, message]: Outcome): Decision {
+  if (!remove || input.operation !== 'RECONCILE') return none(code, message);
+  const template = templateOf(input.workload);
+  const alone = input.policy.state === 'deleting' && template !== undefined ? optIn(input, template) : undefined;
+  return alone ?? takeOut(input, code, message);
+}
+
 const none = (code: Code, message: string, blocked = false): Decision =>
   blocked ? { action: 'none', code, message, blocked } : { action: 'none', code, message };
-
-/** What is not this operator's to change, whatever the namespace's policy. */
-function reasonOutOfReach(
-  { workload, operation }: DecisionInput,
-  template: PodTemplate | undefined,
-): Decision | undefined {
-  const { apiVersion, kind, metadata } = workload;
-  if (operation === 'DELETE') return none('deleted', messages.deleted());
-  if (kindOf(apiVersion, kind) === undefined)
-    return none('other-kind', messages['other-kind'](`${apiVersion} ${kind}`));
-  if (metadata.deletionTimestamp !== undefined) return none('deleting', messages.deleting());
-  if (kind === 'Job' && operation === 'UPDATE') return none('job-update', messages['job-update']());
-  const owner = ownerOf(kind, metadata);
-  if (owner !== undefined) return none('left-to-owner', messages['left-to-owner'](owner));
-  if (template !== undefined && isWindows(template)) return none('windows', messages.windows());
-  return undefined;
-}
-
-function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
-  const controller = ownerReferences.find((owner) => owner.controller === true);
-  if (controller === undefined) return undefined;
-  const leads = kind === 'ReplicaSet' || (kind === 'Job' && controller.kind === 'CronJob');
-  return leads ? `the ${controller.kind} '${controller.name}'` : undefined;
-}
-
-const isWindows = ({ spec: { os, nodeSelector } }: PodTemplate): boolean =>
-  os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows';
 
 /** A workload that asks for itself by its labels, where no Lumigo speaks for the namespace; undefined for one that does not. */
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
@@ -129,8 +113,6 @@ function takeOut(input: DecisionInput, code: Code, message: string): Decision {
     message: `${messages.removed()}: ${message}`,
   };
 }
-
-type Outcome = readonly [code: Code, message: string];
 
 function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, outcome: Outcome): Decision {
   const injected = isInjected(template);
@@ -220,22 +202,16 @@ function relabel(input: DecisionInput, template: PodTemplate, tracing: TracingSe
 
 /** Where nothing changed for the programs, the stamp that told of the last change stays: it was told of. */
 function stampedMetadata(
-  input: DecisionInput,
+  { workload, old, now, by }: DecisionInput,
   label: string,
   tracing: TracingSettings,
   change: 'added' | 'updated' | 'none',
 ): Metadata {
-  const { workload, old, now, by } = input;
-  const known = change === 'none' ? (stampOf(workload) ?? stampOf(old)) : undefined;
   const userLabel = labelOf(workload.metadata);
-  const content: Stamp = {
-    change: known?.change ?? (change === 'none' ? 'updated' : change),
-    at: known?.at ?? now,
-    by: known?.by ?? by,
-    tracing,
-    ...(userLabel === undefined ? {} : { userLabel }),
-  };
-  return stamp(workload.metadata, label, content);
+  const known = change === 'none' ? (stampOf(workload) ?? stampOf(old)) : undefined;
+  const told = known ?? { change: change === 'none' ? ('updated' as const) : change, at: now, by };
+  const content = { change: told.change, at: told.at, by: told.by, tracing };
+  return stamp(workload.metadata, label, userLabel === undefined ? content : { ...content, userLabel });
 }
 
 const stampOf = (workload: Workload | undefined): Stamp | undefined =>

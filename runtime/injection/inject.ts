@@ -6,7 +6,7 @@ import { equal, lastNamed, upsert, withoutEmpty } from './lists.ts';
 import { recordOf, writeRecord, type InjectionRecord, type Kept } from './record.ts';
 import { reasonToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, InjectionSettings, PodTemplate } from './types.ts';
+import type { Container, EnvVar, InjectionSettings, Metadata, PodTemplate } from './types.ts';
 
 export interface LeftAlone {
   readonly container: string;
@@ -27,55 +27,59 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
   const clean = remove(template);
   const refused = reasonToRefuse(clean.spec);
   if (refused !== undefined) return { refused };
-  const leftAlone = clean.spec.containers.flatMap((container) => {
-    const reason = reasonToLeaveAlone(container);
-    return reason === undefined ? [] : [{ container: container.name, reason }];
-  });
-  const untouched = new Set(leftAlone.map(({ container }) => container));
-  const kept: Record<string, Kept> = {};
-  const containers = clean.spec.containers.map((container) => {
-    if (untouched.has(container.name)) return container;
-    const injected = injectContainer(container, settings);
-    if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
-    return injected.container;
-  });
-  const { imagePullSecrets: own = [] } = clean.spec;
+  const { containers, kept, leftAlone } = injectContainers(clean.spec.containers, settings);
+  const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = clean.spec;
   const pullSecrets = settings.imagePullSecrets.filter((name) => !own.some((secret) => secret.name === name));
-  const label = clean.metadata?.labels?.[labels.autoTrace];
-  const safeToEvict = clean.metadata?.annotations?.[annotations.safeToEvict];
+  const metadata = clean.metadata ?? {};
   const record = recordOf(settings, {
-    ...(pullSecrets.length > 0 ? { pullSecrets } : {}),
-    ...(Object.keys(kept).length > 0 ? { kept } : {}),
-    ...(label === undefined ? {} : { label }),
-    ...(safeToEvict === undefined ? {} : { safeToEvict }),
-    ...(leftAlone.length > 0 ? { leftAlone: [...untouched] } : {}),
+    pullSecrets,
+    kept,
+    label: metadata.labels?.[labels.autoTrace],
+    safeToEvict: metadata.annotations?.[annotations.safeToEvict],
+    leftAlone: leftAlone.map(({ container }) => container),
   });
   const spec = {
     ...clean.spec,
     containers,
-    initContainers: [...(clean.spec.initContainers ?? []), initContainer(settings, clean.spec)],
-    volumes: [...(clean.spec.volumes ?? []), injectorVolume],
+    initContainers: [...initContainers, initContainer(settings, clean.spec)],
+    volumes: [...volumes, injectorVolume],
     imagePullSecrets: [...own, ...pullSecrets.map((name) => ({ name }))],
   };
   const injected = {
     ...clean,
-    metadata: metadataOf(clean, settings, record),
+    metadata: markedMetadata(metadata, labelValue(settings.version), record),
     spec: withoutEmpty(spec, ['imagePullSecrets']),
   };
   return { template: injected, leftAlone };
 }
 
-function metadataOf(clean: PodTemplate, settings: InjectionSettings, record: InjectionRecord) {
-  const safe = clean.metadata?.annotations?.[annotations.safeToEvict];
+function markedMetadata(metadata: Metadata, label: string, record: InjectionRecord): Metadata {
+  const { labels: ownLabels, annotations: ownAnnotations = {} } = metadata;
   return {
-    ...clean.metadata,
-    labels: { ...clean.metadata?.labels, [labels.autoTrace]: labelValue(settings.version) },
+    ...metadata,
+    labels: { ...ownLabels, [labels.autoTrace]: label },
     annotations: {
-      ...clean.metadata?.annotations,
+      ...ownAnnotations,
       [annotations.injection]: writeRecord(record),
-      [annotations.safeToEvict]: join(safe, injector.volume, ','),
+      [annotations.safeToEvict]: join(ownAnnotations[annotations.safeToEvict], injector.volume, ','),
     },
   };
+}
+
+function injectContainers(containers: readonly Container[], settings: InjectionSettings) {
+  const kept: Record<string, Kept> = {};
+  const leftAlone: LeftAlone[] = [];
+  const injected = containers.map((container) => {
+    const reason = reasonToLeaveAlone(container);
+    if (reason !== undefined) {
+      leftAlone.push({ container: container.name, reason });
+      return container;
+    }
+    const result = injectContainer(container, settings);
+    if (Object.keys(result.kept).length > 0) kept[container.name] = result.kept;
+    return result.container;
+  });
+  return { containers: injected, kept, leftAlone };
 }
 
 /** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */

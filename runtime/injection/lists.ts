@@ -23,10 +23,13 @@ export function withoutEmpty<T extends object>(object: T, keys: readonly (keyof 
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b))
-    return (
-      Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]))
-    );
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  if (Array.isArray(b)) return false;
+  return sameMembers(a, b);
+}
+
+function sameMembers(a: object, b: object): boolean {
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&

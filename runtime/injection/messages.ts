@@ -34,3 +34,6 @@ export const messages = {
 } as const;
 
 export type Code = keyof typeof messages;
+
+/** A code and the sentence that goes with it. */
+export type Outcome = readonly [code: Code, message: string];

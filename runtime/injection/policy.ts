@@ -1,4 +1,4 @@
-import type { LumigoResource, NamespacePolicy } from './types.ts';
+import type { LumigoResource, LumigoSpec, LumigoStatus, NamespacePolicy } from './types.ts';
 
 /**
  * The one Lumigo that acts for its namespace: the oldest that is not being deleted (by creation time, then uid, so that
@@ -19,28 +19,41 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 export function policyOf(lumigoes: readonly LumigoResource[]): NamespacePolicy {
   const acting = actingLumigo(lumigoes);
   if (acting === undefined) return { state: 'none' };
-  const { metadata, spec = {}, status } = acting;
+  const { metadata, status } = acting;
   const { name } = metadata;
-  const injection = spec.tracing?.injection ?? {};
-  const enabled = injection.enabled ?? true;
-  const remove = injection.removeLumigoFromResourcesOnDeletion ?? true;
+  const { enabled, remove, injectExisting, tracing } = readSpec(acting.spec ?? {});
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', lumigo: name, remove: enabled && remove };
   if (!enabled) return { state: 'disabled', lumigo: name, remove };
-  const conditions = status?.conditions ?? [];
-  if (conditions.find(({ type }) => type === 'Active')?.status !== 'True') {
-    const error = conditions.find(({ type, status: value }) => type === 'Error' && value === 'True');
-    return { state: 'inactive', lumigo: name, reason: error?.reason ?? 'NotReconciled' };
-  }
+  const problem = whyInactive(status);
+  if (problem !== undefined) return { state: 'inactive', lumigo: name, reason: problem };
+  return { state: 'active', lumigo: name, tracing, createdAt: metadata.creationTimestamp ?? '', injectExisting };
+}
+
+const injectionDefaults = {
+  enabled: true,
+  injectLumigoIntoExistingResourcesOnCreation: true,
+  removeLumigoFromResourcesOnDeletion: true,
+};
+
+/** A spec with every default, whether or not the schema has filled it in. */
+function readSpec({ lumigoToken, tracing, logging }: LumigoSpec) {
+  const injection = { ...injectionDefaults, ...tracing?.injection };
+  const secret = { name: '', key: '', ...lumigoToken?.secretRef };
   return {
-    state: 'active',
-    lumigo: name,
+    enabled: injection.enabled,
+    remove: injection.removeLumigoFromResourcesOnDeletion,
+    injectExisting: injection.injectLumigoIntoExistingResourcesOnCreation,
     tracing: {
-      secretName: spec.lumigoToken?.secretRef?.name ?? '',
-      secretKey: spec.lumigoToken?.secretRef?.key ?? '',
-      traces: spec.tracing?.enabled ?? true,
-      logs: spec.logging?.enabled ?? false,
+      secretName: secret.name,
+      secretKey: secret.key,
+      traces: tracing?.enabled ?? true,
+      logs: logging?.enabled ?? false,
     },
-    createdAt: metadata.creationTimestamp ?? '',
-    injectExisting: injection.injectLumigoIntoExistingResourcesOnCreation ?? true,
   };
+}
+
+/** The reason for a Lumigo not to be active; undefined when it is. */
+function whyInactive({ conditions = [] }: LumigoStatus = {}): string | undefined {
+  if (conditions.some(({ type, status }) => type === 'Active' && status === 'True')) return undefined;
+  return conditions.find(({ type, status }) => type === 'Error' && status === 'True')?.reason ?? 'NotReconciled';
 }

@@ -1,4 +1,5 @@
 import { annotations } from '../contract.ts';
+import { withoutEmpty } from './lists.ts';
 import type { EnvVar, InjectionSettings, PodTemplate, TracingSettings, VolumeMount } from './types.ts';
 
 /** What of one container gave way to the injection. */
@@ -25,9 +26,15 @@ export interface InjectionRecord extends TracingSettings {
   readonly leftAlone?: readonly string[];
 }
 
-export function recordOf(settings: InjectionSettings, more: Partial<InjectionRecord>): InjectionRecord {
+/** What is known only once it is injected; what is undefined or empty is left out. */
+type Findings = {
+  readonly [K in 'pullSecrets' | 'kept' | 'label' | 'safeToEvict' | 'leftAlone']: InjectionRecord[K] | undefined;
+};
+
+export function recordOf(settings: InjectionSettings, findings: Findings): InjectionRecord {
   const { endpoint, secretName, secretKey, traces, logs } = settings;
-  return { endpoint, secretName, secretKey, traces, logs, ...more };
+  const record = { endpoint, secretName, secretKey, traces, logs, ...findings };
+  return withoutEmpty(record, ['pullSecrets', 'kept', 'label', 'safeToEvict', 'leftAlone']) as InjectionRecord;
 }
 
 export const writeRecord = (record: InjectionRecord): string => JSON.stringify(record);

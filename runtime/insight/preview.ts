@@ -17,7 +17,7 @@ const PAGE_SIZE = 100;
 
 /** Prints what would happen to every workload, namespace by namespace, and changes nothing. */
 export async function preview(options: PreviewOptions): Promise<void> {
-  const { client, namespace, print } = options;
+  const { namespace, print } = options;
   const lumigoes = await listLumigoes(options);
   const namespaces = namespace === undefined ? [...lumigoes.keys()].sort() : [namespace];
   if (namespaces.length === 0)
@@ -27,12 +27,17 @@ export async function preview(options: PreviewOptions): Promise<void> {
   for (const each of namespaces) {
     const policy = policyFor(lumigoes.get(each) ?? [], each, options);
     const verdicts: Verdict[] = [];
-    for (const kind of workloads)
-      for await (const { items } of client.pages({ ...kind, namespace: each }, { limit: PAGE_SIZE }))
-        for (const workload of items as readonly Workload[])
-          verdicts.push(await verdictOn(kind, workload, policy, options));
+    for (const kind of workloads) verdicts.push(...(await verdictsOn(kind, each, policy, options)));
     print(renderVerdicts(each, describePolicy(policy), verdicts.filter(isWorthShowing)));
   }
+}
+
+async function verdictsOn(kind: WorkloadKind, namespace: string, policy: NamespacePolicy, context: VerdictContext) {
+  const verdicts: Verdict[] = [];
+  for await (const { items } of context.client.pages({ ...kind, namespace }, { limit: PAGE_SIZE }))
+    for (const workload of items as readonly Workload[])
+      verdicts.push(await verdictOn(kind, workload, policy, context));
+  return verdicts;
 }
 
 /** The Lumigo resources by namespace. */

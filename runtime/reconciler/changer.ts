@@ -66,31 +66,34 @@ export class Changer {
 
   async #drain(group: string, kind: WorkloadKind, namespace: string): Promise<void> {
     const waiting = this.#waiting.get(group) ?? new Map<string, WorkloadRecord>();
-    let failures = 0;
-    while (waiting.size > 0 && !this.#options.signal.aborted) {
-      try {
-        if (waiting.size >= WORTH_A_LIST) await this.#sweep(waiting, kind, namespace);
-        else for (const record of waiting.values()) await this.#admit(waiting, record, undefined);
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        const { logger, random = Math.random, signal } = this.#options;
-        logger.warn({ namespace, kind: kind.kind, problem: describeError(error) }, 'workloads cannot be listed');
-        await sleep(backoffMs(failures, random()), undefined, { signal }).catch(() => undefined);
-      }
+    const { logger, random = Math.random, signal } = this.#options;
+    for (let failures = 0; waiting.size > 0 && !signal.aborted;) {
+      const problem = await this.#takeAll(waiting, kind, namespace).catch(describeError);
+      failures = problem === undefined ? 0 : failures + 1;
+      if (problem === undefined) continue;
+      logger.warn({ namespace, kind: kind.kind, problem }, 'workloads cannot be listed');
+      await sleep(backoffMs(failures, random()), undefined, { signal }).catch(() => undefined);
     }
     this.#waiting.delete(group);
   }
 
+  async #takeAll(waiting: Map<string, WorkloadRecord>, kind: WorkloadKind, namespace: string): Promise<undefined> {
+    if (waiting.size >= WORTH_A_LIST) await this.#sweep(waiting, kind, namespace);
+    else for (const record of waiting.values()) await this.#admit(waiting, record, undefined);
+  }
+
   async #sweep(waiting: Map<string, WorkloadRecord>, kind: WorkloadKind, namespace: string): Promise<void> {
     const asked = [...waiting.values()];
-    for await (const page of this.#options.pages(kind, namespace))
-      for (const workload of page) {
-        const record = waiting.get(workload.metadata.name ?? '');
-        if (record !== undefined) await this.#admit(waiting, record, workload);
-      }
+    for await (const page of this.#options.pages(kind, namespace)) await this.#admitPage(waiting, page);
     // Not in the list: gone, or created since it began.
     for (const record of asked) if (waiting.get(record.name) === record) await this.#admit(waiting, record, undefined);
+  }
+
+  async #admitPage(waiting: Map<string, WorkloadRecord>, page: readonly Workload[]): Promise<void> {
+    for (const workload of page) {
+      const record = waiting.get(workload.metadata.name ?? '');
+      if (record !== undefined) await this.#admit(waiting, record, workload);
+    }
   }
 
   async #admit(

@@ -9,19 +9,25 @@ import { isInstrumented, type WorkloadRecord } from './workload-store.ts';
  */
 export function needsInspection(record: WorkloadRecord, policy: NamespacePolicy): boolean {
   if (record.settled || record.deleting) return false;
-  const touched = isInstrumented(record) || record.stamp !== undefined;
   if (optsOut(record)) return record.kind.mutable;
+  const touched = isInstrumented(record) || record.stamp !== undefined;
+  return touched ? needsRenewal(record, policy) : needsInjection(record, policy);
+}
+
+function needsInjection(record: WorkloadRecord, policy: NamespacePolicy): boolean {
+  if (policy.state === 'active') return policy.injectExisting || record.createdAt > policy.createdAt;
+  return policy.state === 'none' && record.label?.toLowerCase() === 'true';
+}
+
+function needsRenewal(record: WorkloadRecord, policy: NamespacePolicy): boolean {
   switch (policy.state) {
     case 'active':
-      return touched ? record.kind.mutable : policy.injectExisting || record.createdAt > policy.createdAt;
+      return record.kind.mutable;
     case 'disabled':
     case 'deleting':
-      return touched && policy.remove;
+      return policy.remove;
     case 'none':
-      return (
-        record.label?.toLowerCase() === 'true' ||
-        (touched && record.kind.mutable && stampOf(record)?.userLabel === 'true')
-      );
+      return record.kind.mutable && stampOf(record)?.userLabel?.toLowerCase() === 'true';
     case 'inactive':
       return false;
   }

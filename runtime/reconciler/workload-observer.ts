@@ -13,6 +13,8 @@ export interface WorkloadObserverOptions {
   readonly onStatusChange: (namespace: string) => void;
 }
 
+const nothing = { record: undefined, changed: false, stampBefore: undefined };
+
 /** Takes in what the watches show. Nothing follows from it before `begin`: a half-filled store would look like missing workloads. */
 export class WorkloadObserver {
   readonly #options: WorkloadObserverOptions;
@@ -51,21 +53,20 @@ export class WorkloadObserver {
   }
 
   #upsert(kind: WorkloadKind, metadata: Metadata): void {
-    const { store, reporter, policy, onStatusChange } = this.#options;
-    const before = store.get(kind, metadata.namespace ?? '', metadata.name ?? '');
-    const stampBefore = before?.uid === metadata.uid ? before?.stamp : undefined;
-    const seen = store.upsert(kind, metadata);
-    if (seen === undefined || !seen.changed || !this.#begun) return;
-    const { record } = seen;
+    const { record, changed, stampBefore } = this.#options.store.upsert(kind, metadata) ?? nothing;
     // What arrives while we write is our own write; converge compares once it has the answer.
-    if (record.changing) return;
+    if (record === undefined || !changed || !this.#begun || record.changing) return;
     record.settled = false;
-    if (record.stamp !== stampBefore) {
-      const namespacePolicy = policy(record.namespace);
-      if (record.stamp !== undefined) void reporter.stamped(record, namespacePolicy);
-      else if (!isInstrumented(record)) void reporter.changed(record, namespacePolicy, 'removed');
-      onStatusChange(record.namespace);
-    }
+    if (record.stamp !== stampBefore) this.#report(record);
     this.reconsider(record);
+  }
+
+  /** Somebody else, the webhook most likely, has changed what this operator notes on a workload. */
+  #report(record: WorkloadRecord): void {
+    const { reporter, policy, onStatusChange } = this.#options;
+    const namespacePolicy = policy(record.namespace);
+    if (record.stamp !== undefined) void reporter.stamped(record, namespacePolicy);
+    else if (!isInstrumented(record)) void reporter.changed(record, namespacePolicy, 'removed');
+    onStatusChange(record.namespace);
   }
 }

@@ -30,6 +30,13 @@ export interface WorkloadRecord {
   problem: string | undefined;
 }
 
+/** What became of a record: whether anything that matters differs from before, and the stamp it had. */
+export interface Upserted {
+  readonly record: WorkloadRecord;
+  readonly changed: boolean;
+  readonly stampBefore: string | undefined;
+}
+
 export type ByKindAndName = Map<string, WorkloadRecord>;
 
 /** Whether a record's label says that this operator instrumented it. */
@@ -44,23 +51,22 @@ export class WorkloadStore {
   readonly #namespaces = new Map<string, ByKindAndName>();
 
   /** Takes what the watch or a write's answer says. Returns the record, and whether anything that matters differs from before. */
-  upsert(kind: WorkloadKind, metadata: Metadata): { record: WorkloadRecord; changed: boolean } | undefined {
+  upsert(kind: WorkloadKind, metadata: Metadata): Upserted | undefined {
     const { namespace = '', name = '', uid = '' } = metadata;
     if (isLeftToOwner(kind, metadata)) {
       this.delete(kind, namespace, name, uid);
       return undefined;
     }
     const known = this.get(kind, namespace, name);
-    if (known === undefined || known.uid !== uid) return { record: this.#add(kind, metadata), changed: true };
-    if (isOlder(metadata.resourceVersion, known.resourceVersion)) return { record: known, changed: false };
+    if (known === undefined || known.uid !== uid)
+      return { record: this.#add(kind, metadata), changed: true, stampBefore: undefined };
+    if (isOlder(metadata.resourceVersion, known.resourceVersion))
+      return { record: known, changed: false, stampBefore: known.stamp };
     const seen = readMetadata(metadata);
-    const changed =
-      known.generation !== seen.generation ||
-      known.label !== seen.label ||
-      known.stamp !== seen.stamp ||
-      known.deleting !== seen.deleting;
+    const changed = telling.some((field) => known[field] !== seen[field]);
+    const stampBefore = known.stamp;
     Object.assign(known, seen);
-    return { record: known, changed };
+    return { record: known, changed, stampBefore };
   }
 
   /** Forgets a workload, unless another of the same name has taken its place. */
@@ -131,6 +137,9 @@ function isOlder(seen: string | undefined, known: string): boolean {
   const [a, b] = [Number(seen), Number(known)];
   return Number.isFinite(a) && Number.isFinite(b) && a < b;
 }
+
+/** What of a record can make a difference to what should be done. */
+const telling = ['generation', 'label', 'stamp', 'deleting'] as const;
 
 function readMetadata(metadata: Metadata) {
   return {

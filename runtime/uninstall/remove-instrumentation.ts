@@ -29,12 +29,10 @@ export async function removeInstrumentation(
   for (const kind of workloads.filter(({ mutable }) => mutable))
     for await (const workload of instrumentedWorkloads(client, kind, where.namespace)) {
       if (!where.wanted(workload)) continue;
-      try {
-        if (await removeFrom(client, kind, workload)) removed += 1;
-      } catch (error) {
-        const { namespace, name } = workload.metadata;
-        problems.push(`${kind.kind} ${namespace}/${name} stays instrumented: ${describeError(error)}`);
-      }
+      const { namespace, name } = workload.metadata;
+      const done = await removeFrom(client, kind, workload).catch(describeError);
+      if (typeof done === 'string') problems.push(`${kind.kind} ${namespace}/${name} stays instrumented: ${done}`);
+      else if (done) removed += 1;
     }
   return { removed, problems };
 }

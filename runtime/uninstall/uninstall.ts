@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import { policyOf } from '../injection/policy.ts';
+import type { LumigoResource, Workload } from '../injection/types.ts';
 import { guarded, type Client } from '../kubernetes/client.ts';
 import { isNotFound } from '../kubernetes/errors.ts';
 import { isManagerAlive, planUninstall, whyStuck, type LeaseView } from './plan-uninstall.ts';
@@ -18,6 +19,8 @@ export interface UninstallOptions {
 
 const INTERVAL_MS = 1_000;
 const PROGRESS_MS = 5_000;
+/** How many of those that are left a line of progress names. */
+const SHOWN = 5;
 
 /**
  * Deletes every Lumigo and waits until they are gone, looking again each second rather than waiting for an event. A
@@ -30,25 +33,37 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
   const problems = new Map<string, readonly string[]>();
   let left = await listLumigoes(client);
   print(left.length === 0 ? 'There is no Lumigo resource in the cluster.' : `Deleting ${count(left)}.`);
-  let told = Date.now();
-  while (left.length > 0) {
-    const step = planUninstall(left, isManagerAlive(await readLease(options), Date.now()));
-    await Promise.all(step.toDelete.map((lumigo) => attempt(lumigo, problems, () => deleteLumigo(client, lumigo))));
-    for (const lumigo of step.toRelease) await attempt(lumigo, problems, () => release(client, lumigo, print));
-    left = await listLumigoes(client);
-    if (left.length > 0 && Date.now() > deadline)
-      return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
-    if (left.length > 0) await sleep(intervalMs);
-    if (Date.now() - told > PROGRESS_MS) {
-      told = Date.now();
-      print(`Waiting for ${count(left)}: ${left.slice(0, 5).map(keyOf).join(', ')}${left.length > 5 ? ', …' : ''}`);
-    }
+  for (let told = Date.now(); left.length > 0; await sleep(intervalMs)) {
+    left = await takeStep(left, options, problems);
+    if (left.length === 0) break;
+    if (Date.now() > deadline) return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
+    if (Date.now() - told < PROGRESS_MS) continue;
+    told = Date.now();
+    print(
+      `Waiting for ${count(left)}: ${left.slice(0, SHOWN).map(keyOf).join(', ')}${left.length > SHOWN ? ', …' : ''}`,
+    );
   }
-  const optedIn = await removeInstrumentation(client, { wanted: isOptedIn });
-  if (optedIn.removed > 0)
-    print(`Removed the injection from ${optedIn.removed} workloads that were opted in by label.`);
-  if (optedIn.problems.length === 0) print('No Lumigo is left, and no workload that it instrumented.');
-  return optedIn.problems;
+  return cleanOptedIn(options);
+}
+
+/** Does what can be done now, and returns the Lumigo resources that are left. */
+async function takeStep(
+  left: readonly LumigoResource[],
+  options: UninstallOptions,
+  problems: Map<string, readonly string[]>,
+): Promise<LumigoResource[]> {
+  const { client, print } = options;
+  const step = planUninstall(left, isManagerAlive(await readLease(options), Date.now()));
+  await Promise.all(step.toDelete.map((lumigo) => attempt(lumigo, problems, () => deleteLumigo(client, lumigo))));
+  for (const lumigo of step.toRelease) await attempt(lumigo, problems, () => release(client, lumigo, print));
+  return listLumigoes(client);
+}
+
+async function cleanOptedIn({ client, print }: UninstallOptions): Promise<readonly string[]> {
+  const { removed, problems } = await removeInstrumentation(client, { wanted: isOptedIn });
+  if (removed > 0) print(`Removed the injection from ${removed} workloads that were opted in by label.`);
+  if (problems.length === 0) print('No Lumigo is left, and no workload that it instrumented.');
+  return problems;
 }
 
 const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
@@ -92,21 +107,16 @@ async function release(
   print: (line: string) => void,
 ): Promise<readonly string[]> {
   const { namespace, name, finalizers = [], resourceVersion = '' } = lumigo.metadata;
-  const injection = lumigo.spec?.tracing?.injection;
-  const removes = injection?.enabled !== false && injection?.removeLumigoFromResourcesOnDeletion !== false;
-  if (removes) {
-    const { removed, problems } = await removeInstrumentation(client, {
-      namespace,
-      wanted: (workload) => !isOptedIn(workload),
-    });
+  const policy = policyOf([lumigo]);
+  if (policy.state === 'deleting' && policy.remove) {
+    const wanted = (workload: Workload) => !isOptedIn(workload);
+    const { removed, problems } = await removeInstrumentation(client, { namespace, wanted });
     if (removed > 0) print(`No manager answers; removed the injection from ${removed} workloads of '${namespace}'.`);
     if (problems.length > 0) return problems;
   }
-  const rest = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
-  await client.patch(
-    { ...contract, namespace, name },
-    guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value: rest }]),
-  );
+  const value = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
+  const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
+  await client.patch({ ...contract, namespace, name }, patch);
   return [];
 }
 

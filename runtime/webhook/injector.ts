@@ -1,4 +1,4 @@
-import { decide } from '../injection/decide.ts';
+import { decide, type Decision } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/types.ts';
 import type { AdmissionRequest, Answer } from './review.ts';
@@ -18,32 +18,39 @@ export interface InjectorContext {
  * because failurePolicy Ignore does not protect a user from a webhook that answers no.
  */
 export function reviewWorkload(request: AdmissionRequest, context: InjectorContext): Answer {
-  const namespace = request.namespace ?? request.object?.metadata.namespace ?? '';
-  if (context.isExcluded(namespace)) return untouched(`The '${namespace}' namespace is never instrumented`);
-  if (request.userInfo?.username === context.ownUser) return untouched("The operator's own request; it is complete");
-  const { operation, object } = request;
-  if (operation !== 'CREATE' && operation !== 'UPDATE')
-    return untouched(`Nothing is injected on ${operation}; resource will not be mutated`);
-  if (object === null || object === undefined) return untouched('The request holds no object; nothing will be mutated');
+  const { operation, object, oldObject } = request;
+  const namespace = request.namespace ?? object?.metadata.namespace ?? '';
+  const unasked = reasonNotToAsk(request, namespace, context);
+  if (unasked !== undefined || !object)
+    return untouched(unasked ?? 'The request holds no object; nothing will be mutated');
   const workload = typed(object, request);
   const decision = decide({
     workload,
-    ...(request.oldObject ? { old: typed(request.oldObject, request) } : {}),
-    operation,
+    ...(oldObject ? { old: typed(oldObject, request) } : {}),
+    operation: operation === 'CREATE' ? 'CREATE' : 'UPDATE',
     policy: context.policy(namespace),
     injector: context.injector,
     now: context.now(),
     by: 'webhook',
   });
+  return answerTo(decision, workload);
+}
+
+function reasonNotToAsk(request: AdmissionRequest, namespace: string, context: InjectorContext): string | undefined {
+  const { operation, userInfo } = request;
+  if (context.isExcluded(namespace)) return `The '${namespace}' namespace is never instrumented`;
+  if (userInfo?.username === context.ownUser) return "The operator's own request; it is complete";
+  if (operation === 'CREATE' || operation === 'UPDATE') return undefined;
+  return `Nothing is injected on ${operation}; resource will not be mutated`;
+}
+
+function answerTo(decision: Decision, workload: Workload): Answer {
+  const { message } = decision;
   if (decision.action === 'none')
-    return { ...untouched(decision.message), warnings: decision.blocked ? [warning(decision.message)] : [] };
-  return {
-    allowed: true,
-    code: 200,
-    message: decision.message,
-    patch: workloadPatch(workload, decision.workload),
-    warnings: decision.action === 'inject' ? decision.leftAlone.map(({ reason }) => warning(reason)) : [],
-  };
+    return decision.blocked === true ? { ...untouched(message), warnings: [warning(message)] } : untouched(message);
+  const patch = workloadPatch(workload, decision.workload);
+  const leftAlone = decision.action === 'inject' ? decision.leftAlone : [];
+  return { allowed: true, code: 200, message, patch, warnings: leftAlone.map(({ reason }) => warning(reason)) };
 }
 
 const untouched = (message: string): Answer => ({ allowed: true, code: 200, message });

@@ -14,23 +14,26 @@ export interface LumigoesContext {
 export function reviewLumigo(request: AdmissionRequest, context: LumigoesContext): Answer {
   const metadata = request.object?.metadata;
   const probe = request.dryRun === true ? metadata?.labels?.[probeLabel] : undefined;
-  if (probe !== undefined) return { allowed: true, code: 200, message: 'probe', warnings: [probeEchoPrefix + probe] };
-  if (request.operation !== 'CREATE') return { allowed: true, code: 200, message: 'nothing to check' };
-  const namespace = request.namespace ?? metadata?.namespace ?? '';
-  if (context.isExcluded(namespace))
-    return {
-      allowed: true,
-      code: 200,
-      message: 'excluded namespace',
-      warnings: [
-        `Lumigo: the operator instruments nothing in the '${namespace}' namespace; create the Lumigo in the namespace of your workloads`,
-      ],
-    };
+  if (probe !== undefined) return allow('probe', [probeEchoPrefix + probe]);
+  if (request.operation !== 'CREATE') return allow('nothing to check');
+  return reviewCreation(request.namespace ?? metadata?.namespace ?? '', context);
+}
+
+function reviewCreation(namespace: string, context: LumigoesContext): Answer {
+  const hint = `Lumigo: the operator instruments nothing in the '${namespace}' namespace; create the Lumigo in the namespace of your workloads`;
+  if (context.isExcluded(namespace)) return allow('excluded namespace', [hint]);
   const [first] = context.lumigoes(namespace);
-  if (first === undefined) return { allowed: true, code: 200, message: 'the first Lumigo of its namespace' };
+  if (first === undefined) return allow('the first Lumigo of its namespace');
   return {
     allowed: false,
     code: 409,
     message: `There is already a Lumigo in the '${namespace}' namespace: '${first.metadata.name}'. Change that one, or delete it first.`,
   };
 }
+
+const allow = (message: string, warnings: readonly string[] = []): Answer => ({
+  allowed: true,
+  code: 200,
+  message,
+  warnings,
+});

@@ -11,12 +11,10 @@ const template = (app: string, spec: object = {}) => ({
   spec: { containers: [container(app, `shop/${app}:1.0`)], ...spec },
 });
 
-const object = (apiVersion: string, kind: string, name: string, spec: object, ownLabels: object = {}): Manifest => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace: demoNamespace, labels: { app: name, ...ownLabels } },
-  spec,
-});
+const object = (type: string, name: string, spec: object, ownLabels: object = {}): Manifest => {
+  const [apiVersion = '', kind = ''] = type.split(' ');
+  return { apiVersion, kind, metadata: { name, namespace: demoNamespace, labels: { app: name, ...ownLabels } }, spec };
+};
 
 const selector = (app: string) => ({ matchLabels: { app } });
 
@@ -32,8 +30,7 @@ export interface DemoWorkload {
 
 const deployment = (name: string, ownLabels: object = {}, pod: object = {}) =>
   object(
-    'apps/v1',
-    'Deployment',
+    'apps/v1 Deployment',
     name,
     { replicas: 2, selector: selector(name), template: template(name, pod) },
     ownLabels,
@@ -55,7 +52,7 @@ export const existing: readonly DemoWorkload[] = [
     restored: true,
   },
   {
-    manifest: object('apps/v1', 'DaemonSet', 'log-shipper', {
+    manifest: object('apps/v1 DaemonSet', 'log-shipper', {
       selector: selector('log-shipper'),
       template: template('log-shipper'),
     }),
@@ -63,7 +60,7 @@ export const existing: readonly DemoWorkload[] = [
     restored: true,
   },
   {
-    manifest: object('apps/v1', 'StatefulSet', 'orders', {
+    manifest: object('apps/v1 StatefulSet', 'orders', {
       serviceName: 'orders',
       replicas: 1,
       selector: selector('orders'),
@@ -73,7 +70,7 @@ export const existing: readonly DemoWorkload[] = [
     restored: true,
   },
   {
-    manifest: object('apps/v1', 'ReplicaSet', 'search', {
+    manifest: object('apps/v1 ReplicaSet', 'search', {
       replicas: 1,
       selector: selector('search'),
       template: template('search'),
@@ -82,21 +79,21 @@ export const existing: readonly DemoWorkload[] = [
     restored: true,
   },
   {
-    manifest: object('batch/v1', 'CronJob', 'nightly-report', {
+    manifest: object('batch/v1 CronJob', 'nightly-report', {
       schedule: '0 3 * * *',
       jobTemplate: { spec: job('nightly-report') },
     }),
     expected: 'instrumented',
     restored: true,
   },
-  { manifest: object('batch/v1', 'Job', 'import', job('import')), expected: 'untouched', restored: true },
+  { manifest: object('batch/v1 Job', 'import', job('import')), expected: 'untouched', restored: true },
   { manifest: deployment('legacy', { [labels.autoTrace]: 'false' }), expected: 'untouched', restored: true },
 ];
 
 /** Created once the Lumigo is active: the webhook's to instrument. */
 export const later: readonly DemoWorkload[] = [
   { manifest: deployment('checkout'), expected: 'instrumented', restored: true },
-  { manifest: object('batch/v1', 'Job', 'export', job('export')), expected: 'instrumented', restored: false },
+  { manifest: object('batch/v1 Job', 'export', job('export')), expected: 'instrumented', restored: false },
 ];
 
 export const namespace: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } };
