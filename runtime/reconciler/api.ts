@@ -56,8 +56,9 @@ export function createReconcilerApi(client: Client, component: { version: string
     },
 
     async mergeStatus(lumigo: LumigoResource, status: Partial<LumigoStatus>): Promise<LumigoResource> {
-      // The uid makes it a conflict when another Lumigo of the same name has taken its place.
-      const body = { metadata: { uid: lumigo.metadata.uid }, status };
+      // Guarded, because another Lumigo of the same name may have taken its place (the uid is not checked on a status).
+      const { resourceVersion } = lumigo.metadata;
+      const body = { metadata: { resourceVersion }, status };
       const ref = { ...lumigoRef(lumigo), subresource: 'status' };
       return asLumigo((await client.patch(ref, { kind: 'merge', body }, { fieldManager })).object);
     },

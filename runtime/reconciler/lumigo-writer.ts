@@ -7,7 +7,7 @@ export interface LumigoWriterOptions {
   readonly lumigoes: LumigoStore;
   /** Writes the finalizers of a Lumigo, if it is still at this resourceVersion; rejects with a conflict if not. */
   readonly writeFinalizers: (lumigo: LumigoResource, finalizers: readonly string[]) => Promise<LumigoResource>;
-  /** Merges into the status of this very Lumigo (same uid). */
+  /** Merges into the status of a Lumigo, if it is still at this resourceVersion; rejects with a conflict if not. */
   readonly mergeStatus: (lumigo: LumigoResource, status: Partial<LumigoStatus>) => Promise<LumigoResource>;
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
+import { isConflict, isNotFound } from '../kubernetes/errors.ts';
 import { statusOf, type Problem } from './conditions.ts';
 import { checkCredential, type ReadSecret } from './credential.ts';
 import { summarize } from './instrumented.ts';
@@ -34,6 +35,8 @@ const AFTERGLOW_MS = 30_000;
 /** How soon a deletion that waits for workloads is looked at again, should nobody call before. */
 const WAIT_MS = 1_000;
 
+const CONFLICT_MS = 200;
+
 type Requeue = { requeueAfterMs?: number } | undefined;
 
 /** Brings one namespace to where its Lumigo resources want it; looks at everything anew each time it is called. */
@@ -54,6 +57,16 @@ export class NamespaceReconciler {
   }
 
   async reconcile(namespace: string): Promise<Requeue> {
+    try {
+      return await this.#look(namespace);
+    } catch (error) {
+      // Somebody changed a Lumigo just now; the watch is about to show it.
+      if (isConflict(error) || isNotFound(error)) return { requeueAfterMs: CONFLICT_MS };
+      throw error;
+    }
+  }
+
+  async #look(namespace: string): Promise<Requeue> {
     const { lumigoes } = this.#options;
     const acting = lumigoes.acting(namespace);
     if (acting === undefined) return this.#rest(namespace);

@@ -73,28 +73,33 @@ function interruption(): Promise<void> {
 }
 
 async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narrator: Narrator): Promise<void> {
-  const kubectl = await kubectlFor(cluster, narrator);
+  const access = await accessTo(cluster, narrator);
+  const kubectl = 'context' in cluster.access ? `kubectl --context ${cluster.access.context}` : 'kubectl';
   narrator.text([
     '',
     'It keeps running. In another terminal:',
     '',
-    ...('kubeconfig' in cluster.access ? [`  export KUBECONFIG=${cluster.access.kubeconfig}`] : []),
-    '',
+    ...access,
     `  ${kubectl} describe lumigo -n ${demoNamespace}`,
     `  ${kubectl} describe deployment cart -n ${demoNamespace}`,
     `  ${kubectl} label deployment legacy lumigo.auto-trace- -n ${demoNamespace}     (opts it in again)`,
     '',
     'Ctrl-C ends it and leaves nothing behind.',
   ]);
-  await interrupted;
+  // Neither a signal handler nor a detached child keeps this process alive.
+  const awake = setInterval(() => undefined, 60_000);
+  const died = await Promise.race([interrupted, cluster.manager.died]);
+  clearInterval(awake);
+  if (typeof died === 'string') throw new Error(died);
   narrator.step('taking everything down');
 }
 
-/** On the throwaway cluster the kubectl that belongs to it; what is still being built joins as soon as it is there. */
-async function kubectlFor({ access, background }: DemoCluster, narrator: Narrator): Promise<string> {
-  if ('context' in access) return `kubectl --context ${access.context}`;
+/** On the throwaway cluster: its kubeconfig and its kubectl. What is still being built joins as soon as it is there. */
+async function accessTo({ access, background }: DemoCluster, narrator: Narrator): Promise<string[]> {
+  if ('context' in access) return [];
   await background;
-  return (await ensureBinaries(['kubectl'], (line) => narrator.aside(line)))['kubectl'] ?? 'kubectl';
+  const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], (line) => narrator.aside(line));
+  return [`  export KUBECONFIG=${access.kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
 }
 
 program.parseAsync().catch((error: unknown) => {
