@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createClient } from '../../runtime/kubernetes/client.ts';
+import { isForbidden } from '../../runtime/kubernetes/errors.ts';
+import { createTransport } from '../../runtime/kubernetes/transport.ts';
+import { eventually } from '../testing/eventually.ts';
+import { isAlive, startScript } from '../testing/run.ts';
+import { startControlPlane, type ControlPlane } from './control-plane.ts';
+
+const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
+let first: ControlPlane;
+let second: ControlPlane;
+beforeAll(async () => {
+  [first, second] = await Promise.all([
+    startControlPlane({ audit: true }),
+    startControlPlane({ controllerManager: false }),
+  ]);
+});
+afterAll(() => Promise.all([first?.stop(), second?.stop()]));
+
+describe('a control plane', () => {
+  it('runs beside another one, and the two know nothing of each other', async () => {
+    await first.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'only-here' } });
+    await expect(second.client.get({ ...namespaces, name: 'only-here' })).rejects.toThrow('not found');
+  });
+
+  it('has its controllers: a namespace gets its service account, and goes when it is deleted', async () => {
+    const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'only-here', name: 'default' };
+    await eventually(() => first.client.get(account));
+    await first.client.delete({ ...namespaces, name: 'only-here' });
+    await eventually(() => expect(first.client.get({ ...namespaces, name: 'only-here' })).rejects.toThrow('not found'));
+  });
+
+  it('has RBAC on: who was granted nothing is refused', async () => {
+    const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default', name: 'default' };
+    await eventually(() => first.client.get(account));
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
+    const { object } = await first.client.create({ ...account, subresource: 'token' }, body);
+    const { token } = object['status'] as { token: string };
+    const connection = {
+      server: new URL(first.server),
+      ca: first.ca,
+      authorization: () => Promise.resolve(`Bearer ${token}`),
+    };
+    const transport = createTransport(connection, { userAgent: 'test' });
+    const refused = await createClient(transport)
+      .get({ ...namespaces, name: 'default' })
+      .catch((error: unknown) => error);
+    transport.close();
+    expect(isForbidden(refused)).toBe(true);
+  });
+
+  it('writes an audit log where it is asked to', () => {
+    const lines = readFileSync(first.auditLog, 'utf8').trim().split('\n');
+    const verbs = new Set(lines.map((line) => (JSON.parse(line) as { verb: string }).verb));
+    expect(verbs).toContain('create');
+    expect(existsSync(second.auditLog)).toBe(false);
+  });
+
+  it('keeps its data and its address over a restart of the API server', async () => {
+    await second.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kept' } });
+    const before = second.pids()['apiserver'];
+    await second.restartApiServer();
+    expect(second.pids()['apiserver']).not.toBe(before);
+    expect((await second.client.get({ ...namespaces, name: 'kept' })).metadata.name).toBe('kept');
+  });
+
+  it('shows its credentials to nobody else', () => {
+    expect(statSync(first.kubeconfig).mode & 0o077).toBe(0);
+    expect(statSync(first.dir).mode & 0o077).toBe(0);
+  });
+});
+
+describe('nothing is left behind', () => {
+  const expectGone = (dir: string, pids: readonly number[]) =>
+    eventually(() => {
+      expect(pids.filter(isAlive)).toEqual([]);
+      expect(existsSync(dir)).toBe(false);
+    });
+
+  it('after stop', async () => {
+    const cluster = await startControlPlane({ controllerManager: false });
+    const pids = Object.values(cluster.pids());
+    expect(pids.every(isAlive)).toBe(true);
+    await cluster.stop();
+    await expectGone(cluster.dir, pids);
+  });
+
+  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('after %s to whoever started it', async (signal) => {
+    const parent = startScript('sandbox/testing/hold-control-plane.ts', []);
+    const said = await new Promise<string>((resolve) =>
+      parent.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+    );
+    const { dir, pids } = JSON.parse(said) as { dir: string; pids: Record<string, number> };
+    expect(Object.values(pids).every(isAlive)).toBe(true);
+    parent.kill(signal);
+    await expectGone(dir, Object.values(pids));
+  });
+});

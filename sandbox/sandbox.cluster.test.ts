@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lumigo } from '../runtime/contract.ts';
+import { createClient } from '../runtime/kubernetes/client.ts';
+import { fromKubeconfig } from '../runtime/kubernetes/kubeconfig.ts';
+import { createTransport } from '../runtime/kubernetes/transport.ts';
+import { isAlive, runScript } from './testing/run.ts';
+
+const cli = 'sandbox/sandbox.ts';
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-sandbox-cli-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Up {
+  readonly kubeconfig: string;
+  readonly server: string;
+  readonly token: string;
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+describe('npm run sandbox', () => {
+  it('up leaves a cluster with the operator running; status tells of it; down takes all of it away', async () => {
+    const dir = join(folder, 'one');
+    const up = await runScript(cli, ['up', '--dir', dir, '--json']);
+    expect(up.code).toBe(0);
+    const { kubeconfig, server, token, pids } = JSON.parse(up.stdout) as Up;
+    expect(Object.keys(pids).sort()).toEqual(['apiserver', 'controllerManager', 'etcd', 'manager']);
+    expect(Object.values(pids).every(isAlive)).toBe(true);
+
+    const connection = await fromKubeconfig({ path: kubeconfig });
+    expect(connection.server.href).toBe(`${server}/`);
+    expect(await connection.authorization()).toBe(`Bearer ${token}`);
+    const transport = createTransport(connection, { userAgent: 'test' });
+    const { value } = await createClient(transport).pages(lumigo).next();
+    expect(value?.items).toEqual([]);
+    transport.close();
+
+    const again = await runScript(cli, ['up', '--dir', dir]);
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toMatch(/a sandbox runs in .* already .*; end it with 'npm run sandbox -- down --dir .*'/);
+
+    const status = await runScript(cli, ['status', '--dir', dir, '--json']);
+    expect(status.code).toBe(0);
+    expect(JSON.parse(status.stdout)).toMatchObject({ ready: true, pids });
+
+    process.kill(pids['manager'] ?? 0, 'SIGKILL');
+    const damaged = await runScript(cli, ['status', '--dir', dir]);
+    expect(damaged.code).toBe(1);
+    expect(damaged.stdout).toMatch(/manager +\d+ +is gone/);
+
+    expect((await runScript(cli, ['down', '--dir', dir])).code).toBe(0);
+    expect(Object.values(pids).filter(isAlive)).toEqual([]);
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  it.each([
+    ['an unknown flag', ['up', '--bear'], /unknown option '--bear'.*--bare/s],
+    ['an unknown command', ['start'], /unknown command 'start'/],
+    [
+      'nothing to take down',
+      ['down', '--dir', '/nowhere/at/all'],
+      /there is no sandbox in \/nowhere\/at\/all; .*up' starts one/,
+    ],
+    ['nothing to tell of', ['status', '--dir', '/nowhere/at/all'], /there is no sandbox/],
+  ])('says what is wrong and what to do: %s', async (_case, args, sentence) => {
+    const { code, stdout, stderr } = await runScript(cli, args);
+    expect(code).not.toBe(0);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(sentence);
+  });
+
+  it('says what to install where there is no Go, and starts nothing', async () => {
+    const environment = { HOME: folder, PATH: '/nonexistent', LUMIGO_SANDBOX_CACHE: join(folder, 'cache') };
+    const dir = join(folder, 'no-go');
+    const { code, stderr } = await runScript(cli, ['up', '--dir', dir], environment);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Go is not installed .*Install Go 1\.24 or newer .*KUBEBUILDER_ASSETS/);
+    expect(existsSync(dir)).toBe(false);
+  });
+});
