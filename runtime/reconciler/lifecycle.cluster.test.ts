@@ -83,7 +83,7 @@ describe('deleting a Lumigo', () => {
     expect(await bench.templateOf(kind, namespace, 'kept')).toEqual(before);
   });
 
-  it('D13: uninstruments also when the Lumigo was not active any more', async () => {
+  it('D13, D39: a Lumigo that lost its Secret stops being active, and uninstruments all the same when it goes', async () => {
     const { bench } = operator;
     const namespace = await bench.namespace('inactive');
     await bench.activate(namespace);

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { lumigo as contract, permissions, workloads } from '../contract.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+
+/** At most two workloads of a namespace at once, each for a second: bulk changes become visible. */
+const settings = { changes: { concurrent: 4, concurrentPerNamespace: 2, settleSeconds: 1 } };
+
+let operator: OperatorBench;
+beforeAll(async () => {
+  operator = await startOperator({ settings, audit: true });
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+
+interface AuditEntry {
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: {
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+}
+
+const ownRequests = (): AuditEntry[] =>
+  readFileSync(operator.cluster.auditLog, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as AuditEntry)
+    .filter(({ user }) => user.username.endsWith(':lumigo-lumigo-operator-controller-manager'));
+
+describe('bulk changes', () => {
+  it('D28: are paced as the settings say, show their progress, and hold up no other namespace', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('paced');
+    const names = Array.from({ length: 6 }, (_, index) => `app-${index}`);
+    await Promise.all(names.map((name) => bench.create(workloadOf(deployment, namespace, name))));
+    const instrumented = async () =>
+      (await Promise.all(names.map((name) => bench.isInstrumented(deployment, namespace, name)))).filter(Boolean)
+        .length;
+    const started = Date.now();
+    await bench.activate(namespace);
+    await eventually(async () => {
+      const active = (await bench.readLumigo(namespace)).status?.conditions?.find(({ type }) => type === 'Active');
+      expect(active?.message).toMatch(/^Lumigo is ready; \d workloads? waits? for a change$/);
+    });
+    expect(await instrumented()).toBeLessThan(6);
+    const other = await bench.namespace('unpaced');
+    await bench.create(workloadOf(deployment, other, 'app'));
+    await bench.activate(other);
+    await bench.whenInstrumented(deployment, other, 'app');
+    expect(await instrumented()).toBeLessThan(6);
+    await eventually(async () => expect(await instrumented()).toBe(6));
+    // Six workloads in pairs: the third pair may begin when two seconds are over.
+    expect(Date.now() - started).toBeGreaterThan(1_900);
+  });
+});
+
+describe('towards the API server', () => {
+  it('D20, D21: an idle operator asks next to nothing and writes only its Lease', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('idle');
+    await bench.activate(namespace);
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    await eventually(async () =>
+      expect((await bench.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
+    );
+    // Whatever follows from the last change has followed after two status intervals; then a quiet while is counted.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const before = ownRequests().length;
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    const sent = ownRequests().slice(before);
+    expect(sent.filter(({ objectRef }) => objectRef?.resource !== 'leases')).toEqual([]);
+    expect(sent.length).toBeLessThanOrEqual(3);
+  });
+
+  it('D22: it reads the one Secret that a Lumigo names, and never lists or watches any', () => {
+    const secrets = ownRequests().filter(({ objectRef }) => objectRef?.resource === 'secrets');
+    expect(secrets.length).toBeGreaterThan(0);
+    expect(new Set(secrets.map(({ verb }) => verb))).toEqual(new Set(['get']));
+    expect(new Set(secrets.map(({ objectRef }) => objectRef?.name))).toEqual(new Set(['lumigo-credentials']));
+    expect(
+      permissions.cluster.find(({ resources }) => (resources as readonly string[]).includes('secrets'))?.verbs,
+    ).toEqual(['get']);
+  });
+
+  it('D25: its events need no verb but create, in any namespace', () => {
+    const events = ownRequests().filter(({ objectRef }) => objectRef?.resource === 'events');
+    expect(new Set(events.map(({ verb }) => verb))).toEqual(new Set(['create']));
+  });
+
+  it('D27: it is done with a Lumigo once that is gone: no write after the finalizer, no error in the log', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('done');
+    await bench.activate(namespace);
+    await bench.deleteLumigo(namespace);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const writes = ownRequests().filter(
+      ({ verb, objectRef }) =>
+        objectRef?.resource === contract.plural && objectRef.namespace === namespace && verb === 'patch',
+    );
+    expect(writes.at(-1)?.objectRef?.subresource).toBeUndefined();
+    const log = readFileSync(operator.manager().logFile, 'utf8');
+    expect(log.split('\n').filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(log).not.toContain('namespace not reconciled');
+  });
+});
