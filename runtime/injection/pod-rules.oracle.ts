@@ -1,0 +1,77 @@
+import { parseQuantity } from './borrowed-resources.ts';
+import type { Container, PodSpec, Resources } from './types.ts';
+
+/**
+ * Kubernetes' own rules on pods, written down a second time from its documentation, for tests to judge by.
+ */
+
+const all = ({ containers, initContainers = [] }: PodSpec): readonly Container[] => [...containers, ...initContainers];
+const computed = ['cpu', 'memory'] as const;
+
+/** The quality-of-service class: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/ (init containers count). */
+export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  const askers: readonly (Resources | undefined)[] =
+    spec.resources === undefined ? all(spec).map(({ resources }) => resources) : [spec.resources];
+  const asks = (resources: Resources | undefined, resource: string) =>
+    resources?.requests?.[resource] !== undefined || resources?.limits?.[resource] !== undefined;
+  if (!askers.some((resources) => computed.some((resource) => asks(resources, resource)))) return 'BestEffort';
+  const isGuaranteed = askers.every((resources) =>
+    computed.every((resource) => {
+      const limit = resources?.limits?.[resource];
+      return limit !== undefined && parseQuantity(resources?.requests?.[resource] ?? limit) === parseQuantity(limit);
+    }),
+  );
+  return isGuaranteed ? 'Guaranteed' : 'Burstable';
+}
+
+/** What the scheduler reckons with: the larger of the sum of the app containers (and sidecars) and the largest init container. */
+export function effectiveRequest(spec: PodSpec, resource: string): number {
+  const request = ({ resources }: Container) =>
+    parseQuantity(resources?.requests?.[resource] ?? resources?.limits?.[resource]) ?? 0;
+  let sidecars = 0;
+  let peak = 0;
+  for (const container of spec.initContainers ?? [])
+    if (container['restartPolicy'] === 'Always') sidecars += request(container);
+    else peak = Math.max(peak, sidecars + request(container));
+  const apps = spec.containers.reduce((sum, container) => sum + request(container), 0);
+  return Math.max(peak, apps + sidecars);
+}
+
+interface Security {
+  readonly privileged?: boolean;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
+  readonly runAsNonRoot?: boolean;
+  readonly runAsUser?: number;
+  readonly seccompProfile?: { readonly type?: string };
+}
+
+/** Pod Security `restricted`: https://kubernetes.io/docs/concepts/security/pod-security-standards/ (what these templates can break). */
+export function isRestricted(spec: PodSpec): boolean {
+  const pod: Security = (spec.securityContext ?? {}) as Security;
+  if (spec['hostNetwork'] === true || pod.runAsUser === 0) return false;
+  return all(spec).every((container) => {
+    const own = { ...inherited(pod), ...(container['securityContext'] as Security | undefined) };
+    return cannotEscalate(own) && own.runAsNonRoot === true && own.runAsUser !== 0 && isConfined(own);
+  });
+}
+
+/** What a container takes from its pod where it says nothing itself. */
+const inherited = ({ runAsNonRoot, seccompProfile }: Security): Security => ({
+  ...(runAsNonRoot === undefined ? {} : { runAsNonRoot }),
+  ...(seccompProfile === undefined ? {} : { seccompProfile }),
+});
+
+function cannotEscalate({ privileged, allowPrivilegeEscalation, capabilities = {} }: Security): boolean {
+  const added = capabilities.add ?? [];
+  const dropsAll = capabilities.drop?.includes('ALL') === true;
+  return (
+    privileged !== true &&
+    allowPrivilegeEscalation === false &&
+    dropsAll &&
+    added.every((name) => name === 'NET_BIND_SERVICE')
+  );
+}
+
+const isConfined = ({ seccompProfile }: Security): boolean =>
+  ['RuntimeDefault', 'Localhost'].includes(seccompProfile?.type ?? '');
