@@ -1,5 +1,4 @@
 import { withoutEmpty } from './lists.ts';
-import { parseQuantity } from './quantity.ts';
 import type { Container, PodSpec, Resources } from './types.ts';
 
 const borrowed = ['cpu', 'memory', 'ephemeral-storage'] as const;
@@ -36,4 +35,31 @@ function most(containers: readonly Container[], resource: string): Share {
   }));
   const amount = ({ request, limit }: Share) => parseQuantity(request ?? limit) ?? -1;
   return shares.reduce<Share>((largest, share) => (amount(share) > amount(largest) ? share : largest), {});
+}
+
+const suffixes: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+};
+
+/** A Kubernetes quantity as a number; undefined for what is none. Exact enough to tell which of two is larger. */
+export function parseQuantity(quantity: string | number | undefined): number | undefined {
+  if (quantity === undefined) return undefined;
+  const [, digits = '', suffix = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]*)$/.exec(String(quantity)) ?? [];
+  const factor = suffixes[suffix];
+  return digits === '' || factor === undefined ? undefined : Number(digits) * factor;
 }

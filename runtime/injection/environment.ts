@@ -1,10 +1,10 @@
-import { environment, otlpPaths } from '../contract.ts';
+import { environment, injector, otlpPaths } from '../contract.ts';
 import type { InjectionRecord } from './record.ts';
-import type { EnvVar } from './types.ts';
+import type { EnvVar, VolumeMount } from './types.ts';
 
 type Written = Pick<InjectionRecord, 'endpoint' | 'secretName' | 'secretKey' | 'traces' | 'logs'>;
 
-/** The variables that tell the tracer what to do, as they are written into a container. LD_PRELOAD is not among them: it is shared. */
+/** The variables that tell the tracer what to do, as they are written into a container. */
 export function tracerVariables(settings: Written, containerName: string): readonly EnvVar[] {
   const { endpoint, secretName, secretKey, traces, logs } = settings;
   return [
@@ -21,7 +21,7 @@ export function tracerVariables(settings: Written, containerName: string): reado
   ];
 }
 
-/** The names of all these variables; the original operator wrote some or all of them. */
+/** The names of all variables that this operator, or the original one, writes. */
 export const tracerVariableNames: ReadonlySet<string> = new Set([
   environment.token,
   environment.endpoint,
@@ -30,3 +30,5 @@ export const tracerVariableNames: ReadonlySet<string> = new Set([
   environment.enableLogs,
   environment.containerName,
 ]);
+
+export const injectorMount: VolumeMount = { name: injector.volume, mountPath: injector.mountPath, readOnly: true };

@@ -1,12 +1,13 @@
-import { annotations, environment, injector, instrumentedPrefix, labels } from '../contract.ts';
-import { injectorMount, tracerVariables } from './environment.ts';
+import { annotations, environment, instrumentedPrefix, labels } from '../contract.ts';
+import { tracerVariables } from './environment.ts';
 import { initContainer, injectorVolume } from './init-container.ts';
-import { join } from './joined-list.ts';
-import { equal, lastNamed, upsert, withoutEmpty } from './lists.ts';
+import { join, preloads, safeVolumes } from './joined-list.ts';
+import { lastNamed, upsert, withoutEmpty } from './lists.ts';
+import { injectorMount, isAtInjector } from './mounts.ts';
 import { recordOf, writeRecord, type InjectionRecord, type Kept } from './record.ts';
 import { reasonToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, InjectionSettings, Metadata, PodTemplate } from './types.ts';
+import type { Container, EnvVar, InjectionSettings, Metadata, PodSpec, PodTemplate } from './types.ts';
 
 export interface LeftAlone {
   readonly container: string;
@@ -16,6 +17,7 @@ export interface LeftAlone {
 
 export type Injection =
   | { readonly template: PodTemplate; readonly leftAlone: readonly LeftAlone[]; readonly refused?: undefined }
+  /** A sentence that says why nothing of the pod can be injected into. */
   | { readonly refused: string };
 
 /**
@@ -27,9 +29,9 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
   const clean = remove(template);
   const refused = reasonToRefuse(clean.spec);
   if (refused !== undefined) return { refused };
-  const { containers, kept, leftAlone } = injectContainers(clean.spec.containers, settings);
+  const { containers, kept, leftAlone } = injectContainers(clean.spec, settings);
   const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = clean.spec;
-  const pullSecrets = settings.imagePullSecrets.filter((name) => !own.some((secret) => secret.name === name));
+  const pullSecrets = [...new Set(settings.imagePullSecrets)].filter((name) => own.every((one) => one.name !== name));
   const metadata = clean.metadata ?? {};
   const record = recordOf(settings, {
     pullSecrets,
@@ -37,6 +39,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
     label: metadata.labels?.[labels.autoTrace],
     safeToEvict: metadata.annotations?.[annotations.safeToEvict],
     leftAlone: leftAlone.map(({ container }) => container),
+    bare: clean.metadata === undefined ? true : undefined,
   });
   const spec = {
     ...clean.spec,
@@ -53,6 +56,12 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
   return { template: injected, leftAlone };
 }
 
+/** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */
+export function labelValue(version: string): string {
+  const valid = `${instrumentedPrefix}${version.replace(/[^A-Za-z0-9._-]/g, '-')}`;
+  return valid.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
+}
+
 function markedMetadata(metadata: Metadata, label: string, record: InjectionRecord): Metadata {
   const { labels: ownLabels, annotations: ownAnnotations = {} } = metadata;
   return {
@@ -61,52 +70,47 @@ function markedMetadata(metadata: Metadata, label: string, record: InjectionReco
     annotations: {
       ...ownAnnotations,
       [annotations.injection]: writeRecord(record),
-      [annotations.safeToEvict]: join(ownAnnotations[annotations.safeToEvict], injector.volume, ','),
+      [annotations.safeToEvict]: join(ownAnnotations[annotations.safeToEvict], safeVolumes),
     },
   };
 }
 
-function injectContainers(containers: readonly Container[], settings: InjectionSettings) {
+function injectContainers(spec: PodSpec, settings: InjectionSettings) {
   const kept: Record<string, Kept> = {};
   const leftAlone: LeftAlone[] = [];
-  const injected = containers.map((container) => {
-    const reason = reasonToLeaveAlone(container);
+  const containers = spec.containers.map((container) => {
+    const reason = reasonToLeaveAlone(container, spec);
     if (reason !== undefined) {
       leftAlone.push({ container: container.name, reason });
       return container;
     }
-    const result = injectContainer(container, settings);
-    if (Object.keys(result.kept).length > 0) kept[container.name] = result.kept;
-    return result.container;
+    const own = keptOf(container);
+    if (Object.keys(own).length > 0) kept[container.name] = own;
+    return injectContainer(container, settings);
   });
-  return { containers: injected, kept, leftAlone };
+  return { containers, kept, leftAlone };
 }
 
-/** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */
-export function labelValue(version: string): string {
-  const valid = `${instrumentedPrefix}${version.replace(/[^A-Za-z0-9._-]/g, '-')}`;
-  return valid.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
+/** What of the user's gives way: variables and a mount whose place ours take. */
+function keptOf({ env, volumeMounts }: Container): Kept {
+  const variables = sharedNames.map((name) => lastNamed(env, name)).filter((own) => own !== undefined);
+  const mount = volumeMounts?.find(isAtInjector);
+  return { ...(variables.length > 0 ? { env: variables } : {}), ...(mount === undefined ? {} : { mount }) };
 }
 
-function injectContainer(container: Container, settings: InjectionSettings): { container: Container; kept: Kept } {
-  const keptEnv: EnvVar[] = [];
-  let { env = [] } = container;
-  for (const variable of [preloadFor(container), ...tracerVariables(settings, container.name)]) {
-    const own = lastNamed(env, variable.name);
-    if (own !== undefined && !equal(own, variable)) keptEnv.push(own);
-    else if (own !== undefined) keptEnv.push(variable);
-    env = upsert(env, variable, (other) => other.name === variable.name);
-  }
-  const isThere = ({ mountPath }: { mountPath: string }) =>
-    mountPath === injector.mountPath || mountPath === `${injector.mountPath}/`;
-  const mount = container.volumeMounts?.find(isThere);
-  return {
-    container: { ...container, env, volumeMounts: upsert(container.volumeMounts, injectorMount, isThere) },
-    kept: { ...(keptEnv.length > 0 ? { env: keptEnv } : {}), ...(mount === undefined ? {} : { mount }) },
-  };
+const sharedNames = Object.values(environment);
+
+function injectContainer(container: Container, settings: InjectionSettings): Container {
+  const variables = [preloadFor(container), ...tracerVariables(settings, container.name)];
+  const env = variables.reduce<readonly EnvVar[] | undefined>(
+    (list, variable) => upsert(list, variable, ({ name }) => name === variable.name),
+    container.env,
+  );
+  const volumeMounts = upsert(container.volumeMounts, injectorMount, isAtInjector);
+  return { ...container, ...(env === undefined ? {} : { env }), volumeMounts };
 }
 
 const preloadFor = ({ env }: Container): EnvVar => ({
   name: environment.preload,
-  value: join(lastNamed(env, environment.preload)?.value, injector.preload, ':'),
+  value: join(lastNamed(env, environment.preload)?.value, preloads),
 });

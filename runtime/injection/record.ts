@@ -1,5 +1,5 @@
 import { annotations } from '../contract.ts';
-import { member, withoutEmpty } from './lists.ts';
+import { withoutEmpty } from './lists.ts';
 import type { EnvVar, InjectionSettings, PodTemplate, TracingSettings, VolumeMount } from './types.ts';
 
 /** What of one container gave way to the injection. */
@@ -24,69 +24,31 @@ export interface InjectionRecord extends TracingSettings {
   readonly safeToEvict?: string;
   /** Containers that were left alone. */
   readonly leftAlone?: readonly string[];
-  /** The pod template had no metadata, not even empty ones. */
-  readonly bare?: true;
 }
 
-const optional = ['pullSecrets', 'kept', 'label', 'safeToEvict', 'leftAlone', 'bare'] as const;
-
 /** What is known only once it is injected; what is undefined or empty is left out. */
-type Findings = { readonly [K in (typeof optional)[number]]: InjectionRecord[K] | undefined };
+type Findings = {
+  readonly [K in 'pullSecrets' | 'kept' | 'label' | 'safeToEvict' | 'leftAlone']: InjectionRecord[K] | undefined;
+};
 
 export function recordOf(settings: InjectionSettings, findings: Findings): InjectionRecord {
   const { endpoint, secretName, secretKey, traces, logs } = settings;
   const record = { endpoint, secretName, secretKey, traces, logs, ...findings };
-  return withoutEmpty(record, optional) as InjectionRecord;
+  return withoutEmpty(record, ['pullSecrets', 'kept', 'label', 'safeToEvict', 'leftAlone']) as InjectionRecord;
 }
 
-/** One line of JSON; the same record gives the same text. */
 export const writeRecord = (record: InjectionRecord): string => JSON.stringify(record);
 
-/** The record on a pod template; undefined where there is none, or none that can be read (anybody can edit an annotation). */
+/** The record on a pod template; undefined where there is none, or none that can be read. */
 export function readRecord(template: PodTemplate): InjectionRecord | undefined {
   const text = template.metadata?.annotations?.[annotations.injection];
   if (text === undefined) return undefined;
   try {
-    const record: unknown = JSON.parse(text);
-    return isRecord(record) ? record : undefined;
+    const record = JSON.parse(text) as Partial<InjectionRecord> | null;
+    return typeof record?.endpoint === 'string' && typeof record.secretName === 'string'
+      ? (record as InjectionRecord)
+      : undefined;
   } catch {
     return undefined;
   }
 }
-
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === 'string';
-const isFlag: Check = (value) => typeof value === 'boolean';
-const isMap = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isListOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-const orNothing =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-
-const isKept: Check = (value) =>
-  isMap(value) &&
-  orNothing(isListOf((item) => isMap(item) && isText(member(item, 'name'))))(member(value, 'env')) &&
-  orNothing((mount) => isMap(mount) && isText(member(mount, 'mountPath')))(member(value, 'mount'));
-
-const shape: Readonly<Record<keyof InjectionRecord, Check>> = {
-  endpoint: isText,
-  secretName: isText,
-  secretKey: isText,
-  traces: isFlag,
-  logs: isFlag,
-  pullSecrets: orNothing(isListOf(isText)),
-  kept: orNothing((value) => isMap(value) && Object.values(value).every(isKept)),
-  label: orNothing(isText),
-  safeToEvict: orNothing(isText),
-  leftAlone: orNothing(isListOf(isText)),
-  bare: orNothing(isFlag),
-};
-
-const isRecord = (value: unknown): value is InjectionRecord =>
-  isMap(value) && Object.entries(shape).every(([key, check]) => check(member(value, key)));
