@@ -23,7 +23,7 @@ export function initContainer(settings: InjectorSettings, spec: PodSpec): Contai
   };
 }
 
-/** Passes Pod Security `restricted` wherever the pod itself does. */
+/** Passes Pod Security `restricted` whatever the pod itself says. */
 function securityContext({ platform }: InjectorSettings, spec: PodSpec): object {
   const restricted = {
     allowPrivilegeEscalation: false,
@@ -31,28 +31,10 @@ function securityContext({ platform }: InjectorSettings, spec: PodSpec): object 
     readOnlyRootFilesystem: true,
     runAsNonRoot: true,
   };
-  return platform === 'openshift'
-    ? { ...restricted, ...pinnedByPod(spec) }
-    : { ...restricted, runAsUser: userFor(spec), seccompProfile: { type: 'RuntimeDefault' } };
+  // OpenShift gives every namespace a range of user ids and its own seccomp profile, and refuses a pod that pins others.
+  if (platform === 'openshift') return restricted;
+  return { ...restricted, runAsUser: userFor(spec), seccompProfile: { type: 'RuntimeDefault' } };
 }
-
-/**
- * OpenShift gives every namespace a range of user ids and its own seccomp profile, and refuses a pod that pins others. So
- * nothing is pinned but what the pod pins itself: it may say root, which this container must not be, or name its profile
- * in each container rather than for all of them.
- */
-function pinnedByPod({ containers, securityContext: pod = {} }: PodSpec): object {
-  const profile = pod['seccompProfile'] === undefined ? seccompProfileOf(containers) : undefined;
-  return {
-    ...(pod.runAsUser === 0 ? { runAsUser: injector.fallbackUser } : {}),
-    ...(profile === undefined ? {} : { seccompProfile: profile }),
-  };
-}
-
-const seccompProfileOf = (containers: readonly Container[]): unknown =>
-  containers
-    .map((container) => (container['securityContext'] as { seccompProfile?: unknown } | undefined)?.seccompProfile)
-    .find((profile) => profile !== undefined);
 
 /** A user that is not root, and that the pod's volumes are meant for where the pod says so. */
 function userFor({ securityContext: { runAsUser = 0, fsGroup = 0 } = {} }: PodSpec): number {

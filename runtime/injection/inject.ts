@@ -1,13 +1,12 @@
-import { annotations, environment, instrumentedPrefix, labels } from '../contract.ts';
-import { tracerVariables } from './environment.ts';
+import { annotations, environment, injector, instrumentedPrefix, labels } from '../contract.ts';
+import { injectorMount, tracerVariables } from './environment.ts';
 import { initContainer, injectorVolume } from './init-container.ts';
-import { join, preloads, safeVolumes } from './joined-list.ts';
-import { lastNamed, upsert, withoutEmpty } from './lists.ts';
-import { injectorMount, isAtInjector } from './mounts.ts';
+import { join } from './joined-list.ts';
+import { equal, lastNamed, upsert, withoutEmpty } from './lists.ts';
 import { recordOf, writeRecord, type InjectionRecord, type Kept } from './record.ts';
 import { reasonToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, InjectionSettings, Metadata, PodSpec, PodTemplate } from './types.ts';
+import type { Container, EnvVar, InjectionSettings, Metadata, PodTemplate } from './types.ts';
 
 export interface LeftAlone {
   readonly container: string;
@@ -17,7 +16,6 @@ export interface LeftAlone {
 
 export type Injection =
   | { readonly template: PodTemplate; readonly leftAlone: readonly LeftAlone[]; readonly refused?: undefined }
-  /** A sentence that says why nothing of the pod can be injected into. */
   | { readonly refused: string };
 
 /**
@@ -29,9 +27,9 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
   const clean = remove(template);
   const refused = reasonToRefuse(clean.spec);
   if (refused !== undefined) return { refused };
-  const { containers, kept, leftAlone } = injectContainers(clean.spec, settings);
+  const { containers, kept, leftAlone } = injectContainers(clean.spec.containers, settings);
   const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = clean.spec;
-  const pullSecrets = [...new Set(settings.imagePullSecrets)].filter((name) => own.every((one) => one.name !== name));
+  const pullSecrets = settings.imagePullSecrets.filter((name) => !own.some((secret) => secret.name === name));
   const metadata = clean.metadata ?? {};
   const record = recordOf(settings, {
     pullSecrets,
@@ -39,7 +37,6 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
     label: metadata.labels?.[labels.autoTrace],
     safeToEvict: metadata.annotations?.[annotations.safeToEvict],
     leftAlone: leftAlone.map(({ container }) => container),
-    bare: clean.metadata === undefined ? true : undefined,
   });
   const spec = {
     ...clean.spec,
@@ -56,12 +53,6 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
   return { template: injected, leftAlone };
 }
 
-/** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */
-export function labelValue(version: string): string {
-  const valid = `${instrumentedPrefix}${version.replace(/[^A-Za-z0-9._-]/g, '-')}`;
-  return valid.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
-}
-
 function markedMetadata(metadata: Metadata, label: string, record: InjectionRecord): Metadata {
   const { labels: ownLabels, annotations: ownAnnotations = {} } = metadata;
   return {
@@ -70,47 +61,52 @@ function markedMetadata(metadata: Metadata, label: string, record: InjectionReco
     annotations: {
       ...ownAnnotations,
       [annotations.injection]: writeRecord(record),
-      [annotations.safeToEvict]: join(ownAnnotations[annotations.safeToEvict], safeVolumes),
+      [annotations.safeToEvict]: join(ownAnnotations[annotations.safeToEvict], injector.volume, ','),
     },
   };
 }
 
-function injectContainers(spec: PodSpec, settings: InjectionSettings) {
+function injectContainers(containers: readonly Container[], settings: InjectionSettings) {
   const kept: Record<string, Kept> = {};
   const leftAlone: LeftAlone[] = [];
-  const containers = spec.containers.map((container) => {
-    const reason = reasonToLeaveAlone(container, spec);
+  const injected = containers.map((container) => {
+    const reason = reasonToLeaveAlone(container);
     if (reason !== undefined) {
       leftAlone.push({ container: container.name, reason });
       return container;
     }
-    const own = keptOf(container);
-    if (Object.keys(own).length > 0) kept[container.name] = own;
-    return injectContainer(container, settings);
+    const result = injectContainer(container, settings);
+    if (Object.keys(result.kept).length > 0) kept[container.name] = result.kept;
+    return result.container;
   });
-  return { containers, kept, leftAlone };
+  return { containers: injected, kept, leftAlone };
 }
 
-/** What of the user's gives way: variables and a mount whose place ours take. */
-function keptOf({ env, volumeMounts }: Container): Kept {
-  const variables = sharedNames.map((name) => lastNamed(env, name)).filter((own) => own !== undefined);
-  const mount = volumeMounts?.find(isAtInjector);
-  return { ...(variables.length > 0 ? { env: variables } : {}), ...(mount === undefined ? {} : { mount }) };
+/** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */
+export function labelValue(version: string): string {
+  const valid = `${instrumentedPrefix}${version.replace(/[^A-Za-z0-9._-]/g, '-')}`;
+  return valid.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
 }
 
-const sharedNames = Object.values(environment);
-
-function injectContainer(container: Container, settings: InjectionSettings): Container {
-  const variables = [preloadFor(container), ...tracerVariables(settings, container.name)];
-  const env = variables.reduce<readonly EnvVar[] | undefined>(
-    (list, variable) => upsert(list, variable, ({ name }) => name === variable.name),
-    container.env,
-  );
-  const volumeMounts = upsert(container.volumeMounts, injectorMount, isAtInjector);
-  return { ...container, ...(env === undefined ? {} : { env }), volumeMounts };
+function injectContainer(container: Container, settings: InjectionSettings): { container: Container; kept: Kept } {
+  const keptEnv: EnvVar[] = [];
+  let { env = [] } = container;
+  for (const variable of [preloadFor(container), ...tracerVariables(settings, container.name)]) {
+    const own = lastNamed(env, variable.name);
+    if (own !== undefined && !equal(own, variable)) keptEnv.push(own);
+    else if (own !== undefined) keptEnv.push(variable);
+    env = upsert(env, variable, (other) => other.name === variable.name);
+  }
+  const isThere = ({ mountPath }: { mountPath: string }) =>
+    mountPath === injector.mountPath || mountPath === `${injector.mountPath}/`;
+  const mount = container.volumeMounts?.find(isThere);
+  return {
+    container: { ...container, env, volumeMounts: upsert(container.volumeMounts, injectorMount, isThere) },
+    kept: { ...(keptEnv.length > 0 ? { env: keptEnv } : {}), ...(mount === undefined ? {} : { mount }) },
+  };
 }
 
 const preloadFor = ({ env }: Container): EnvVar => ({
   name: environment.preload,
-  value: join(lastNamed(env, environment.preload)?.value, preloads),
+  value: join(lastNamed(env, environment.preload)?.value, injector.preload, ':'),
 });

@@ -1,11 +1,20 @@
-import { annotations, environment, injector, labels } from '../contract.ts';
-import { tracerVariableNames, tracerVariables } from './environment.ts';
-import { part, preloads, safeVolumes, separate } from './joined-list.ts';
-import { covers, lastNamed, member, withoutEmpty } from './lists.ts';
-import { isAtInjector } from './mounts.ts';
-import { injectedLabel, isInjected } from './recognise.ts';
+import { annotations, environment, injector, instrumentedPrefix, labels } from '../contract.ts';
+import { injectorMount, tracerVariableNames, tracerVariables } from './environment.ts';
+import { join, part } from './joined-list.ts';
+import { covers, lastNamed, withoutEmpty } from './lists.ts';
 import { readRecord, type InjectionRecord, type Kept } from './record.ts';
-import type { Container, EnvVar, Metadata, PodSpec, PodTemplate, VolumeMount } from './types.ts';
+import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount } from './types.ts';
+
+/** Whether a pod template carries an injection of this operator, or of the original one, which left no record. */
+export function isInjected(template: PodTemplate): boolean {
+  if (readRecord(template) !== undefined) return true;
+  const { volumes = [], initContainers = [] } = template.spec;
+  return (
+    template.metadata?.labels?.[labels.autoTrace]?.startsWith(instrumentedPrefix) === true &&
+    volumes.some(({ name, emptyDir }) => name === injector.volume && emptyDir !== undefined) &&
+    initContainers.some(({ name }) => name === injector.container)
+  );
+}
 
 /**
  * Takes out of a pod template what `inject` put in, and brings back what gave way. What the user has changed since stays
@@ -16,27 +25,30 @@ export function remove(template: PodTemplate): PodTemplate {
   const record = readRecord(template);
   const metadata = removeFromMetadata(template, record);
   const result = { ...template, metadata, spec: removeFromSpec(template.spec, record) };
-  // The API server always shows a template's metadata, if only as {}; a template that has none is one it has not seen yet.
-  return record?.bare === true ? (withoutEmpty(result, ['metadata']) as PodTemplate) : result;
+  return withoutEmpty(result, ['metadata']) as PodTemplate;
 }
 
-function removeFromMetadata(template: PodTemplate, record: InjectionRecord | undefined): Metadata {
-  const { metadata = {} } = template;
+function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRecord | undefined) {
   const ownLabels: Record<string, string> = { ...metadata.labels };
-  if (injectedLabel(template) !== undefined) {
+  if (ownLabels[labels.autoTrace]?.startsWith(instrumentedPrefix) === true) {
     if (record?.label === undefined) delete ownLabels[labels.autoTrace];
     else ownLabels[labels.autoTrace] = record.label;
   }
   const ownAnnotations: Record<string, string> = { ...metadata.annotations };
+  delete ownAnnotations[annotations.injection];
   const safe = ownAnnotations[annotations.safeToEvict];
-  // The original operator did not touch this annotation: where it injected, an entry for the volume is the user's.
-  if (safe !== undefined && ownAnnotations[annotations.injection] !== undefined) {
-    const restored = separate(safe, record?.safeToEvict, safeVolumes);
+  // The original operator did not touch this annotation: without a record it is the user's.
+  if (safe !== undefined && record !== undefined) {
+    const restored = separate(safe, record.safeToEvict, injector.volume, ',');
     if (restored === undefined) delete ownAnnotations[annotations.safeToEvict];
     else ownAnnotations[annotations.safeToEvict] = restored;
   }
-  delete ownAnnotations[annotations.injection];
   return withoutEmpty({ ...metadata, labels: ownLabels, annotations: ownAnnotations }, ['labels', 'annotations']);
+}
+
+/** The user's own text where it is as it was joined, else what is there without our entry. */
+function separate(text: string, own: string | undefined, entry: string, separator: string): string | undefined {
+  return text === join(own, entry, separator) ? own : part(text, entry, separator);
 }
 
 function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): PodSpec {
@@ -44,10 +56,7 @@ function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): Pod
   const result = {
     ...spec,
     containers: spec.containers.map((container) => removeFromContainer(container, record)),
-    // The volume goes, and so must every mount of it, or the API server refuses what is left: people may have added some.
-    initContainers: spec.initContainers
-      ?.filter(({ name }) => name !== injector.container)
-      .map((container) => withMounts(container, undefined)),
+    initContainers: spec.initContainers?.filter(({ name }) => name !== injector.container),
     volumes: spec.volumes?.filter(({ name }) => name !== injector.volume),
     imagePullSecrets: spec.imagePullSecrets?.filter(({ name = '' }) => !added.has(name)),
   };
@@ -55,29 +64,32 @@ function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): Pod
 }
 
 function removeFromContainer(container: Container, record: InjectionRecord | undefined): Container {
-  if (record?.leftAlone?.includes(container.name) === true) return withMounts(container, undefined);
-  const kept = keptOf(record, container.name);
-  const env = removeFromEnv(container, kept, record);
-  return withoutEmpty({ ...withMounts(container, kept.mount), env }, ['env']) as Container;
+  if (record?.leftAlone?.includes(container.name) === true) return container;
+  const kept = record?.kept?.[container.name] ?? {};
+  const result = {
+    ...container,
+    env: removeFromEnv(container, kept, record),
+    volumeMounts: removeMount(container.volumeMounts, kept.mount),
+  };
+  return withoutEmpty(result, ['env', 'volumeMounts']) as Container;
 }
 
-const keptOf = (record: InjectionRecord | undefined, container: string): Kept =>
-  (member(record?.kept ?? {}, container) as Kept | undefined) ?? {};
-
 function removeFromEnv(
-  { env, name: container }: Container,
+  { env, name }: Container,
   kept: Kept,
   record: InjectionRecord | undefined,
 ): readonly EnvVar[] | undefined {
-  const written = record === undefined ? [] : tracerVariables(record, container);
-  return env?.flatMap((variable, index) => {
-    const { name } = variable;
-    const isOurs = name === environment.preload || tracerVariableNames.has(name);
-    if (!isOurs || env.findLastIndex((other) => other.name === name) !== index) return [variable];
-    const own = lastNamed(kept.env, name);
-    if (name === environment.preload) return preloadWithout(variable, own);
-    // Another value than the one written is the user's, set since. Without a record (the original operator) all are ours.
-    if (record !== undefined && !covers(variable, lastNamed(written, name))) return [variable];
+  if (env === undefined) return undefined;
+  const written = new Map(record === undefined ? [] : tracerVariables(record, name).map((each) => [each.name, each]));
+  return env.flatMap((variable, index) => {
+    const isLast = env.findLastIndex((other) => other.name === variable.name) === index;
+    if (!isLast) return [variable];
+    const own = lastNamed(kept.env, variable.name);
+    if (variable.name === environment.preload) return preloadWithout(variable, own);
+    if (!tracerVariableNames.has(variable.name)) return [variable];
+    const ours = written.get(variable.name);
+    // Another value than the one written: the user's, set since. The original operator left no record, so there all are ours.
+    if (record !== undefined && (ours === undefined || !covers(variable, ours))) return [variable];
     return own === undefined ? [] : [own];
   });
 }
@@ -85,17 +97,14 @@ function removeFromEnv(
 function preloadWithout(variable: EnvVar, own: EnvVar | undefined): EnvVar[] {
   const { value } = variable;
   if (value === undefined) return [variable];
-  const rest = own === undefined ? part(value, preloads) : separate(value, own.value ?? '', preloads);
-  if (own !== undefined && rest === (own.value ?? '')) return [own];
+  if (own !== undefined && value === join(own.value, injector.preload, ':')) return [own];
+  const rest = part(value, injector.preload, ':');
   return rest === undefined ? [] : [{ ...variable, value: rest }];
 }
 
-/** Without the mounts of the injector's volume; the user's own comes back to the place it gave. */
-function withMounts(container: Container, own: VolumeMount | undefined): Container {
-  if (container.volumeMounts?.some(({ name }) => name === injector.volume) !== true) return container;
-  const volumeMounts = container.volumeMounts.flatMap((mount) => {
-    if (mount.name !== injector.volume) return [mount];
-    return own !== undefined && isAtInjector(mount) ? [own] : [];
+function removeMount(mounts: readonly VolumeMount[] | undefined, own: VolumeMount | undefined) {
+  return mounts?.flatMap((mount) => {
+    if (mount.name !== injectorMount.name) return [mount];
+    return mount.mountPath === injector.mountPath && own !== undefined ? [own] : [];
   });
-  return withoutEmpty({ ...container, volumeMounts }, ['volumeMounts']) as Container;
 }
