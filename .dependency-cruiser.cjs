@@ -14,7 +14,7 @@ module.exports = {
     {
       name: 'core-is-pure',
       severity: 'error',
-      from: { path: PURE, pathNot: '\\.test\\.ts$' },
+      from: { path: PURE, pathNot: '\\.(test|arbitrary|oracle)\\.ts$' },
       to: { path: '^node:|node_modules/|^runtime/kubernetes/', dependencyTypesNot: ['type-only'] },
     },
     {
