@@ -14,6 +14,7 @@ import { collectionOf } from '../manager/apply.ts';
 import { install } from '../manager/install.ts';
 import { startManager } from '../manager/manager.ts';
 import type { DemoCluster } from './cluster.ts';
+import { deleteLumigo } from './story.ts';
 import { demoNamespace } from './workloads.ts';
 
 /** What the demo puts into somebody's cluster: the resource and the manager's permissions. The manager itself runs here. */
@@ -62,6 +63,8 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
       hasWebhook: false,
       background: Promise.resolve(),
       async stop() {
+        // While the manager is there to let it go: a Lumigo that is left behind would hold its namespace for ever.
+        await deleteLumigo(client);
         await client
           .delete({ group: '', version: 'v1', plural: 'namespaces', name: demoNamespace })
           .catch(ignoreMissing);

@@ -93,9 +93,9 @@ async function reasonFor(client: Client, workload: Workload): Promise<string> {
 
 /** The Lumigo goes, and every workload is what it was. Returns what differs. */
 export async function takeBack({ cluster: { client, hasWebhook }, narrator, before }: Story): Promise<string[]> {
-  await client.delete({ ...contract, namespace: demoNamespace, name: 'lumigo' });
+  const gone = deleteLumigo(client);
   narrator.step('the Lumigo is deleted');
-  if (!(await isGone(client))) return [`the Lumigo was still there after ${PATIENCE_MS / 1_000} s`];
+  if (!(await gone)) return [`the Lumigo was still there after ${PATIENCE_MS / 1_000} s`];
   const problems: string[] = [];
   for (const workload of [...existing, ...later]) {
     if (!workload.restored) {
@@ -110,15 +110,18 @@ export async function takeBack({ cluster: { client, hasWebhook }, narrator, befo
   return problems;
 }
 
-async function isGone(client: Client): Promise<boolean> {
+/** Deletes the demo's Lumigo, if it is there, and says whether it is gone within a minute: the manager has to let it go. */
+export async function deleteLumigo(client: Client): Promise<boolean> {
+  const ref = { ...contract, namespace: demoNamespace, name: 'lumigo' };
+  const orMissing = (error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  };
+  await client.delete(ref).catch(orMissing);
   const deadline = Date.now() + PATIENCE_MS;
-  while (Date.now() < deadline) {
-    const left = await client.get({ ...contract, namespace: demoNamespace, name: 'lumigo' }).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
-    if (left === undefined) return true;
+  while ((await client.get(ref).catch(orMissing)) !== undefined) {
+    if (Date.now() > deadline) return false;
     await sleep(LOOK_MS);
   }
-  return false;
+  return true;
 }

@@ -1,0 +1,89 @@
+import { Bench, validToken } from '../sandbox/testing/bench.ts';
+import type { Client } from '../runtime/kubernetes/client.ts';
+import { guarded } from '../runtime/kubernetes/client.ts';
+import { isNotFound } from '../runtime/kubernetes/errors.ts';
+import { lumigo, workloads } from '../runtime/contract.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sampleReview } from './review.ts';
+
+const [deployment] = workloads;
+/** As many writes under way as the operator has by default. */
+const IN_FLIGHT = 16;
+const LOOK_MS = 25;
+
+async function inFlight<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+}
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
+
+interface Sample {
+  readonly request: { readonly object: { metadata: object; spec: { template: { metadata: object } } } };
+}
+
+/** A namespace with `count` Deployments of the size of the sample review's, none of them with a pod. */
+export async function makeFleet(client: Client, count: number): Promise<string> {
+  const namespace = await new Bench(client).namespace('fleet');
+  const { object } = (JSON.parse(sampleReview(namespace)) as Sample).request;
+  await inFlight(names(count), (name) =>
+    client.create({ ...deployment, namespace }, {
+      ...object,
+      metadata: { ...object.metadata, name },
+      spec: { ...object.spec, replicas: 0 },
+    } as never),
+  );
+  return namespace;
+}
+
+/** The floor: one guarded JSON patch for each of them, and nothing else. Seconds. */
+export async function patchLoop(client: Client, namespace: string): Promise<number> {
+  const versions = new Map<string, string>();
+  for await (const { items } of client.pages({ ...deployment, namespace }, { metadataOnly: true }))
+    for (const { metadata } of items) versions.set(metadata.name, metadata.resourceVersion);
+  const value = { note: 'x'.repeat(600) };
+  const started = performance.now();
+  await inFlight([...versions], ([name, version]) =>
+    client.patch(
+      { ...deployment, namespace, name },
+      guarded(version, [{ op: 'add', path: '/spec/template/metadata/annotations', value }]),
+      { metadataOnly: true },
+    ),
+  );
+  return (performance.now() - started) / 1_000;
+}
+
+/** From the creation of the Lumigo until its status says that all are instrumented. Seconds. */
+export async function instrumentFleet(client: Client, namespace: string, count: number): Promise<number> {
+  const bench = new Bench(client);
+  await bench.secret(namespace, validToken);
+  const started = performance.now();
+  await bench.lumigo(namespace);
+  for (;;) {
+    const { status } = await bench.readLumigo(namespace);
+    const active = status?.conditions?.find(({ type }) => type === 'Active');
+    if (status?.instrumentedResourcesCount === count && active?.message === 'Lumigo is ready') break;
+    await sleep(LOOK_MS);
+  }
+  return (performance.now() - started) / 1_000;
+}
+
+/** From the deletion of the Lumigo until it is gone, and with it every injection. Seconds. */
+export async function uninstrumentFleet(client: Client, namespace: string): Promise<number> {
+  const started = performance.now();
+  const ref = { ...lumigo, namespace, name: 'lumigo' };
+  await client.delete(ref);
+  const isThere = () =>
+    client.get(ref, { metadataOnly: true }).then(
+      () => true,
+      (error: unknown) => {
+        if (isNotFound(error)) return false;
+        throw error;
+      },
+    );
+  while (await isThere()) await sleep(LOOK_MS);
+  return (performance.now() - started) / 1_000;
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { paths } from '../runtime/contract.ts';
+import { Bench } from '../sandbox/testing/bench.ts';
+import { instrumentFleet, makeFleet, uninstrumentFleet } from './fleet.ts';
+import { load, type LoadResult } from './load.ts';
+import { usageOf } from './process-usage.ts';
+import { sampleReview } from './review.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { Figure } from './table.ts';
+
+const CONNECTIONS = 8;
+const WARM_MS = 2_000;
+const DURATION_MS = 8_000;
+
+interface Measured extends LoadResult {
+  readonly cpuMicroseconds: number;
+}
+
+/** The webhook beside a bare HTTPS server that parses and answers the same reviews; then the webhook while its leader is busy. */
+export async function measureReviews(
+  there: Surroundings,
+  count: number,
+  say: (line: string) => void,
+): Promise<Figure[]> {
+  const { cluster, manager, installation } = there;
+  const bench = new Bench(cluster.client);
+  const namespace = await bench.namespace('reviews');
+  await bench.activate(namespace);
+  const body = sampleReview(namespace);
+  const ca = installation.authority.certificate;
+  const url = new URL(`https://127.0.0.1:${manager.webhookPort}${paths.inject}`);
+  say('reviews: the bare server');
+  const bare = await withBareServer(there, (pid, port) =>
+    measure(pid, new URL(`https://127.0.0.1:${port}/`), ca, body),
+  );
+  say('reviews: the webhook');
+  const own = await measure(manager.pid, url, ca, body);
+  say(`reviews: the webhook while ${count} Deployments are instrumented`);
+  const fleet = await makeFleet(cluster.client, count);
+  const stop = new AbortController();
+  const loading = load({ url, ca, body, connections: CONNECTIONS, durationMs: 120_000, signal: stop.signal });
+  await instrumentFleet(cluster.client, fleet, count).finally(() => stop.abort());
+  const busy = await loading;
+  await uninstrumentFleet(cluster.client, fleet);
+  return [
+    { name: 'bare server: CPU per review', value: bare.cpuMicroseconds, unit: 'µs' },
+    { name: 'webhook: CPU per review', value: own.cpuMicroseconds, unit: 'µs', target: 340 },
+    { name: 'webhook / bare server', value: own.cpuMicroseconds / bare.cpuMicroseconds, unit: 'x', target: 3 },
+    { name: 'webhook: reviews a second', value: own.perSecond, unit: '' },
+    { name: 'webhook: p99 at 8 connections', value: own.p99Ms, unit: 'ms' },
+    { name: 'webhook: p99 while instrumenting', value: busy.p99Ms, unit: 'ms', target: 10 },
+    { name: 'webhook: reviews a second while instrumenting', value: busy.perSecond, unit: '' },
+    { name: 'webhook: failures', value: own.failures + busy.failures, unit: '', target: 0 },
+  ];
+}
+
+async function measure(pid: number, url: URL, ca: string, body: string): Promise<Measured> {
+  const options = { url, ca, body, connections: CONNECTIONS };
+  await load({ ...options, durationMs: WARM_MS });
+  const before = usageOf(pid).cpuSeconds;
+  const result = await load({ ...options, durationMs: DURATION_MS });
+  const cpuMicroseconds = ((usageOf(pid).cpuSeconds - before) / result.requests) * 1e6;
+  return { ...result, cpuMicroseconds };
+}
+
+async function withBareServer<T>(
+  { cluster, installation, node }: Surroundings,
+  action: (pid: number, port: number) => Promise<T>,
+): Promise<T> {
+  const files = ['bare.crt', 'bare.key'].map((name) => join(cluster.dir, name));
+  const [certificate = '', key = ''] = files;
+  writeFileSync(certificate, installation.certificate.certificate);
+  writeFileSync(key, installation.certificate.key, { mode: 0o600 });
+  const child = spawn(node, ['--import', 'tsx', 'bench/bare-server.ts', ...files], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (child.pid !== undefined) cluster.guardian.watch(child.pid);
+  try {
+    const port = await new Promise<number>((resolve) =>
+      child.stdout.once('data', (chunk: Buffer) => resolve(Number(chunk.toString()))),
+    );
+    return await action(child.pid ?? 0, port);
+  } finally {
+    child.kill();
+  }
+}

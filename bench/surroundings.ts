@@ -1,0 +1,49 @@
+import { bundle } from '../runtime/bundle.ts';
+import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { freePorts } from '../sandbox/control-plane/processes.ts';
+import { install, type Installation } from '../sandbox/manager/install.ts';
+import { startManager, type Manager } from '../sandbox/manager/manager.ts';
+import { imageNode } from '../sandbox/node-runtime.ts';
+import { usageOf, type Usage } from './process-usage.ts';
+
+export interface Surroundings {
+  readonly cluster: ControlPlane;
+  readonly installation: Installation;
+  readonly manager: Manager;
+  readonly node: string;
+}
+
+/** An API server and etcd, and a manager on the Node.js of the image; no other controllers, which would share the cores. */
+export async function withSurroundings<T>(
+  say: (line: string) => void,
+  measure: (there: Surroundings) => Promise<T>,
+): Promise<T> {
+  await bundle();
+  const node = imageNode(say) ?? process.execPath;
+  const cluster = await startControlPlane({ controllerManager: false, onProgress: say });
+  try {
+    const [webhookPort = 0] = await freePorts(1);
+    const installation = await install(cluster.client, { webhookPort });
+    const manager = await startManager(cluster, installation, { webhookPort, node });
+    try {
+      return await measure({ cluster, installation, manager, node });
+    } finally {
+      await manager.stop();
+    }
+  } finally {
+    await cluster.stop();
+  }
+}
+
+export const requestsOf = (manager: Manager): Promise<number> => manager.metric('lumigo_operator_api_requests_total');
+
+/** What a process used while something was done. */
+export async function during<T>(
+  pid: number,
+  action: () => Promise<T>,
+): Promise<{ result: T; cpuSeconds: number; after: Usage }> {
+  const before = usageOf(pid);
+  const result = await action();
+  const after = usageOf(pid);
+  return { result, cpuSeconds: after.cpuSeconds - before.cpuSeconds, after };
+}

