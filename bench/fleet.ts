@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Bench, validToken } from '../sandbox/testing/bench.ts';
 import type { Client } from '../runtime/kubernetes/client.ts';
 import { guarded } from '../runtime/kubernetes/client.ts';
@@ -27,7 +28,7 @@ interface Sample {
 
 /** A namespace with `count` Deployments of the size of the sample review's, none of them with a pod. */
 export async function makeFleet(client: Client, count: number): Promise<string> {
-  const namespace = await new Bench(client).namespace('fleet');
+  const namespace = await new Bench(client).namespace(`fleet-${randomBytes(3).toString('hex')}`);
   const { object } = (JSON.parse(sampleReview(namespace)) as Sample).request;
   await inFlight(names(count), (name) =>
     client.create({ ...deployment, namespace }, {

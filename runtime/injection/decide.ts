@@ -90,7 +90,8 @@ const none = (code: Code, message: string, blocked = false): Decision =>
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
   const { metadata } = input.workload;
   if (labelOf(metadata)?.toLowerCase() !== 'true') return undefined;
-  const value = (label: string, fallback: string) => metadata.labels?.[label] ?? fallback;
+  // An empty label says nothing.
+  const value = (label: string, fallback: string) => metadata.labels?.[label] || fallback;
   const tracing = {
     secretName: value(labels.tokenSecret, optInDefaults.tokenSecret),
     secretKey: value(labels.tokenKey, optInDefaults.tokenKey),
@@ -105,7 +106,9 @@ function takeOut(input: DecisionInput, code: Code, message: string): Decision {
   if (!isTouched(workload)) return none(code, message);
   // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
   if (workload.kind === 'Job' && input.operation === 'RECONCILE')
-    return none('job-immutable-removal', messages['job-immutable-removal'](), true);
+    return !isInjectedWorkload(workload)
+      ? none(code, message)
+      : none('job-immutable-removal', messages['job-immutable-removal'](), true);
   return {
     action: 'remove',
     workload: uninstrument(workload),
@@ -127,12 +130,27 @@ function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSe
     return injected
       ? takeOut(input, 'refused', messages.refused(result.refused))
       : none('refused', messages.refused(result.refused), true);
-  const sameAsBefore = isSameInjection(input.old, result.template);
-  const change = sameAsBefore ? 'none' : injected || isInstrumentedBefore(input) ? 'updated' : 'added';
+  const change = changeOf(input, injected, result.template);
   const changed = withTemplate(input.workload, result.template);
   const metadata = stampedMetadata(input, labelValue(settings.version), tracing, change);
   const [code, message] = outcome;
   return { action: 'inject', change, workload: { ...changed, metadata }, code, message, leftAlone: result.leftAlone };
+}
+
+const isInjectedWorkload = (workload: Workload | undefined): boolean => {
+  const template = workload === undefined ? undefined : templateOf(workload);
+  return template !== undefined && isInjected(template);
+};
+
+/** What there is to tell: nothing, where the injection stands in the old object word for word. */
+function changeOf(
+  { operation, old }: DecisionInput,
+  injected: boolean,
+  template: PodTemplate,
+): 'added' | 'updated' | 'none' {
+  if (isSameInjection(old, template)) return 'none';
+  const isNew = operation === 'CREATE' || (!injected && !isInjectedWorkload(old));
+  return isNew ? 'added' : 'updated';
 }
 
 /** What the reconciler does not touch although the policy covers it: Jobs, and what is older than a Lumigo that says so. */
@@ -209,18 +227,13 @@ function stampedMetadata(
 ): Metadata {
   const userLabel = labelOf(workload.metadata);
   const known = change === 'none' ? (stampOf(workload) ?? stampOf(old)) : undefined;
-  const told = known ?? { change: change === 'none' ? ('updated' as const) : change, at: now, by };
+  const told = known ?? { change: change === 'none' ? ('adopted' as const) : change, at: now, by };
   const content = { change: told.change, at: told.at, by: told.by, tracing };
   return stamp(workload.metadata, label, userLabel === undefined ? content : { ...content, userLabel });
 }
 
 const stampOf = (workload: Workload | undefined): Stamp | undefined =>
   parseStamp(workload?.metadata.annotations?.[annotations.instrumentation]);
-
-const isInstrumentedBefore = ({ old }: DecisionInput): boolean => {
-  const before = old === undefined ? undefined : templateOf(old);
-  return before !== undefined && isInjected(before);
-};
 
 /** Whether what this operator wrote stands in the old object as well, word for word. */
 function isSameInjection(old: Workload | undefined, template: PodTemplate): boolean {

@@ -31,10 +31,21 @@ function securityContext({ platform }: InjectorSettings, spec: PodSpec): object 
     readOnlyRootFilesystem: true,
     runAsNonRoot: true,
   };
-  // OpenShift gives every namespace a range of user ids and its own seccomp profile, and refuses a pod that pins others.
-  if (platform === 'openshift') return restricted;
-  return { ...restricted, runAsUser: userFor(spec), seccompProfile: { type: 'RuntimeDefault' } };
+  const seccompProfile = { type: 'RuntimeDefault' };
+  if (platform === 'kubernetes') return { ...restricted, runAsUser: userFor(spec), seccompProfile };
+  // OpenShift gives every namespace a range of user ids and a seccomp profile of its own, and refuses a pod that pins
+  // others, unless the pod is allowed to, which it shows by doing so.
+  const pinsRoot = spec.securityContext?.runAsUser === 0;
+  const pinsSeccomp = spec.containers.some((container) => hasSeccomp(container['securityContext']));
+  return {
+    ...restricted,
+    ...(pinsRoot ? { runAsUser: userFor(spec) } : {}),
+    ...(pinsSeccomp ? { seccompProfile } : {}),
+  };
 }
+
+const hasSeccomp = (context: unknown): boolean =>
+  (context as { seccompProfile?: unknown } | undefined)?.seccompProfile !== undefined;
 
 /** A user that is not root, and that the pod's volumes are meant for where the pod says so. */
 function userFor({ securityContext: { runAsUser = 0, fsGroup = 0 } = {} }: PodSpec): number {

@@ -4,9 +4,9 @@ import { initContainer, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { equal, lastNamed, upsert, withoutEmpty } from './lists.ts';
 import { recordOf, writeRecord, type InjectionRecord, type Kept } from './record.ts';
-import { reasonToLeaveAlone, reasonToRefuse } from './refusal.ts';
+import { normalPath, reasonToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, InjectionSettings, Metadata, PodTemplate } from './types.ts';
+import type { Container, EnvVar, InjectionSettings, Metadata, PodTemplate, PodSpec } from './types.ts';
 
 export interface LeftAlone {
   readonly container: string;
@@ -27,9 +27,11 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
   const clean = remove(template);
   const refused = reasonToRefuse(clean.spec);
   if (refused !== undefined) return { refused };
-  const { containers, kept, leftAlone } = injectContainers(clean.spec.containers, settings);
+  const { containers, kept, leftAlone } = injectContainers(clean.spec, settings);
   const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = clean.spec;
-  const pullSecrets = settings.imagePullSecrets.filter((name) => !own.some((secret) => secret.name === name));
+  const pullSecrets = [...new Set(settings.imagePullSecrets)].filter(
+    (name) => !own.some((secret) => secret.name === name),
+  );
   const metadata = clean.metadata ?? {};
   const record = recordOf(settings, {
     pullSecrets,
@@ -37,6 +39,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings): Inje
     label: metadata.labels?.[labels.autoTrace],
     safeToEvict: metadata.annotations?.[annotations.safeToEvict],
     leftAlone: leftAlone.map(({ container }) => container),
+    emptyMetadata: clean.metadata !== undefined && Object.keys(clean.metadata).length === 0 ? true : undefined,
   });
   const spec = {
     ...clean.spec,
@@ -66,11 +69,11 @@ function markedMetadata(metadata: Metadata, label: string, record: InjectionReco
   };
 }
 
-function injectContainers(containers: readonly Container[], settings: InjectionSettings) {
+function injectContainers({ containers, volumes }: PodSpec, settings: InjectionSettings) {
   const kept: Record<string, Kept> = {};
   const leftAlone: LeftAlone[] = [];
   const injected = containers.map((container) => {
-    const reason = reasonToLeaveAlone(container);
+    const reason = reasonToLeaveAlone(container, volumes);
     if (reason !== undefined) {
       leftAlone.push({ container: container.name, reason });
       return container;
@@ -97,8 +100,7 @@ function injectContainer(container: Container, settings: InjectionSettings): { c
     else if (own !== undefined) keptEnv.push(variable);
     env = upsert(env, variable, (other) => other.name === variable.name);
   }
-  const isThere = ({ mountPath }: { mountPath: string }) =>
-    mountPath === injector.mountPath || mountPath === `${injector.mountPath}/`;
+  const isThere = ({ mountPath }: { mountPath: string }) => normalPath(mountPath) === injector.mountPath;
   const mount = container.volumeMounts?.find(isThere);
   return {
     container: { ...container, env, volumeMounts: upsert(container.volumeMounts, injectorMount, isThere) },

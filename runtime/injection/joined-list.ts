@@ -9,11 +9,21 @@ export function join(text: string | undefined, entry: string, separator: string)
   return entries(text).includes(entry) ? text : `${text}${separator}${entry}`;
 }
 
-/** The text without our entry; undefined when nothing else is in it. */
-export function part(text: string, entry: string, separator: string): string | undefined {
-  const rest = entries(text).filter((each) => each !== entry);
-  return rest.length === 0 ? undefined : rest.join(separator);
+/** The text without our entry, the rest as it was written; undefined when nothing else is in it. */
+export function part(text: string, entry: string): string | undefined {
+  // Entries stand at even places, what separates them at odd ones.
+  const pieces = text.split(SEPARATORS);
+  for (let index = pieces.indexOf(entry); index >= 0; index = pieces.indexOf(entry))
+    pieces.splice(index === 0 ? 0 : index - 1, pieces.length === 1 ? 1 : 2);
+  const rest = pieces.join('');
+  return entries(rest).length === 0 ? undefined : rest;
 }
 
+/** Whether our entry is in the text. */
+export const includes = (text: string | undefined, entry: string): boolean => entries(text ?? '').includes(entry);
+
 /** The loader takes colons and spaces, the autoscaler commas. */
-const entries = (text: string): string[] => text.split(/[:,\s]+/).filter((each) => each !== '');
+const SEPARATORS = /([:,\s]+)/;
+
+const entries = (text: string): string[] =>
+  text.split(SEPARATORS).filter((piece, index) => index % 2 === 0 && piece !== '');

@@ -78,7 +78,7 @@ describe('the laws of injection', () => {
       RUNS,
     );
     // The law would hold trivially if everything were refused.
-    expect(injections).toBeGreaterThan(RUNS.numRuns / 2);
+    expect(injections).toBeGreaterThan(RUNS.numRuns / 3);
   });
 
   it('inject(inject(t)) is inject(t), and a renewal is the same as a first injection', () => {
@@ -140,8 +140,9 @@ describe('the laws of injection', () => {
         const own = injected(template, chosen)?.spec.initContainers?.find(({ name }) => name === injector.container);
         if (own === undefined) return;
         const { runAsUser } = own['securityContext'] as { runAsUser?: number };
-        if (chosen.platform === 'openshift') return expect(runAsUser).toBeUndefined();
         const { runAsUser: user = 0, fsGroup = 0 } = template.spec.securityContext ?? {};
+        const pinsRoot = template.spec.securityContext?.runAsUser === 0;
+        if (chosen.platform === 'openshift' && !pinsRoot) return expect(runAsUser).toBeUndefined();
         expect(runAsUser).toBe(user || fsGroup || 1234);
       }),
       RUNS,

@@ -33,7 +33,9 @@ function sameMembers(a: object, b: object): boolean {
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => key in b && equal((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+    keys.every(
+      (key) => Object.hasOwn(b, key) && equal((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
   );
 }
 
@@ -43,7 +45,9 @@ export function covers(actual: unknown, wanted: unknown): boolean {
   if (typeof actual !== 'object' || typeof wanted !== 'object' || actual === null || wanted === null) return false;
   if (Array.isArray(wanted))
     return Array.isArray(actual) && wanted.every((item) => actual.some((other) => covers(other, item)));
-  return Object.keys(wanted).every((key) =>
-    covers((actual as Record<string, unknown>)[key], (wanted as Record<string, unknown>)[key]),
+  return Object.keys(wanted).every(
+    (key) =>
+      Object.hasOwn(actual, key) &&
+      covers((actual as Record<string, unknown>)[key], (wanted as Record<string, unknown>)[key]),
   );
 }

@@ -42,10 +42,14 @@ const isMap = (value: unknown): value is Map => typeof value === 'object' && val
 
 function diffMaps(before: Map, after: Map, path: string, operations: PatchOperation[]): void {
   for (const key of Object.keys(before))
-    if (after[key] === undefined) operations.push({ op: 'remove', path: `${path}/${escape(key)}` });
+    if (!Object.hasOwn(after, key) || after[key] === undefined)
+      operations.push({ op: 'remove', path: `${path}/${escape(key)}` });
   for (const key of Object.keys(after))
-    if (after[key] !== undefined) diffMember(before[key], after[key], `${path}/${escape(key)}`, operations);
+    if (after[key] !== undefined) diffMember(ownMember(before, key), after[key], `${path}/${escape(key)}`, operations);
 }
+
+/** A label may be called `constructor`: what every object inherits is none of its members. */
+const ownMember = (map: Map, key: string): unknown => (Object.hasOwn(map, key) ? map[key] : undefined);
 
 function diffLists(
   before: readonly unknown[],

@@ -24,7 +24,9 @@ export function policyOf(lumigoes: readonly LumigoResource[]): NamespacePolicy {
   const { enabled, remove, injectExisting, tracing } = readSpec(acting.spec ?? {});
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', lumigo: name, remove: enabled && remove };
   if (!enabled) return { state: 'disabled', lumigo: name, remove };
-  const problem = whyInactive(status);
+  // The schema asks for both; without them there would be nothing to inject.
+  const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
+  const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { state: 'inactive', lumigo: name, reason: problem };
   return { state: 'active', lumigo: name, tracing, createdAt: metadata.creationTimestamp ?? '', injectExisting };
 }

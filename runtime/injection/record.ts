@@ -24,31 +24,69 @@ export interface InjectionRecord extends TracingSettings {
   readonly safeToEvict?: string;
   /** Containers that were left alone. */
   readonly leftAlone?: readonly string[];
+  /** The pod template's metadata was there and empty: since Kubernetes 1.34 the API server shows it so. */
+  readonly emptyMetadata?: boolean;
 }
 
 /** What is known only once it is injected; what is undefined or empty is left out. */
 type Findings = {
-  readonly [K in 'pullSecrets' | 'kept' | 'label' | 'safeToEvict' | 'leftAlone']: InjectionRecord[K] | undefined;
+  readonly [K in 'pullSecrets' | 'kept' | 'label' | 'safeToEvict' | 'leftAlone' | 'emptyMetadata']:
+    InjectionRecord[K] | undefined;
 };
 
 export function recordOf(settings: InjectionSettings, findings: Findings): InjectionRecord {
   const { endpoint, secretName, secretKey, traces, logs } = settings;
   const record = { endpoint, secretName, secretKey, traces, logs, ...findings };
-  return withoutEmpty(record, ['pullSecrets', 'kept', 'label', 'safeToEvict', 'leftAlone']) as InjectionRecord;
+  return withoutEmpty(record, [
+    'pullSecrets',
+    'kept',
+    'label',
+    'safeToEvict',
+    'leftAlone',
+    'emptyMetadata',
+  ]) as InjectionRecord;
 }
 
 export const writeRecord = (record: InjectionRecord): string => JSON.stringify(record);
 
-/** The record on a pod template; undefined where there is none, or none that can be read. */
+/** The record on a pod template; undefined where there is none, or none that this operator could have written. */
 export function readRecord(template: PodTemplate): InjectionRecord | undefined {
   const text = template.metadata?.annotations?.[annotations.injection];
   if (text === undefined) return undefined;
   try {
-    const record = JSON.parse(text) as Partial<InjectionRecord> | null;
-    return typeof record?.endpoint === 'string' && typeof record.secretName === 'string'
-      ? (record as InjectionRecord)
-      : undefined;
+    const record: unknown = JSON.parse(text);
+    return isRecord(record) ? record : undefined;
   } catch {
     return undefined;
   }
+}
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const orMissing = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
+const isNamedList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => isMap(item) && isText(item['name']));
+const isKept = (value: unknown): boolean =>
+  isMap(value) && orMissing(isNamedList)(value['env']) && orMissing(isMap)(value['mount']);
+
+/** Anybody can write an annotation; what `remove` builds upon is looked at first. */
+const shape: { readonly [K in keyof Required<InjectionRecord>]: (value: unknown) => boolean } = {
+  endpoint: isText,
+  secretName: isText,
+  secretKey: isText,
+  traces: isFlag,
+  logs: isFlag,
+  pullSecrets: orMissing(isNames),
+  kept: orMissing((value) => isMap(value) && Object.values(value).every(isKept)),
+  label: orMissing(isText),
+  safeToEvict: orMissing(isText),
+  leftAlone: orMissing(isNames),
+  emptyMetadata: orMissing(isFlag),
+};
+
+function isRecord(value: unknown): value is InjectionRecord {
+  return isMap(value) && Object.entries(shape).every(([key, check]) => check(value[key]));
 }

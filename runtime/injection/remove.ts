@@ -9,10 +9,12 @@ import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount } from './typ
 export function isInjected(template: PodTemplate): boolean {
   if (readRecord(template) !== undefined) return true;
   const { volumes = [], initContainers = [] } = template.spec;
+  // Two of a kind are no coincidence, even where somebody has taken the label off.
   return (
-    template.metadata?.labels?.[labels.autoTrace]?.startsWith(instrumentedPrefix) === true &&
     volumes.some(({ name, emptyDir }) => name === injector.volume && emptyDir !== undefined) &&
-    initContainers.some(({ name }) => name === injector.container)
+    initContainers.some(
+      ({ name, env }) => name === injector.container && lastNamed(env, injector.targetVariable) !== undefined,
+    )
   );
 }
 
@@ -25,7 +27,7 @@ export function remove(template: PodTemplate): PodTemplate {
   const record = readRecord(template);
   const metadata = removeFromMetadata(template, record);
   const result = { ...template, metadata, spec: removeFromSpec(template.spec, record) };
-  return withoutEmpty(result, ['metadata']) as PodTemplate;
+  return (record?.emptyMetadata === true ? result : withoutEmpty(result, ['metadata'])) as PodTemplate;
 }
 
 function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRecord | undefined) {
@@ -39,7 +41,7 @@ function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRec
   const safe = ownAnnotations[annotations.safeToEvict];
   // The original operator did not touch this annotation: without a record it is the user's.
   if (safe !== undefined && record !== undefined) {
-    const restored = separate(safe, record.safeToEvict, injector.volume, ',');
+    const restored = separate(safe, record.safeToEvict, injector.volume);
     if (restored === undefined) delete ownAnnotations[annotations.safeToEvict];
     else ownAnnotations[annotations.safeToEvict] = restored;
   }
@@ -47,8 +49,8 @@ function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRec
 }
 
 /** The user's own text where it is as it was joined, else what is there without our entry. */
-function separate(text: string, own: string | undefined, entry: string, separator: string): string | undefined {
-  return text === join(own, entry, separator) ? own : part(text, entry, separator);
+function separate(text: string, own: string | undefined, entry: string): string | undefined {
+  return text === join(own, entry, ',') ? own : part(text, entry);
 }
 
 function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): PodSpec {
@@ -56,15 +58,22 @@ function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): Pod
   const result = {
     ...spec,
     containers: spec.containers.map((container) => removeFromContainer(container, record)),
-    initContainers: spec.initContainers?.filter(({ name }) => name !== injector.container),
+    initContainers: spec.initContainers?.filter(({ name }) => name !== injector.container).map(withoutOurVolume),
     volumes: spec.volumes?.filter(({ name }) => name !== injector.volume),
     imagePullSecrets: spec.imagePullSecrets?.filter(({ name = '' }) => !added.has(name)),
   };
   return withoutEmpty(result, ['initContainers', 'volumes', 'imagePullSecrets']) as PodSpec;
 }
 
+/** Somebody may have mounted our volume where we did not; it goes, and a mount without its volume is refused. */
+function withoutOurVolume(container: Container): Container {
+  if (container.volumeMounts?.some(({ name }) => name === injector.volume) !== true) return container;
+  const volumeMounts = removeMount(container.volumeMounts, undefined);
+  return withoutEmpty({ ...container, volumeMounts }, ['volumeMounts']) as Container;
+}
+
 function removeFromContainer(container: Container, record: InjectionRecord | undefined): Container {
-  if (record?.leftAlone?.includes(container.name) === true) return container;
+  if (record?.leftAlone?.includes(container.name) === true) return withoutOurVolume(container);
   const kept = record?.kept?.[container.name] ?? {};
   const result = {
     ...container,
@@ -98,7 +107,7 @@ function preloadWithout(variable: EnvVar, own: EnvVar | undefined): EnvVar[] {
   const { value } = variable;
   if (value === undefined) return [variable];
   if (own !== undefined && value === join(own.value, injector.preload, ':')) return [own];
-  const rest = part(value, injector.preload, ':');
+  const rest = part(value, injector.preload);
   return rest === undefined ? [] : [{ ...variable, value: rest }];
 }
 

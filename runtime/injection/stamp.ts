@@ -4,7 +4,8 @@ import type { Metadata, TracingSettings } from './types.ts';
 
 /** What the operator notes on a workload about its last change. */
 export interface Stamp {
-  readonly change: 'added' | 'updated';
+  /** `adopted`: it was found as it is, and there is nothing to tell. */
+  readonly change: 'added' | 'updated' | 'adopted';
   /** ISO 8601, to the millisecond: tells two changes apart. */
   readonly at: string;
   readonly by: 'webhook' | 'controller';
@@ -14,7 +15,7 @@ export interface Stamp {
 }
 
 const FORM =
-  /^(added|updated) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)(?: label=(\S*))?$/;
+  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)(?: label=(\S*))?$/;
 
 /** One line for people and programs: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
 export function writeStamp({ change, at, by, tracing, userLabel }: Stamp): string {

@@ -42,7 +42,7 @@ export class Reporter {
   async stamped(record: WorkloadRecord, policy: NamespacePolicy): Promise<void> {
     const stamp = stampOf(record);
     if (stamp === undefined || record.reported === record.stamp) return;
-    if (stamp.at < this.#options.since) {
+    if (stamp.change === 'adopted' || stamp.at < this.#options.since) {
       record.reported = record.stamp;
       return;
     }
