@@ -105,7 +105,8 @@ export function writeCertificate(folder: string, { certificate, key }: KeyPair, 
   }
 }
 
-async function writeServiceAccount(cluster: Cluster, { settings }: Installation, folder: string): Promise<void> {
+/** The files that a pod finds of its ServiceAccount, with a token of its own. */
+export async function writeServiceAccount(cluster: Cluster, { settings }: Installation, folder: string): Promise<void> {
   const { name, namespace } = settings;
   const ref = {
     group: '',

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { runInContainer } from '../sandbox/manager/command.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
+import { everyKind, mutableKinds, workloadOf } from '../sandbox/testing/workloads.ts';
+import { labels, permissions, workloads, type PolicyRule } from './contract.ts';
+
+/** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
+let operator: OperatorBench;
+beforeAll(async () => {
+  operator = await startOperator({ audit: true });
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+
+interface AuditEntry {
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: { readonly apiGroup?: string; readonly resource?: string; readonly subresource?: string };
+  readonly responseStatus?: { readonly code?: number };
+  readonly requestURI: string;
+}
+
+function ownRequests(): AuditEntry[] {
+  const { name, namespace } = operator.installation.settings;
+  const user = `system:serviceaccount:${namespace}:${name}-controller-manager`;
+  const lines = readFileSync(operator.cluster.auditLog, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as AuditEntry).filter((entry) => entry.user.username === user);
+}
+
+const granted = (rules: readonly PolicyRule[]): string[] =>
+  rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
+  );
+
+const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
+  const { resource = '', subresource, apiGroup = '' } = objectRef;
+  return `${verb} ${subresource === undefined ? resource : `${resource}/${subresource}`}.${apiGroup}`;
+};
+
+describe('the permissions of the manager', () => {
+  it('suffice for all that it does', async () => {
+    const { bench, cluster, installation } = operator;
+    const namespace = await bench.namespace('access');
+    for (const [, kind] of everyKind) await bench.create(workloadOf(kind, namespace, `old-${kind.plural}`));
+    await bench.activate(namespace);
+    for (const [, kind] of everyKind) await bench.create(workloadOf(kind, namespace, `new-${kind.plural}`));
+    for (const [, kind] of mutableKinds) await bench.whenInstrumented(kind, namespace, `old-${kind.plural}`);
+    await bench.merge(deployment, namespace, 'new-deployments', {
+      metadata: { labels: { [labels.autoTrace]: 'false' } },
+    });
+    await bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+    await eventually(async () =>
+      expect((await bench.events(namespace, 'old-deployments')).map(({ reason }) => reason)).toContain(
+        'LumigoUpdatedInstrumentation',
+      ),
+    );
+    const preview = await runInContainer(cluster, installation, ['--preview']);
+    expect(preview).toMatchObject({ code: 0, stderr: '' });
+    expect(preview.stdout).toContain(`Namespace ${namespace}: the Lumigo 'lumigo' is active`);
+    for (const [, kind] of everyKind) {
+      const explained = await runInContainer(cluster, installation, [
+        '--explain',
+        `${kind.kind}/old-${kind.plural}`,
+        '-n',
+        namespace,
+      ]);
+      expect(explained).toMatchObject({ code: 0, stderr: '' });
+    }
+    const uninstalled = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '60']);
+    expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
+    expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
+    // The probe of the webhook comes a moment after the start.
+    await eventually(() =>
+      expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
+    );
+  });
+
+  it('nothing that it asked for was forbidden, and nothing was asked for that is not in the contract', () => {
+    const requests = ownRequests();
+    expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+    const allowed = new Set([...granted(permissions.cluster), ...granted(permissions.ownNamespace)]);
+    expect([...new Set(requests.map(asked))].filter((request) => !allowed.has(request))).toEqual([]);
+  });
+
+  it('nothing is granted that is never used', () => {
+    const used = new Set(ownRequests().map(asked));
+    const all = [...granted(permissions.cluster), ...granted(permissions.ownNamespace)];
+    expect(all.filter((permission) => !used.has(permission))).toEqual([]);
+  });
+});
