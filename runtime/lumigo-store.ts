@@ -15,11 +15,14 @@ export class LumigoStore {
     this.#excluded = new Set(excludedNamespaces);
   }
 
-  upsert(lumigo: LumigoResource): void {
+  /** Takes what the watch or a write's answer says. Returns whether anything but the status differs from before. */
+  upsert(lumigo: LumigoResource): boolean {
     const { namespace, uid } = lumigo.metadata;
+    const before = this.#byNamespace.get(namespace)?.get(uid);
     const there = this.#byNamespace.get(namespace) ?? new Map<string, LumigoResource>();
     this.#byNamespace.set(namespace, there.set(uid, withoutGrowth(lumigo)));
     this.#policies.delete(namespace);
+    return before === undefined || telling(before) !== telling(lumigo);
   }
 
   delete(namespace: string, uid: string): void {
@@ -69,6 +72,10 @@ export class LumigoStore {
         yield { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
   }
 }
+
+/** What of a Lumigo asks for something to be done: not its status, which the leader writes itself. */
+const telling = ({ metadata: { generation, deletionTimestamp, finalizers } }: LumigoResource): string =>
+  JSON.stringify([generation, deletionTimestamp, finalizers]);
 
 function withoutGrowth(lumigo: LumigoResource): LumigoResource {
   const { managedFields: _fields, ...metadata } = lumigo.metadata as LumigoResource['metadata'] & {

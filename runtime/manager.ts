@@ -85,8 +85,7 @@ function watchLumigoes({ transport, lumigoes, metrics, logger, signal }: Running
     handler: {
       upsert: (object) => {
         const lumigo = object as unknown as LumigoResource;
-        lumigoes.upsert(lumigo);
-        watch.listener?.(lumigo.metadata.namespace);
+        if (lumigoes.upsert(lumigo)) watch.listener?.(lumigo.metadata.namespace);
       },
       delete: ({ namespace = '', uid }) => {
         lumigoes.delete(namespace, uid);

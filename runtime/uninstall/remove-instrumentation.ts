@@ -2,8 +2,10 @@ import { annotations, fieldManager, instrumentedPrefix, labels, workloads, type 
 import { describeError } from '../errors.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { parseStamp } from '../injection/stamp.ts';
+import { reasonOutOfReach } from '../injection/reach.ts';
 import { uninstrument } from '../injection/uninstrument.ts';
 import type { Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
 import { guarded, type Client } from '../kubernetes/client.ts';
 import { isConflict, isNotFound } from '../kubernetes/errors.ts';
 
@@ -37,6 +39,13 @@ export async function removeInstrumentation(
   return { removed, problems };
 }
 
+/** Whether there is any workload in the cluster that is instrumented and that `wanted` picks. */
+export async function isAnyInstrumented(client: Client, wanted: (workload: Workload) => boolean): Promise<boolean> {
+  for (const kind of workloads.filter(({ mutable }) => mutable))
+    for await (const workload of instrumentedWorkloads(client, kind, undefined)) if (wanted(workload)) return true;
+  return false;
+}
+
 /** Whether it was instrumented on its own label's behalf, without a Lumigo. */
 export const isOptedIn = (workload: Workload): boolean =>
   parseStamp(workload.metadata.annotations?.[annotations.instrumentation])?.userLabel?.toLowerCase() === 'true';
@@ -44,8 +53,15 @@ export const isOptedIn = (workload: Workload): boolean =>
 async function* instrumentedWorkloads(client: Client, kind: WorkloadKind, namespace: string | undefined) {
   const options = { limit: PAGE_SIZE, labelSelector: labels.autoTrace };
   for await (const { items } of client.pages({ ...kind, namespace }, options))
-    for (const workload of items as readonly Workload[]) if (isInstrumented(workload)) yield workload;
+    for (const item of items) {
+      const workload: Workload = { ...item, apiVersion: kind.apiVersion, kind: kind.kind };
+      if (isInstrumented(workload) && isWithinReach(workload)) yield workload;
+    }
 }
+
+/** A Deployment's ReplicaSets carry its pod template's label and are the Deployment's own matter. */
+const isWithinReach = (workload: Workload): boolean =>
+  reasonOutOfReach(workload, 'RECONCILE', templateOf(workload)) === undefined;
 
 const isInstrumented = ({ metadata }: Workload): boolean =>
   metadata.labels?.[labels.autoTrace]?.startsWith(instrumentedPrefix) === true;

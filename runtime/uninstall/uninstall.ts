@@ -6,7 +6,8 @@ import type { LumigoResource, Workload } from '../injection/types.ts';
 import { guarded, type Client } from '../kubernetes/client.ts';
 import { isNotFound } from '../kubernetes/errors.ts';
 import { isManagerAlive, planUninstall, whyStuck, type LeaseView } from './plan-uninstall.ts';
-import { isOptedIn, removeInstrumentation } from './remove-instrumentation.ts';
+import { isAnyInstrumented, isOptedIn, removeInstrumentation } from './remove-instrumentation.ts';
+import { standDown } from './stand-down.ts';
 
 export interface UninstallOptions {
   readonly client: Client;
@@ -59,16 +60,22 @@ async function takeStep(
   return listLumigoes(client);
 }
 
-async function cleanOptedIn({ client, print }: UninstallOptions): Promise<readonly string[]> {
+/** What was opted in by label is no Lumigo's; it is cleaned last, when no manager would instrument it again. */
+async function cleanOptedIn(options: UninstallOptions): Promise<readonly string[]> {
+  const { client, print, lease } = options;
+  if (!(await isAnyInstrumented(client, isOptedIn))) {
+    print('No Lumigo is left, and no workload that it instrumented.');
+    return [];
+  }
+  if (isManagerAlive(await readLease(options), Date.now())) await standDown(client, lease);
   const { removed, problems } = await removeInstrumentation(client, { wanted: isOptedIn });
-  if (removed > 0) print(`Removed the injection from ${removed} workloads that were opted in by label.`);
-  if (problems.length === 0) print('No Lumigo is left, and no workload that it instrumented.');
+  print(`No Lumigo is left. Removed the injection from ${counted(removed, 'workload')} opted in by label.`);
   return problems;
 }
 
 const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
-const count = (left: readonly LumigoResource[]): string =>
-  left.length === 1 ? '1 Lumigo resource' : `${left.length} Lumigo resources`;
+const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+const count = (left: readonly LumigoResource[]): string => counted(left.length, 'Lumigo resource');
 
 async function attempt(
   lumigo: LumigoResource,
@@ -111,7 +118,8 @@ async function release(
   if (policy.state === 'deleting' && policy.remove) {
     const wanted = (workload: Workload) => !isOptedIn(workload);
     const { removed, problems } = await removeInstrumentation(client, { namespace, wanted });
-    if (removed > 0) print(`No manager answers; removed the injection from ${removed} workloads of '${namespace}'.`);
+    if (removed > 0)
+      print(`No manager answers; removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
     if (problems.length > 0) return problems;
   }
   const value = finalizers.filter((finalizer) => finalizer !== contract.finalizer);

@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import type { Container } from './types.ts';
+
+/** Containers as odd as users' are, in the form in which the API server gives them back. */
+export interface ContainerOptions {
+  /** Fields that no schema knows: for pure tests only. */
+  readonly unknownFields?: boolean;
+  /** What containers ask for: `any`, all of it (`Guaranteed`), or nothing (`BestEffort`). */
+  readonly asks: 'any' | 'all' | 'nothing';
+  /** Names of the pod's volumes. */
+  readonly volumes: readonly string[];
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Leaves a key out half of the time, as the API server leaves out what is not set. */
+export const maybe = <T>(key: string, value: fc.Arbitrary<T>): fc.Arbitrary<Fields> =>
+  fc.option(value, { nil: undefined, freq: 1 }).map((found) => (found === undefined ? {} : { [key]: found }));
+
+export const merged = (...parts: readonly fc.Arbitrary<Fields>[]): fc.Arbitrary<Fields> =>
+  fc.tuple(...parts).map((found) => Object.assign({}, ...found) as Fields);
+
+/** Without the maps that are empty. */
+export const shown = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => Object.keys(value as object).length > 0));
+
+export const word = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
+export const text = fc.stringMatching(/^[ -~]{1,12}$/);
+
+const future = fc.record({
+  futureField: fc.record({ nested: fc.array(fc.integer(), { minLength: 1, maxLength: 2 }) }),
+});
+
+const nothing = fc.constant<Fields>({});
+const perhaps: fc.Arbitrary<Fields> = fc.option(future, { nil: {} });
+
+/** A field of a later Kubernetes, where such are wanted. */
+export const unknownField = (wanted = false): fc.Arbitrary<Fields> => (wanted ? perhaps : nothing);
+
+const valueFrom = fc.oneof(
+  fc.record({ secretKeyRef: fc.record({ name: word, key: word }) }),
+  fc.record({ configMapKeyRef: fc.record({ name: word, key: word, optional: fc.boolean() }) }),
+  fc.constant({ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } }),
+  fc.constant({ resourceFieldRef: { resource: 'limits.cpu', divisor: '0' } }),
+);
+
+const preload = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.constantFrom<Fields>(
+      {},
+      { value: '/usr/lib/libjemalloc.so.2' },
+      { value: '/a.so:/b.so' },
+      { value: ' /a.so  /b.so ' },
+      { value: '/opt/lumigo/injector/lumigo_injector.so' },
+      { value: '/a.so:/opt/lumigo/injector/lumigo_injector.so' },
+      { value: '/opt/lumigo/injector/lumigo_injector.so:/a.so /opt/lumigo/injector/lumigo_injector.so' },
+      { value: ':' },
+    ),
+  },
+  { weight: 1, arbitrary: valueFrom.map((from) => ({ valueFrom: from })) },
+);
+
+const anyValue = fc.oneof(
+  fc.constant<Fields>({}),
+  text.map((value) => ({ value })),
+  valueFrom.map((from) => ({ valueFrom: from })),
+);
+
+const tracerNames = [
+  'LUMIGO_TRACER_TOKEN',
+  'LUMIGO_ENDPOINT',
+  'LUMIGO_LOGS_ENDPOINT',
+  'LUMIGO_ENABLE_TRACES',
+  'LUMIGO_ENABLE_LOGS',
+  'LUMIGO_CONTAINER_NAME',
+];
+
+/** Few names, so that one is given twice now and then: the API server takes that. */
+const named = fc.oneof(
+  { weight: 4, arbitrary: fc.tuple(fc.stringMatching(/^[A-Z][A-Z_.-]{0,2}$/), anyValue) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('LD_PRELOAD'), preload) },
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...tracerNames), anyValue) },
+);
+const environmentWith = (more: fc.Arbitrary<Fields>) =>
+  maybe(
+    'env',
+    fc.array(
+      fc.tuple(named, more).map(([[name, value], extra]) => ({ name, ...value, ...extra })),
+      { minLength: 1, maxLength: 5 },
+    ),
+  );
+const environments = { known: environmentWith(nothing), unknown: environmentWith(perhaps) };
+
+const envFrom = maybe(
+  'envFrom',
+  fc.constantFrom(
+    [{ configMapRef: { name: 'settings', optional: true } }],
+    [{ prefix: 'P_', secretRef: { name: 'secrets' } }, { configMapRef: { name: 'settings' } }],
+  ),
+);
+
+/** Of a resource nothing, a request, a limit or both; a limit is never below its request. */
+const share = (resource: string, small: string, large: string) =>
+  fc.constantFrom<readonly [Fields, Fields]>(
+    [{}, {}],
+    [{ [resource]: small }, {}],
+    [{ [resource]: small }, { [resource]: small }],
+    [{ [resource]: small }, { [resource]: large }],
+    [{ [resource]: large }, { [resource]: large }],
+  );
+
+/** Now and then a limit that leaves no room for the injector. */
+const storage = fc.oneof(
+  { weight: 12, arbitrary: share('ephemeral-storage', '300M', '2Gi') },
+  { weight: 1, arbitrary: share('ephemeral-storage', '50Mi', '100M') },
+);
+
+const anyResources = fc
+  .tuple(share('cpu', '100m', '2'), share('memory', '64Mi', '1Gi'), storage)
+  .map(([cpu, memory, disk]) =>
+    shown({ limits: { ...cpu[1], ...memory[1], ...disk[1] }, requests: { ...cpu[0], ...memory[0], ...disk[0] } }),
+  );
+
+const resources: Readonly<Record<ContainerOptions['asks'], fc.Arbitrary<Fields>>> = {
+  any: fc.option(anyResources, { nil: {} }),
+  all: fc
+    .constantFrom({ cpu: '250m', memory: '128Mi' }, { cpu: '1', memory: '1Gi' })
+    .map((amount) => ({ limits: amount, requests: amount })),
+  nothing,
+};
+
+const security = maybe(
+  'securityContext',
+  fc.constantFrom<Fields>(
+    {},
+    { runAsUser: 0 },
+    { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000 },
+    { privileged: true },
+    { capabilities: { add: ['NET_ADMIN'] } },
+    { seLinuxOptions: { level: 's0:c1,c2' }, seccompProfile: { type: 'Localhost', localhostProfile: 'p.json' } },
+    { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    {
+      allowPrivilegeEscalation: false,
+      capabilities: { add: ['NET_BIND_SERVICE'], drop: ['ALL'] },
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  ),
+);
+
+const mountPath = fc.oneof(
+  { weight: 12, arbitrary: word.map((name) => `/data/${name}`) },
+  { weight: 1, arbitrary: fc.constantFrom('/opt/lumigo', '/opt/lumigo/') },
+  { weight: 1, arbitrary: fc.constantFrom('/opt/lumigo/config', '/opt/lumigo2', '/opt') },
+);
+
+const mount = fc.tuple(
+  mountPath,
+  maybe('readOnly', fc.constant(true)),
+  maybe('subPath', word),
+  fc.oneof(nothing, future),
+);
+
+/** Mounts of the volumes, no two at one path. */
+function mounts({ volumes, unknownFields = false }: ContainerOptions): fc.Arbitrary<Fields> {
+  if (volumes.length === 0) return nothing;
+  const each = fc.tuple(fc.constantFrom(...volumes), mount).map(([name, [path, readOnly, subPath, more]]) => ({
+    name,
+    mountPath: path,
+    ...readOnly,
+    ...subPath,
+    ...(unknownFields ? more : {}),
+  }));
+  return maybe('volumeMounts', fc.uniqueArray(each, { selector: (one) => one.mountPath, minLength: 1, maxLength: 3 }));
+}
+
+/** A container of this name. */
+export function container(name: string, options: ContainerOptions): fc.Arbitrary<Container> {
+  return merged(
+    fc.constant({ name, image: `${name}:1` }),
+    environments[options.unknownFields === true ? 'unknown' : 'known'],
+    envFrom,
+    mounts(options),
+    resources[options.asks].map((found) => ({ resources: found })),
+    security,
+    unknownField(options.unknownFields),
+    fc.constant({
+      terminationMessagePath: '/dev/termination-log',
+      terminationMessagePolicy: 'File',
+      imagePullPolicy: 'IfNotPresent',
+    }),
+  ) as fc.Arbitrary<unknown> as fc.Arbitrary<Container>;
+}
+
+/** An init container of this name, some of them sidecars. */
+export const initContainer = (name: string, options: ContainerOptions): fc.Arbitrary<Container> =>
+  fc
+    .tuple(container(name, options), fc.boolean())
+    .map(([found, sidecar]) => (sidecar ? { ...found, restartPolicy: 'Always' } : found));

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { startManager as start, writeCertificate } from '../sandbox/manager/manager.ts';
+import { freePorts } from '../sandbox/control-plane/processes.ts';
+import { validToken } from '../sandbox/testing/bench.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
+import { workloadOf } from '../sandbox/testing/workloads.ts';
+import { paths, workloads } from './contract.ts';
+import { issueAuthority, issueServing } from './tls/issue.ts';
+
+let operator: OperatorBench;
+beforeAll(async () => {
+  operator = await startOperator({ environment: { LUMIGO_LOG_LEVEL: 'debug' } });
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+const validity = { now: new Date(), days: 2 };
+
+function post(body: string | Buffer, ca: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const { webhookPort } = operator.manager();
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request(
+      `https://127.0.0.1:${webhookPort}${paths.inject}`,
+      { method: 'POST', ca, headers, agent: false },
+      (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode ?? 0));
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** The serial number of the certificate that is served right now. */
+function servedSerial(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(
+      { port: operator.manager().webhookPort, host: '127.0.0.1', rejectUnauthorized: false },
+      () => {
+        resolve(socket.getPeerCertificate().serialNumber);
+        socket.destroy();
+      },
+    );
+    socket.on('error', reject);
+  });
+}
+
+describe('the manager', () => {
+  it('D30: is not ready before it has a certificate, and is as soon as it has one', async () => {
+    const { cluster, installation } = operator;
+    const [webhookPort = 0] = await freePorts(1);
+    const nowhere = join(cluster.dir, 'no-certificates');
+    const starting = start(cluster, installation, {
+      name: 'late',
+      webhookPort,
+      environment: { LUMIGO_CERTIFICATES_DIR: nowhere },
+    });
+    const early = await Promise.race([
+      starting.then(() => 'ready'),
+      new Promise((resolve) => setTimeout(() => resolve('waiting'), 2_000)),
+    ]);
+    expect(early).toBe('waiting');
+    writeCertificate(nowhere, installation.certificate, installation.authority.certificate);
+    const late = await starting;
+    await late.stop();
+  });
+
+  it('serves a new certificate without a restart, ignores half of one, and answers all the while', async () => {
+    const { bench, installation } = operator;
+    const namespace = await bench.namespace('renewal');
+    await bench.activate(namespace);
+    const { certificates, pid } = operator.manager();
+    const before = await servedSerial();
+    let created = 0;
+    const creating = (async () => {
+      for (; created < 40; created += 1) await bench.create(workloadOf(deployment, namespace, `app-${created}`));
+    })();
+    writeFileSync(join(certificates, 'tls.key'), 'half of a key');
+    await eventually(() =>
+      expect(readFileSync(operator.manager().logFile, 'utf8')).toContain('webhook certificate not usable'),
+    );
+    expect(await servedSerial()).toBe(before);
+    const renewed = await issueServing(
+      installation.authority,
+      { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
+      validity,
+    );
+    writeCertificate(certificates, renewed, installation.authority.certificate);
+    await eventually(async () => expect(await servedSerial()).not.toBe(before));
+    await creating;
+    for (let index = 0; index < 40; index += 1)
+      expect(await bench.isInstrumented(deployment, namespace, `app-${index}`)).toBe(true);
+    expect(await operator.metric('lumigo_operator_missed_injections_total')).toBe(0);
+    expect(operator.manager().pid).toBe(pid);
+  });
+
+  it('is not stopped by garbage', async () => {
+    const ca = operator.installation.authority.certificate;
+    expect(await post('garbage', ca)).toBe(400);
+    expect(await post(`{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`, ca).catch(() => 413)).toBe(413);
+    const unknown = {
+      uid: 'u',
+      kind: { group: 'x', version: 'v1', kind: 'Unknown' },
+      operation: 'CREATE',
+      object: { metadata: {} },
+    };
+    expect(
+      await post(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: unknown }), ca),
+    ).toBe(200);
+  });
+
+  it('knows whether the API server reaches its webhook, and says so', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('probed');
+    await bench.activate(namespace);
+    await eventually(async () => expect(await operator.metric('lumigo_operator_webhook_reachable')).toBe(1));
+    await eventually(async () => {
+      const { status } = await bench.readLumigo(namespace);
+      expect(status?.conditions?.find(({ type }) => type === 'WebhookReachable')).toMatchObject({ status: 'True' });
+    });
+  });
+
+  it('says with a hint when the API server does not reach it', async () => {
+    const { bench, withoutWebhook } = operator;
+    const namespace = await bench.namespace('unreached');
+    await bench.activate(namespace);
+    await operator.stopManager();
+    await withoutWebhook(async () => {
+      await operator.startManager();
+      await eventually(async () => {
+        const { status } = await bench.readLumigo(namespace);
+        const condition = status?.conditions?.find(({ type }) => type === 'WebhookReachable');
+        expect(condition).toMatchObject({ status: 'False', reason: 'ProbeFailed' });
+        expect(condition?.message).toContain('Check that the MutatingWebhookConfiguration exists');
+      });
+    });
+  });
+
+  it('goes on when the API server comes back', async () => {
+    const { bench, cluster } = operator;
+    const namespace = await bench.namespace('outage');
+    await bench.activate(namespace);
+    await cluster.restartApiServer();
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    await bench.whenInstrumented(deployment, namespace, 'app');
+    await eventually(async () =>
+      expect((await bench.readLumigo(namespace)).status?.instrumentedResourcesCount).toBe(1),
+    );
+  });
+
+  it('hands the Lease over when it is stopped, and its successor acts within seconds', async () => {
+    const { bench } = operator;
+    const standby = await operator.startAnother();
+    await operator.stopManager();
+    const namespace = await bench.namespace('successor');
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const started = Date.now();
+    await bench.activate(namespace);
+    await bench.whenInstrumented(deployment, namespace, 'app');
+    expect(Date.now() - started).toBeLessThan(10_000);
+    await operator.startManager();
+    await standby.stop();
+  });
+
+  it('writes no token into its log', () => {
+    const log = readFileSync(operator.manager().logFile, 'utf8');
+    expect(log).toContain('wrote response');
+    expect(log).not.toContain(validToken);
+    rmSync(join(operator.cluster.dir, 'no-certificates'), { recursive: true });
+  });
+});
+
+describe('an authority that changes', () => {
+  it('is trusted by nobody until the configuration says so: nothing fails meanwhile, and the reconciler does the work', async () => {
+    const { bench, installation } = operator;
+    const namespace = await bench.namespace('stranger');
+    await bench.activate(namespace);
+    const stranger = await issueAuthority('stranger', validity);
+    const serving = await issueServing(stranger, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] }, validity);
+    const before = await servedSerial();
+    writeCertificate(operator.manager().certificates, serving, stranger.certificate);
+    await eventually(async () => expect(await servedSerial()).not.toBe(before));
+    // The connections that the API server holds open go on with the old certificate; a new process has none.
+    await operator.cluster.restartApiServer();
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    await bench.whenInstrumented(deployment, namespace, 'app');
+    writeCertificate(operator.manager().certificates, installation.certificate, installation.authority.certificate);
+  });
+});

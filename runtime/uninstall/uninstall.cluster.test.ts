@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runInContainer } from '../../sandbox/manager/command.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { labels, lumigo as contract, workloads } from '../contract.ts';
+
+let operator: OperatorBench;
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+const uninstall = (deadline = '60') =>
+  runInContainer(operator.cluster, operator.installation, ['--uninstall', '--deadline', deadline]);
+
+async function instrumentedNamespace(spec: object = {}): Promise<string> {
+  const { bench } = operator;
+  const namespace = await bench.namespace('leaving');
+  await bench.activate(namespace, spec);
+  await bench.create(workloadOf(deployment, namespace, 'app'));
+  await bench.whenInstrumented(deployment, namespace, 'app');
+  return namespace;
+}
+
+const keep = { tracing: { injection: { removeLumigoFromResourcesOnDeletion: false } } };
+
+async function optedIn(): Promise<string> {
+  const { bench } = operator;
+  const namespace = await bench.namespace('opted-in');
+  await bench.create(workloadOf(deployment, namespace, 'app', { labels: { [labels.autoTrace]: 'true' } }));
+  await bench.whenInstrumented(deployment, namespace, 'app');
+  return namespace;
+}
+
+describe('--uninstall', () => {
+  it('is done at once where there is nothing', async () => {
+    const { code, stdout } = await uninstall();
+    expect(code).toBe(0);
+    expect(stdout).toContain('There is no Lumigo resource in the cluster.');
+  });
+
+  it('says what is stuck and why when its time is up', async () => {
+    const { bench, cluster } = operator;
+    const namespace = await instrumentedNamespace();
+    const finalizers = async (list: string[]) =>
+      cluster.client.patch(
+        { ...contract, namespace, name: 'lumigo' },
+        { kind: 'merge', body: { metadata: { finalizers: list } } },
+      );
+    await finalizers([contract.finalizer, 'example.com/somebody-else']);
+    const { code, stderr } = await uninstall('3');
+    expect(code).toBe(1);
+    expect(stderr).toContain(`not everything could be removed in 3 s`);
+    expect(stderr).toContain(`${namespace}/lumigo: somebody else's finalizers hold it: example.com/somebody-else`);
+    await finalizers([]);
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+  });
+
+  it('D42: without a manager it removes injections and finalizers itself', async () => {
+    const { bench, cluster, installation } = operator;
+    const [gone, kept] = [await instrumentedNamespace(), await instrumentedNamespace(keep)];
+    await operator.killManager();
+    // A Lease that nobody has renewed for long: the manager is not merely restarting.
+    const { name, namespace } = installation.settings;
+    const lease = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace, name: `${name}-leader` };
+    const renewTime = new Date(Date.now() - 120_000).toISOString().replace('Z', '000Z');
+    await cluster.client.patch(lease, { kind: 'merge', body: { spec: { renewTime } } });
+    const { code, stdout } = await uninstall();
+    expect(code).toBe(0);
+    expect(stdout).toContain(`No manager answers; removed the injection from 1 workload of '${gone}'.`);
+    expect(await bench.isInstrumented(deployment, gone, 'app')).toBe(false);
+    expect(await bench.isInstrumented(deployment, kept, 'app')).toBe(true);
+    for (const each of [gone, kept]) await expect(bench.readLumigo(each)).rejects.toThrow('not found');
+    await operator.startManager();
+  });
+
+  // The last one: it takes the Lease from the manager for a while.
+  it('D9: with a manager that lives: every Lumigo goes, every injection with it, except where it is to stay', async () => {
+    const { bench } = operator;
+    const [gone, kept, alone] = [await instrumentedNamespace(), await instrumentedNamespace(keep), await optedIn()];
+    const before = await bench.templateOf(deployment, kept, 'app');
+    const { code, stdout, stderr } = await uninstall();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Deleting 2 Lumigo resources.');
+    expect(await bench.isInstrumented(deployment, gone, 'app')).toBe(false);
+    expect(await bench.templateOf(deployment, kept, 'app')).toEqual(before);
+    expect(await bench.label(deployment, alone, 'app')).toBe('true');
+    expect(await bench.isInstrumented(deployment, alone, 'app')).toBe(false);
+    // D8: nothing is left of a handshake.
+    const { labels: own, annotations = {} } = (await bench.get(deployment, gone, 'app')).metadata;
+    expect(own).toEqual({ app: 'app' });
+    expect(Object.keys(annotations).filter((key) => key.includes('lumigo'))).toEqual([]);
+  });
+});
