@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { includes, join, part } from './joined-list.ts';
+
+const entry = fc.stringMatching(/^\/[a-c]{1,2}\.so$/);
+const ours = '/ours.so';
+const separator = fc.constantFrom(':', ',', ' ', '  ', ': ');
+
+/** A text as people write it: entries, and something between, before and after them. */
+const written = fc
+  .tuple(
+    fc.array(fc.tuple(fc.oneof(entry, fc.constant(ours)), separator), { maxLength: 4 }),
+    fc.option(separator, { nil: '' }),
+    fc.boolean(),
+  )
+  .map(([pieces, before, trailing]) => {
+    const text = before + pieces.map((piece) => piece.join('')).join('');
+    return trailing ? text : text.replace(/[:,\s]+$/, '');
+  });
+
+const entriesOf = (text: string) => text.split(/[:,\s]+/).filter((piece) => piece !== '');
+
+describe('joined lists', () => {
+  it('hold our entry once it is joined, with every entry of the user in its order', () => {
+    fc.assert(
+      fc.property(written, fc.constantFrom(':', ','), (text, between) => {
+        const joined = join(text, ours, between);
+        expect(includes(joined, ours)).toBe(true);
+        expect(join(joined, ours, between)).toBe(joined);
+        expect(joined.startsWith(text)).toBe(true);
+        expect(entriesOf(joined).filter((each) => each !== ours)).toEqual(
+          entriesOf(text).filter((each) => each !== ours),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('without our entry hold the others, in their order', () => {
+    fc.assert(
+      fc.property(written, (text) => {
+        const rest = part(text, ours);
+        const others = entriesOf(text).filter((each) => each !== ours);
+        expect(entriesOf(rest ?? '')).toEqual(others);
+        expect(rest === undefined).toBe(others.length === 0);
+        if (rest !== undefined) expect(part(rest, ours)).toBe(rest);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('come apart as they were joined', () => {
+    // What ends in a separator runs into ours; there the record of the injection remembers the text (record.ts).
+    const others = written.filter((text) => /[^:,\s]$/.test(text) && !includes(text, ours));
+    fc.assert(
+      fc.property(others, (text) => expect(part(join(text, ours, ':'), ours)).toBe(text)),
+      { numRuns: 1_000 },
+    );
+  });
+});

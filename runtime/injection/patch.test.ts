@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { workloads } from '../contract.ts';
+import { inject } from './inject.ts';
+import { diff, workloadPatch } from './patch.ts';
+import { podTemplate } from './pod-template.arbitrary.ts';
+import type { PatchOperation, Workload } from './types.ts';
+import { templateOf } from './workload.ts';
+
+const RUNS = { numRuns: 500 };
+
+type Parent = Record<string, unknown> | unknown[];
+
+/** RFC 6902 by the letter: what is not there cannot be removed or replaced, and a list has no gaps. */
+function applyStrictly(document: unknown, operations: readonly PatchOperation[]): unknown {
+  const root: Record<string, unknown> = { '': JSON.parse(JSON.stringify(document)) as unknown };
+  for (const operation of operations) {
+    const steps = ['', ...operation.path.split('/').slice(1).map(unescape)];
+    const last = steps.pop() ?? '';
+    const parent = steps.reduce<unknown>((node, step) => member(node as Parent, step), root) as Parent;
+    const value: unknown = 'value' in operation ? JSON.parse(JSON.stringify(operation.value)) : undefined;
+    if (Array.isArray(parent)) applyToList(parent, last, operation.op, value);
+    else applyToMap(parent, last, operation.op, value);
+  }
+  return root[''];
+}
+
+const unescape = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
+function member(parent: Parent, step: string): unknown {
+  if (!Object.hasOwn(parent, step)) throw new Error(`there is no '${step}'`);
+  return (parent as Record<string, unknown>)[step];
+}
+
+function applyToList(list: unknown[], step: string, op: string, value: unknown): void {
+  const index = op === 'add' && step === '-' ? list.length : Number(step);
+  const end = op === 'add' ? list.length : list.length - 1;
+  if (!Number.isInteger(index) || index < 0 || index > end) throw new Error(`no place '${step}' to ${op}`);
+  if (op === 'add') list.splice(index, 0, value);
+  else if (op === 'replace') list.splice(index, 1, value);
+  else list.splice(index, 1);
+}
+
+function applyToMap(map: Record<string, unknown>, step: string, op: string, value: unknown): void {
+  if (op !== 'add' && !Object.hasOwn(map, step)) throw new Error(`nothing at '${step}' to ${op}`);
+  if (op === 'remove') delete map[step];
+  else map[step] = value;
+}
+
+/** JSON as it comes out of a parser; few keys and values, so that two of them have much in common. */
+const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    fc.constantFrom<unknown>(null, true, 0, 1, '', 'a'),
+    fc.array(tie('json'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'a/b', '~', '~1', '', '0', '-', 'constructor'), tie('json'), {
+      maxKeys: 4,
+    }),
+  ),
+}));
+
+describe('the patch', () => {
+  it('makes of any JSON any other', () => {
+    fc.assert(
+      fc.property(json, json, (before, after) => {
+        expect(applyStrictly(before, diff(before, after))).toEqual(after);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('of what is the same is empty, whatever the order of keys', () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(diff(value, JSON.parse(JSON.stringify(value)))).toEqual([]);
+        expect(diff(value, reversed(value))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it.each(workloads.map((kind) => [kind.kind, kind] as const))(
+    'D2: of a %s holds the injection alone, and nothing outside labels, annotations and the pod template',
+    (_name, kind) => {
+      fc.assert(
+        fc.property(podTemplate({ unknownFields: true }), (template) => {
+          const before = wrapped(kind, template);
+          const result = inject(template, settings);
+          if (result.refused !== undefined) return;
+          const after = wrapped(kind, result.template);
+          const operations = workloadPatch(before, after);
+          const place = kind.template.map((step) => `/${step}`).join('');
+          for (const { path } of operations) expect(path.startsWith(`${place}/`)).toBe(true);
+          const patched = applyStrictly(before, operations) as Workload;
+          expect(patched).toEqual(after);
+          expect(templateOf(patched)).toEqual(result.template);
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
+
+  it('of an appended and of an inserted entry is one operation, that leaves the neighbours alone', () => {
+    expect(diff([1, 2], [1, 2, 3])).toEqual([{ op: 'add', path: '/-', value: 3 }]);
+    expect(diff([1, 2], [3, 1, 2])).toEqual([{ op: 'add', path: '/0', value: 3 }]);
+    expect(diff([1, 2, 3], [1, 3])).toEqual([{ op: 'remove', path: '/1' }]);
+  });
+});
+
+const settings = {
+  version: '1.0.0',
+  image: 'autotrace:1',
+  imagePullPolicy: 'IfNotPresent',
+  imagePullSecrets: ['registry'],
+  endpoint: 'http://proxy',
+  platform: 'kubernetes',
+  secretName: 's',
+  secretKey: 'k',
+  traces: true,
+  logs: false,
+} as const;
+
+function wrapped({ apiVersion, kind, template: path }: (typeof workloads)[number], template: unknown): Workload {
+  const spec = path.slice(1).reduceRight<unknown>((inner, step) => ({ [step]: inner, other: 'x' }), template);
+  return { apiVersion, kind, metadata: { name: 'app', namespace: 'shop' }, spec } as Workload;
+}
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([key, each]) => [key, reversed(each)]),
+  );
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { annotations, labels } from '../contract.ts';
+import { labelOf, optedOut, parseStamp, stamp, unstamp, writeStamp } from './stamp.ts';
+import type { Metadata } from './types.ts';
+
+/** What Kubernetes takes for the value of a label, and for the name and key of a Secret. */
+const labelText = fc.stringMatching(/^([A-Za-z0-9]([A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/);
+const secretName = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/);
+const secretKey = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/);
+
+const tracing = fc.record({ secretName, secretKey, traces: fc.boolean(), logs: fc.boolean() });
+const told = fc.record({
+  change: fc.constantFrom('added' as const, 'updated' as const, 'adopted' as const),
+  at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') }).map((date) => date.toISOString()),
+  by: fc.constantFrom('webhook' as const, 'controller' as const),
+  tracing,
+});
+
+const someText = fc.stringMatching(/^[ -~\n]{0,20}$/);
+const filled = (own: string, value: fc.Arbitrary<string>) =>
+  fc.dictionary(fc.constantFrom('app', 'a/b', 'constructor', own), value, { minKeys: 1 });
+const metadata: fc.Arbitrary<Metadata> = fc
+  .record(
+    {
+      labels: filled(labels.autoTrace, labelText),
+      annotations: filled('note', someText),
+      finalizers: fc.constant(['f']),
+      futureField: fc.constant({ a: [1] }),
+    },
+    { requiredKeys: [] },
+  )
+  .filter(({ labels: own }) => own?.[labels.autoTrace]?.startsWith('lumigo-operator.') !== true);
+
+describe('the stamp', () => {
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(told, fc.option(labelText, { nil: undefined }), (content, userLabel) => {
+        const whole = userLabel === undefined ? content : { ...content, userLabel };
+        const text = writeStamp(whole);
+        expect(parseStamp(text)).toEqual(whole);
+        expect(text).not.toContain('\n');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('comes off any metadata as it went on, and again after another was put over it', () => {
+    fc.assert(
+      fc.property(metadata, told, told, (own, first, second) => {
+        const remembered = () => {
+          const userLabel = labelOf(own);
+          return userLabel === undefined ? {} : { userLabel };
+        };
+        const once = stamp(own, 'lumigo-operator.v1.0.0', { ...first, ...remembered() });
+        expect(labelOf(once)).toBe(labelOf(own));
+        expect(unstamp(once)).toEqual(own);
+        const twice = stamp(once, 'lumigo-operator.v2.0.0', { ...second, ...remembered() });
+        expect(unstamp(twice)).toEqual(own);
+        expect(unstamp(unstamp(once))).toEqual(own);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves metadata alone that has none', () => {
+    fc.assert(
+      fc.property(metadata, (own) => expect(unstamp(own)).toEqual(own)),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of somebody else is none', () => {
+    fc.assert(
+      fc.property(someText, (text) => expect(parseStamp(text)).toBeUndefined()),
+      { numRuns: 300 },
+    );
+    expect(unstamp({ annotations: { [annotations.instrumentation]: 'nonsense' } })).toEqual({});
+  });
+
+  it.each(['false', 'False', 'FALSE'])('D19: the label %s opts out', (value) => {
+    expect(optedOut({ labels: { [labels.autoTrace]: value } })).toBe(true);
+  });
+
+  it.each(['true', '', 'no', 'falsely'])('D19: the label %j does not opt out', (value) => {
+    expect(optedOut({ labels: { [labels.autoTrace]: value } })).toBe(false);
+  });
+});
