@@ -217,7 +217,7 @@ describe('a Lumigo', () => {
     await expect(patch).rejects.toThrow(/status\.conditions\[1\]: Duplicate value/);
   });
 
-  it('shows in `kubectl get lum` whether it works, for how much, and why', async () => {
+  it('D49: shows in `kubectl get lum` whether it works, for how much, and why', async () => {
     const conditions = [
       { type: 'Error', status: 'False', reason: 'NoError' },
       { type: 'Active', status: 'True', reason: 'Ready' },

@@ -7,8 +7,8 @@ import type { WorkloadRecord } from './workload-store.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
 
-/** Some 300 KB of Deployments: large enough to save requests, small enough to be parsed between two admission reviews. */
-const PAGE_SIZE = 50;
+/** Some 150 KB of Deployments: large enough to save requests, small enough to be parsed between two admission reviews. */
+const PAGE_SIZE = 25;
 
 const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
