@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { annotations } from '../contract.ts';
 import { decide } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, Metadata, NamespacePolicy, PatchOperation, Workload } from '../injection/types.ts';
@@ -76,10 +77,12 @@ async function changeOnce(record: WorkloadRecord, workload: Workload, context: C
   const patch = workloadPatch(workload, decision.workload);
   const change = decision.action === 'remove' ? 'removed' : decision.change;
   if (patch.length > 0) {
-    const answer = await write(record, workload, patch, context).catch(async (error: unknown) => {
-      if (!isConflict(error) && !isNotFound(error)) await context.reporter.failed(record, policy, change, error);
-      throw error;
-    });
+    const answer = await write(record, { before: workload, after: decision.workload, patch }, context).catch(
+      async (error: unknown) => {
+        if (!isConflict(error) && !isNotFound(error)) await context.reporter.failed(record, policy, change, error);
+        throw error;
+      },
+    );
     settle(record, answer, context);
   } else record.settled = true;
   const leftAlone = decision.action === 'inject' ? decision.leftAlone : [];
@@ -91,13 +94,20 @@ async function changeOnce(record: WorkloadRecord, workload: Workload, context: C
   return patch.length > 0;
 }
 
-async function write(
-  record: WorkloadRecord,
-  workload: Workload,
-  patch: readonly PatchOperation[],
-  context: ConvergeContext,
-): Promise<Metadata> {
-  return context.write(record, workload.metadata.resourceVersion ?? '', patch);
+interface Change {
+  readonly before: Workload;
+  readonly after: Workload;
+  readonly patch: readonly PatchOperation[];
+}
+
+async function write(record: WorkloadRecord, change: Change, context: ConvergeContext): Promise<Metadata> {
+  const { before, after, patch } = change;
+  record.writing = { stamp: after.metadata.annotations?.[annotations.instrumentation] };
+  try {
+    return await context.write(record, before.metadata.resourceVersion ?? '', patch);
+  } finally {
+    record.writing = undefined;
+  }
 }
 
 /** Settled, unless the watch has already shown something newer than the answer. */

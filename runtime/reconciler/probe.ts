@@ -28,17 +28,25 @@ const TIMED_OUT_MS = 4_500;
  */
 export async function probeWebhook(options: ProbeOptions): Promise<void> {
   const { signal, intervalMs = INTERVAL_MS } = options;
+  const recheckMs = Math.min(RECHECK_MS, intervalMs);
   let failures = 0;
-  await sleep(Math.min(RECHECK_MS, intervalMs) / 2, undefined, { signal }).catch(() => undefined);
+  await sleep(recheckMs / 2, undefined, { signal }).catch(() => undefined);
   while (!signal.aborted) {
     const lumigo = options.candidate();
     const result = lumigo === undefined ? undefined : await probeOnce(options, lumigo);
     failures = result === undefined || result === 'reachable' ? 0 : failures + 1;
-    if (result === 'reachable' || (result !== undefined && failures >= 2)) options.onResult(result);
-    const pause = failures === 1 ? Math.min(RECHECK_MS, intervalMs) : intervalMs;
-    await sleep(pause, undefined, { signal }).catch(() => undefined);
+    if (isBelieved(result, failures)) options.onResult(result);
+    // A first failure is checked soon; and something to probe with costs nothing to look for.
+    const soon = failures === 1 || result === undefined;
+    await sleep(soon ? recheckMs : intervalMs, undefined, { signal }).catch(() => undefined);
   }
 }
+
+type Result = Problem | 'reachable' | undefined;
+
+/** One failure may be anything; the second in a row is told. */
+const isBelieved = (result: Result, failures: number): result is Exclude<Result, undefined> =>
+  result === 'reachable' || (result !== undefined && failures >= 2);
 
 async function probeOnce({ dryRun }: ProbeOptions, lumigo: LumigoResource): Promise<Problem | 'reachable' | undefined> {
   const probe = randomBytes(8).toString('hex');

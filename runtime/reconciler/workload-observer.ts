@@ -54,10 +54,12 @@ export class WorkloadObserver {
 
   #upsert(kind: WorkloadKind, metadata: Metadata): void {
     const { record, changed, stampBefore } = this.#options.store.upsert(kind, metadata) ?? nothing;
-    // What arrives while we write is our own write; converge compares once it has the answer.
-    if (record === undefined || !changed || !this.#begun || record.changing) return;
+    if (record === undefined || !changed || !this.#begun) return;
+    const isEcho = record.writing !== undefined && record.writing.stamp === record.stamp;
+    if (record.stamp !== stampBefore && !isEcho) this.#report(record);
+    // While it is being changed there is nothing to ask for: converge compares once it has the answer.
+    if (record.changing) return;
     record.settled = false;
-    if (record.stamp !== stampBefore) this.#report(record);
     this.reconsider(record);
   }
 

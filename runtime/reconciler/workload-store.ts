@@ -21,6 +21,8 @@ export interface WorkloadRecord {
   settled: boolean;
   /** Whether it is being changed right now; what the watch says meanwhile may be the echo of that change. */
   changing: boolean;
+  /** While a change is being written: the stamp that it leaves, by which its echo is known. */
+  writing: { readonly stamp: string | undefined } | undefined;
   /** The stamp whose event is posted, so that each change is told once. */
   reported: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
@@ -112,6 +114,7 @@ export class WorkloadStore {
       ...readMetadata(metadata),
       settled: false,
       changing: false,
+      writing: undefined,
       reported: undefined,
       instrumentedVersion: undefined,
       failures: 0,

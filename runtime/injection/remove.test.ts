@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { annotations } from '../contract.ts';
+import { inject } from './inject.ts';
+import { podTemplate } from './pod-template.arbitrary.ts';
+import { isInjected, remove } from './remove.ts';
+import type { Container, InjectionSettings, PodTemplate } from './types.ts';
+
+const settings: InjectionSettings = {
+  version: '1.0.0',
+  image: 'autotrace:1',
+  imagePullPolicy: 'IfNotPresent',
+  imagePullSecrets: ['registry'],
+  endpoint: 'http://proxy',
+  platform: 'kubernetes',
+  secretName: 's',
+  secretKey: 'k',
+  traces: true,
+  logs: false,
+};
+
+function injected(template: PodTemplate): PodTemplate | undefined {
+  const result = inject(template, settings);
+  return result.refused === undefined ? result.template : undefined;
+}
+
+const templates = podTemplate({ unknownFields: true });
+
+/** Judges every template that can be injected; a law about nothing fails. */
+function forEveryInjected(judge: (clean: PodTemplate, template: PodTemplate) => void): void {
+  let judged = 0;
+  fc.assert(
+    fc.property(templates, (clean) => {
+      const template = injected(clean);
+      if (template === undefined) return;
+      judged += 1;
+      judge(clean, template);
+    }),
+    { numRuns: 400 },
+  );
+  expect(judged).toBeGreaterThan(150);
+}
+
+type Edit = (template: PodTemplate) => PodTemplate;
+
+const inSpec =
+  (change: (spec: PodTemplate['spec']) => object): Edit =>
+  (template) => ({ ...template, spec: { ...template.spec, ...change(template.spec) } });
+const inContainers = (change: (container: Container) => object): Edit =>
+  inSpec(({ containers }) => ({ containers: containers.map((each) => ({ ...each, ...change(each) })) }));
+
+/** What users and other controllers do to a pod that is instrumented. */
+const edits: readonly (readonly [string, Edit])[] = [
+  ['another image', inContainers(() => ({ image: 'next:2' }))],
+  ['another variable at the end', inContainers(({ env = [] }) => ({ env: [...env, { name: 'ADDED', value: '1' }] }))],
+  ['another variable at the start', inContainers(({ env = [] }) => ({ env: [{ name: 'ADDED', value: '1' }, ...env] }))],
+  [
+    'another volume, mounted',
+    (template) =>
+      inContainers(({ volumeMounts = [] }) => ({
+        volumeMounts: [...volumeMounts, { name: 'added', mountPath: '/added' }],
+      }))(inSpec(({ volumes = [] }) => ({ volumes: [...volumes, { name: 'added', emptyDir: {} }] }))(template)),
+  ],
+  [
+    'another init container first',
+    inSpec(({ initContainers = [] }) => ({ initContainers: [{ name: 'added', image: 'i:1' }, ...initContainers] })),
+  ],
+  ['another container', inSpec(({ containers }) => ({ containers: [...containers, { name: 'added', image: 'i:1' }] }))],
+  [
+    'another pull secret',
+    inSpec(({ imagePullSecrets = [] }) => ({ imagePullSecrets: [...imagePullSecrets, { name: 'added' }] })),
+  ],
+  [
+    'kubectl rollout restart',
+    (template) => ({
+      ...template,
+      metadata: {
+        ...template.metadata,
+        annotations: { ...template.metadata?.annotations, 'kubectl.kubernetes.io/restartedAt': '2026-01-01' },
+      },
+    }),
+  ],
+];
+
+describe('removing an injection', () => {
+  it('twice is the same as once', () => {
+    forEveryInjected((_clean, template) => {
+      const once = remove(template);
+      expect(isInjected(once)).toBe(false);
+      expect(remove(once)).toBe(once);
+    });
+  });
+
+  it.each(edits)('keeps what was changed since: %s', (_change, edit) => {
+    forEveryInjected((clean, template) => {
+      expect(remove(edit(template))).toEqual(edit(clean));
+    });
+  });
+
+  it('D10: leaves a pod that is valid, whatever is left of the record', () => {
+    forEveryInjected((_clean, template) => {
+      const { [annotations.injection]: _record, ...rest } = template.metadata?.annotations ?? {};
+      const { spec } = remove({ ...template, metadata: { ...template.metadata, annotations: rest } });
+      const volumes = new Set(spec.volumes?.map(({ name }) => name));
+      for (const { volumeMounts = [] } of [...spec.containers, ...(spec.initContainers ?? [])])
+        for (const { name } of volumeMounts) expect(volumes).toContain(name);
+      expect(spec.initContainers?.some(({ name }) => name === 'lumigo-injector') ?? false).toBe(false);
+    });
+  });
+});
