@@ -62,6 +62,11 @@ const podLevel = fc.constantFrom<Fields>(
   { limits: amount },
 );
 
+const podResources = fc.oneof(
+  { weight: 7, arbitrary: fc.constant<Fields>({}) },
+  { weight: 1, arbitrary: podLevel.map((found) => ({ resources: found })) },
+);
+
 const podAnnotations = merged(
   maybe('note', text),
   maybe(
@@ -114,12 +119,7 @@ function podSpec(
     podSecurity.map((securityContext) => ({ securityContext })),
     maybe('imagePullSecrets', fc.constantFrom([{ name: 'mine' }], [{ name: 'mine' }, { name: 'shared' }])),
     maybe('hostNetwork', fc.constant(true)),
-    fc
-      .option(
-        podLevel.map((found) => ({ resources: found })),
-        { nil: {}, freq: 1 },
-      )
-      .chain((found) => fc.constantFrom({}, {}, {}, found)),
+    podResources,
     maybe('nodeSelector', fc.constant({ 'kubernetes.io/arch': 'amd64' })),
     maybe('os', fc.constant({ name: 'linux' })),
     ephemeral(unknownFields),
