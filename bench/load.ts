@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface LoadOptions {
   readonly url: URL;
@@ -8,6 +9,8 @@ export interface LoadOptions {
   readonly durationMs: number;
   readonly signal?: AbortSignal;
   readonly body: string;
+  /** How long a connection rests after each answer; left out: not at all, which takes whatever the machine has. */
+  readonly pauseMs?: number;
 }
 
 export interface LoadResult {
@@ -31,6 +34,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
       const status = await post(options, agent).catch(() => 0);
       latencies.push(performance.now() - begun);
       if (status !== 200) failures += 1;
+      if (options.pauseMs !== undefined) await sleep(options.pauseMs);
     }
   };
   await Promise.all(Array.from({ length: options.connections }, worker));
