@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +20,9 @@ export type Progress = (line: string) => void;
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const PROGRESS_MS = 10_000;
-/** A build that another process has under way, and that is older than this, was cut off. */
-const STALE_LOCK_MS = 15 * 60_000;
+/** The file in a lock's folder that says which process holds it. */
+const OWNER = 'pid';
+const FRESH_LOCK_MS = 5_000;
 
 /**
  * The paths of programs by name: ready-made from `KUBEBUILDER_ASSETS` where they are there, else built once per machine.
@@ -86,14 +96,25 @@ async function ensureBuilt(component: Component, progress: Progress): Promise<st
   }
 }
 
-/** A folder is made by one process only; one that was left behind by a dead process is taken over. */
+/** A folder is made by one process only; what a process that is gone has left behind is taken over. */
 function takeLock(lock: string): boolean {
+  if (existsSync(lock) && !isHeld(lock)) rmSync(lock, { recursive: true, force: true });
   try {
     mkdirSync(lock);
+    writeFileSync(join(lock, OWNER), String(process.pid));
     return true;
   } catch {
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > STALE_LOCK_MS) rmSync(lock, { recursive: true, force: true });
+    return false;
+  }
+}
+
+function isHeld(lock: string): boolean {
+  const owner = join(lock, OWNER);
+  // Made a moment ago, and its owner not written yet.
+  if (!existsSync(owner)) return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0) < FRESH_LOCK_MS;
+  try {
+    return process.kill(Number(readFileSync(owner, 'utf8')), 0);
+  } catch {
     return false;
   }
 }
