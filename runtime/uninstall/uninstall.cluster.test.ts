@@ -76,7 +76,7 @@ describe('--uninstall', () => {
   });
 
   // The last one: it takes the Lease from the manager for a while.
-  it('D9: with a manager that lives: every Lumigo goes, every injection with it, except where it is to stay', async () => {
+  it('D8, D9: with a manager that lives: every Lumigo goes, every injection with it, except where it is to stay', async () => {
     const { bench } = operator;
     const [gone, kept, alone] = [await instrumentedNamespace(), await instrumentedNamespace(keep), await optedIn()];
     const before = await bench.templateOf(deployment, kept, 'app');
