@@ -1,4 +1,5 @@
 import { App } from 'cdk8s';
+import type { Delivery } from './constructs/runtime-environment.ts';
 import { Operator } from './operator.ts';
 import type { Settings } from './settings-schema.ts';
 
@@ -16,6 +17,6 @@ export interface Manifest {
 }
 
 /** All objects of an installation, in the order in which to apply them. The same settings always give the same objects. */
-export function synthesize(settings: Settings): readonly Manifest[] {
-  return new Operator(new App(), 'lumigo-operator', settings).toJson() as Manifest[];
+export function synthesize(settings: Settings, delivery: Delivery = 'Manifests'): readonly Manifest[] {
+  return new Operator(new App(), 'lumigo-operator', settings, delivery).toJson() as Manifest[];
 }

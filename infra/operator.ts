@@ -6,6 +6,7 @@ import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
 import { MonitoredNamespaces } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
+import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import type { Settings } from './settings-schema.ts';
 
@@ -16,13 +17,13 @@ import type { Settings } from './settings-schema.ts';
  * No `namespace` is given to the chart: cdk8s would write it into objects that have none.
  */
 export class Operator extends Chart {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, settings: Settings, delivery: Delivery = 'Manifests') {
     super(scope, id, { disableResourceNameHashes: true });
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
     new Access(this, 'access', settings);
-    const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', settings);
-    new ControllerManager(this, 'controller-manager', { settings, telemetryProxy });
+    const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
+    new ControllerManager(this, 'controller-manager', { settings, delivery, telemetryProxy });
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
   }

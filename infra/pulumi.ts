@@ -36,4 +36,4 @@ function deploy(manifests: readonly Manifest[]): void {
 }
 
 const settings = parseSettings(new Config().getObject('settings'), 'The stack configuration `settings`');
-deploy(synthesize(settings).map(withoutWaiting));
+deploy(synthesize(settings, 'Pulumi').map(withoutWaiting));

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { labels } from '../runtime/contract.ts';
-import { settingsSchema } from './settings-schema.ts';
+import { collectorImage, settingsSchema } from './settings-schema.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,9 @@ const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
  * problems join those of the schema in one message.
  */
 export function contradictionsIn(given: Given): readonly string[] {
-  return [...monitoredTwice(given), ...monitoredButExcluded(given), ...foreignNamespace(given), ...ownLabels(given)];
+  return [monitoredTwice, monitoredButExcluded, foreignNamespace, ownLabels, sharedQueue, otherTag].flatMap((rule) =>
+    rule(given),
+  );
 }
 
 const { shape } = settingsSchema;
@@ -61,4 +63,23 @@ function ownLabels({ podLabels }: Given): string[] {
   return Object.keys(part(shape.podLabels, podLabels) ?? {}).flatMap((key) =>
     reservedLabels.includes(key) ? [`podLabels sets ${key}, which the operator sets itself; leave it out`] : [],
   );
+}
+
+function sharedQueue({ controllerManager }: Given): string[] {
+  const { replicas, telemetryProxy } = part(shape.controllerManager, controllerManager) ?? {};
+  return replicas !== undefined && replicas > 1 && telemetryProxy?.queue.claimName !== ''
+    ? [
+        `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is ${replicas}); two pods cannot keep one queue`,
+      ]
+    : [];
+}
+
+/** A tag that is changed while the digest stays would change nothing. */
+function otherTag({ controllerManager }: Given): string[] {
+  const { tag, digest } = part(shape.controllerManager, controllerManager)?.telemetryProxy.image ?? collectorImage;
+  return tag !== collectorImage.tag && digest === collectorImage.digest
+    ? [
+        `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest still pins ${collectorImage.tag}; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""`,
+      ]
+    : [];
 }

@@ -48,6 +48,10 @@ const repository = () =>
     'must be an image repository without tag or digest, such as registry.example.com/team/image',
   );
 
+/** An amount of memory or disk as Kubernetes writes it. */
+export const quantity = () =>
+  text().regex(/^[1-9][0-9]*(\.[0-9]+)?([kMGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
+
 /** A map with these settings and no others. */
 export const fields = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.strictObject(shape, {
@@ -58,7 +62,10 @@ export const fields = <T extends z.core.$ZodLooseShape>(shape: T) =>
 export const section = <T extends z.core.$ZodLooseShape>(shape: T) => fields(shape).prefault({} as never);
 
 /** Which image a container runs; a digest wins over the tag. */
-export const image = (defaults: { readonly repository: string; readonly tag: string }, of: string) =>
+export const image = (
+  defaults: { readonly repository: string; readonly tag: string; readonly digest?: string },
+  of: string,
+) =>
   section({
     repository: repository().default(defaults.repository).describe(`Where the image of ${of} comes from.`),
     tag: text()
@@ -67,7 +74,7 @@ export const image = (defaults: { readonly repository: string; readonly tag: str
       .describe(`The tag of the image of ${of}.`),
     digest: text()
       .regex(/^(sha256:[0-9a-f]{64})?$/, 'must be sha256: and 64 hexadecimal characters, or empty')
-      .default('')
+      .default(defaults.digest ?? '')
       .describe(`Pins the image of ${of} to its content (\`sha256:…\`); wins over the tag.`),
   });
 

@@ -10,6 +10,7 @@ import {
   oneOf,
   opaqueList,
   opaqueMap,
+  quantity,
   section,
   secretKey,
   stringMap,
@@ -37,6 +38,12 @@ const linuxNodes = {
   },
 };
 
+/** The release that the configuration is tested with, and its content (of all architectures). */
+export const collectorImage = {
+  tag: '0.130.0',
+  digest: 'sha256:867d1074c2f750936fb9358ec9eefa009308053cf156b2c7ca1761ba5ef78452',
+} as const;
+
 const controllerManager = section({
   replicas: wholeNumber(1, 20)
     .default(2)
@@ -52,12 +59,26 @@ const controllerManager = section({
   }),
   telemetryProxy: section({
     image: image(
-      { repository: 'otel/opentelemetry-collector-contrib', tag: '0.130.0' },
+      { repository: 'otel/opentelemetry-collector-contrib', ...collectorImage },
       'the telemetry proxy, an OpenTelemetry Collector,',
     ),
     resources: opaqueMap()
       .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } })
-      .describe('Requests and limits of the telemetry proxy container.'),
+      .describe(
+        'Requests and limits of the telemetry proxy container. It keeps to 80 % of the memory limit, and takes nothing in beyond.',
+      ),
+    queue: section({
+      batches: wholeNumber(1, 1_000_000)
+        .default(5_000)
+        .describe('How many batches of up to 1,024 spans wait on disk while Lumigo does not answer.'),
+      sizeLimit: quantity().default('2Gi').describe('How much disk the queue may take of the node.'),
+      claimName: z
+        .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a PersistentVolumeClaim, or empty' })
+        .default('')
+        .describe(
+          "A PersistentVolumeClaim in the operator's namespace for the queue, which then outlives the pod; it needs `controllerManager.replicas: 1`. Empty: the node's disk, for as long as the pod lives.",
+        ),
+    }),
   }),
 });
 

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { injectorOf, fromEnvironment, type RuntimeConfig } from './config.ts';
 import { suffixes } from './contract.ts';
 import { explain } from './insight/explain.ts';
@@ -8,6 +8,7 @@ import { createClient, type Client } from './kubernetes/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
 import { createTransport } from './kubernetes/transport.ts';
 import { runManager } from './manager.ts';
+import { prepareTelemetryProxy } from './telemetry.ts';
 import { uninstall } from './uninstall/uninstall.ts';
 
 declare const __OPERATOR_VERSION__: string;
@@ -24,6 +25,7 @@ interface Flags extends ConnectOptions {
   readonly assumeLumigo?: boolean;
   readonly explain?: string;
   readonly namespace?: string;
+  readonly prepareTelemetryProxy?: boolean;
 }
 
 const UNINSTALL_SECONDS = 300;
@@ -50,6 +52,12 @@ export function createProgram({ print, environment }: Surroundings): Command {
     .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
     .option('--uninstall', 'delete every Lumigo resource, wait until the injection is removed, and say what is stuck')
     .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
+    .addOption(
+      new Option(
+        '--prepare-telemetry-proxy',
+        'write what the telemetry proxy starts with (the pod does this)',
+      ).hideHelp(),
+    )
     .helpOption('-h, --help', 'show this help')
     .addHelpText(
       'after',
@@ -68,6 +76,7 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
 async function dispatch(flags: Flags, { print, environment }: Surroundings): Promise<void> {
   const chosen = [flags.uninstall, flags.preview, flags.explain].filter((flag) => flag !== undefined);
   if (chosen.length > 1) throw new Error('--uninstall, --preview and --explain exclude each other; choose one');
+  if (flags.prepareTelemetryProxy === true) return prepareTelemetryProxy(fromEnvironment(environment));
   if (chosen.length === 0) return runManager(fromEnvironment(environment), flags);
   const connection = await connect(flags, environment);
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });

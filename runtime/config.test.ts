@@ -29,6 +29,18 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   metricsPort: port,
   listenAddress: fc.constantFrom('', '127.0.0.1', '::1'),
   certificatesDirectory: fc.constant('/var/run/certificates'),
+  deploymentMethod: fc.constantFrom('Helm', 'Manifests'),
+  clusterName: fc.constantFrom('', 'production'),
+  endpoint: fc.constantFrom('https://lumigo.example', 'http://127.0.0.1:4318/base'),
+  telemetryProxyDirectory: fc.constant('/etc/proxy'),
+  telemetryProxyQueueDirectory: fc.constant('/var/lib/proxy'),
+  telemetryProxyQueueBatches: fc.integer({ min: 1, max: 1_000_000 }),
+  otlpHttpPort: port,
+  otlpGrpcPort: port,
+  telemetryHealthPort: port,
+  telemetryMetricsPort: port,
+  telemetryLoopPort: port,
+  telemetryProxyCredentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
   logLevel: fc.constantFrom('error', 'warn', 'info', 'debug'),
 });
 

@@ -40,6 +40,24 @@ export interface RuntimeConfig {
   /** The address that the three ports are bound to; empty: every address of the pod. */
   readonly listenAddress: string;
   readonly certificatesDirectory: string;
+  /** How the operator was installed: stands on all telemetry. */
+  readonly deploymentMethod: string;
+  /** A name for the cluster, shown with its telemetry; may be empty. */
+  readonly clusterName: string;
+  /** Where the telemetry proxy sends everything, by OTLP over HTTP: a base URL without a trailing slash. */
+  readonly endpoint: string;
+  /** Where the telemetry proxy finds its configuration, and where it keeps what it has not sent yet. */
+  readonly telemetryProxyDirectory: string;
+  readonly telemetryProxyQueueDirectory: string;
+  readonly telemetryProxyQueueBatches: number;
+  /** The telemetry proxy's ports, which it shares its pod's addresses with; the last on loopback only. */
+  readonly otlpHttpPort: number;
+  readonly otlpGrpcPort: number;
+  readonly telemetryHealthPort: number;
+  readonly telemetryMetricsPort: number;
+  readonly telemetryLoopPort: number;
+  /** As whom the telemetry proxy asks the API server: its pod's ServiceAccount or, beside a cluster, KUBECONFIG. */
+  readonly telemetryProxyCredentials: 'serviceAccount' | 'kubeConfig';
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
 }
 
@@ -117,6 +135,22 @@ const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } =
   metricsPort: field('LUMIGO_METRICS_PORT', port, ports.metrics),
   listenAddress: field('LUMIGO_LISTEN_ADDRESS', text(/^[0-9a-fA-F.:]*$/, 'an IP address'), ''),
   certificatesDirectory: field('LUMIGO_CERTIFICATES_DIR', nonEmpty, mounts.certificates),
+  deploymentMethod: field('LUMIGO_OPERATOR_DEPLOYMENT_METHOD', nonEmpty, 'Manifests'),
+  clusterName: field('LUMIGO_CLUSTER_NAME', String, ''),
+  endpoint: field('LUMIGO_ENDPOINT', url),
+  telemetryProxyDirectory: field('LUMIGO_TELEMETRY_PROXY_DIR', nonEmpty, mounts.telemetryProxyConfiguration),
+  telemetryProxyQueueDirectory: field('LUMIGO_TELEMETRY_PROXY_QUEUE_DIR', nonEmpty, mounts.telemetryProxyQueue),
+  telemetryProxyQueueBatches: field('LUMIGO_TELEMETRY_PROXY_QUEUE_BATCHES', integer(1, 1_000_000), 5_000),
+  otlpHttpPort: field('LUMIGO_OTLP_HTTP_PORT', port, ports.otlpHttp),
+  otlpGrpcPort: field('LUMIGO_OTLP_GRPC_PORT', port, ports.otlpGrpc),
+  telemetryHealthPort: field('LUMIGO_TELEMETRY_PROXY_HEALTH_PORT', port, ports.telemetryHealth),
+  telemetryMetricsPort: field('LUMIGO_TELEMETRY_PROXY_METRICS_PORT', port, ports.telemetryMetrics),
+  telemetryLoopPort: field('LUMIGO_TELEMETRY_PROXY_LOOP_PORT', port, ports.telemetryLoop),
+  telemetryProxyCredentials: field(
+    'LUMIGO_TELEMETRY_PROXY_CREDENTIALS',
+    oneOf('serviceAccount', 'kubeConfig'),
+    'serviceAccount',
+  ),
   logLevel: field('LUMIGO_LOG_LEVEL', oneOf('error', 'warn', 'info', 'debug'), 'info'),
 };
 

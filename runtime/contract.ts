@@ -1,6 +1,6 @@
 /**
  * The contract: every name, label, path, port, workload kind and permission that two parts of the system must agree on.
- * The runtime uses it, the constructs render it, so the two cannot drift. It imports nothing and computes nothing.
+ * The runtime uses it, the constructs render it, so the two cannot drift. It imports nothing.
  */
 
 export const lumigo = {
@@ -81,64 +81,46 @@ export interface WorkloadKind {
   readonly mutable: boolean;
 }
 
-const podTemplate = ['spec', 'template'] as const;
+const workload = <const T extends object>(group: 'apps' | 'batch', names: T, more: Partial<WorkloadKind> = {}) => ({
+  group,
+  version: 'v1',
+  apiVersion: `${group}/v1`,
+  ...names,
+  template: ['spec', 'template'],
+  mutable: true,
+  ...more,
+});
 
 export const workloads = [
-  {
-    group: 'apps',
-    version: 'v1',
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    plural: 'deployments',
-    template: podTemplate,
-    mutable: true,
-  },
-  {
-    group: 'apps',
-    version: 'v1',
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    plural: 'daemonsets',
-    template: podTemplate,
-    mutable: true,
-  },
-  {
-    group: 'apps',
-    version: 'v1',
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    plural: 'statefulsets',
-    template: podTemplate,
-    mutable: true,
-  },
-  {
-    group: 'apps',
-    version: 'v1',
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    plural: 'replicasets',
-    template: podTemplate,
-    mutable: true,
-  },
-  {
-    group: 'batch',
-    version: 'v1',
-    apiVersion: 'batch/v1',
-    kind: 'CronJob',
-    plural: 'cronjobs',
-    template: ['spec', 'jobTemplate', 'spec', 'template'],
-    mutable: true,
-  },
-  {
-    group: 'batch',
-    version: 'v1',
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    plural: 'jobs',
-    template: podTemplate,
-    mutable: false,
-  },
+  workload('apps', { kind: 'Deployment', plural: 'deployments' }),
+  workload('apps', { kind: 'DaemonSet', plural: 'daemonsets' }),
+  workload('apps', { kind: 'StatefulSet', plural: 'statefulsets' }),
+  workload('apps', { kind: 'ReplicaSet', plural: 'replicasets' }),
+  workload('batch', { kind: 'CronJob', plural: 'cronjobs' }, { template: ['spec', 'jobTemplate', 'spec', 'template'] }),
+  workload('batch', { kind: 'Job', plural: 'jobs' }, { mutable: false }),
 ] as const satisfies readonly WorkloadKind[];
+
+export interface CollectedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+}
+
+const collected = (group: string, ...plurals: readonly string[]): readonly CollectedKind[] =>
+  plurals.map((plural) => ({ group, version: 'v1', plural }));
+
+/** Where objects that events are about stand in their owners' chain. */
+export const collectedObjects = [
+  ...collected('', 'pods'),
+  ...collected('apps', 'deployments', 'daemonsets', 'replicasets', 'statefulsets'),
+  ...collected('batch', 'cronjobs', 'jobs'),
+];
+
+/** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of the objects. */
+export const collectedKinds = [...collected('', 'events'), ...collectedObjects];
+
+/** How a token stands in an Authorization header: `LumigoToken t_…`. */
+export const tokenScheme = 'LumigoToken';
 
 /** Namespaces whose workloads never reach the webhook; the operator's own joins them. */
 export const excludedNamespaces = ['kube-system', 'kube-node-lease', 'kube-public'] as const;
@@ -149,6 +131,8 @@ export const paths = {
   lumigoes: '/v1alpha1/lumigoes',
   live: '/healthz',
   ready: '/readyz',
+  /** Answers after a while: the telemetry proxy stays up for so long when its pod is to stop. */
+  drain: '/drain',
   metrics: '/metrics',
 } as const;
 
@@ -169,13 +153,20 @@ export const ports = {
   otlpHttp: 4318,
   otlpGrpc: 4317,
   telemetryHealth: 13133,
+  telemetryMetrics: 8888,
+  /** On loopback only: where the telemetry proxy hands itself what it collected, under the token of its namespace. */
+  telemetryLoop: 4319,
 } as const;
 
 export const mounts = {
   certificates: '/var/run/lumigo/certificates',
   telemetryProxyConfiguration: '/etc/lumigo/telemetry-proxy',
+  telemetryProxyQueue: '/var/lib/lumigo/telemetry-proxy',
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
 } as const;
+
+/** Below the configuration's folder, which is memory. The second holds the tokens that are let in, one a line. */
+export const telemetryProxyFiles = { configuration: 'collector.json', tokens: 'tokens' } as const;
 
 export const certificateFiles = { certificate: 'tls.crt', key: 'tls.key', authority: 'ca.crt' } as const;
 
@@ -187,7 +178,7 @@ export const suffixes = {
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',
   certificates: '-webhook-certificates',
-  telemetryProxyConfiguration: '-telemetry-proxy-configuration',
+  telemetryProxyRole: '-telemetry-proxy-role',
   managerRole: '-manager-role',
   leaderElectionRole: '-leader-election-role',
   priorityClass: '-priority',
@@ -207,15 +198,18 @@ export const eventReasons = {
   cannotAdd: 'LumigoCannotAddInstrumentation',
   cannotUpdate: 'LumigoCannotUpdateInstrumentation',
   cannotRemove: 'LumigoCannotRemoveInstrumentation',
+  telemetryFailed: 'LumigoCannotCollectTelemetry',
 } as const;
 
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  /** Only objects of these names. */
+  readonly resourceNames?: readonly string[];
 }
 
-/** What the manager's ServiceAccount may do, and a test proves that it does all of it (runtime/access.cluster.test.ts). */
+/** What the operator's ServiceAccount may do, and a test proves that it does all of it (runtime/access.cluster.test.ts). */
 export const permissions = {
   cluster: [
     { apiGroups: ['operator.lumigo.io'], resources: ['lumigoes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
@@ -229,6 +223,18 @@ export const permissions = {
     { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
     { apiGroups: [''], resources: ['events'], verbs: ['create'] },
+    // Its uid is what a cluster is known by.
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['get'], resourceNames: ['kube-system'] },
+  ],
+  /** What the telemetry proxy collects, and finds senders' pods by; it has a role of its own. */
+  telemetryProxy: [
+    { apiGroups: [''], resources: ['pods', 'events'], verbs: ['list', 'watch'] },
+    {
+      apiGroups: ['apps'],
+      resources: ['deployments', 'daemonsets', 'statefulsets', 'replicasets'],
+      verbs: ['list', 'watch'],
+    },
+    { apiGroups: ['batch'], resources: ['cronjobs', 'jobs'], verbs: ['list', 'watch'] },
   ],
   ownNamespace: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }],
-} as const satisfies { readonly cluster: readonly PolicyRule[]; readonly ownNamespace: readonly PolicyRule[] };
+} as const satisfies Readonly<Record<string, readonly PolicyRule[]>>;

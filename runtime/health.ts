@@ -6,6 +6,8 @@ export interface HealthOptions {
   readonly host?: string;
   /** What keeps this replica from being ready, in words; empty when it is. */
   readonly unready: () => readonly string[];
+  /** How long the path that asks for a moment's grace waits before it answers. */
+  readonly drainMs: number;
 }
 
 /**
@@ -14,6 +16,7 @@ export interface HealthOptions {
  */
 export function serveHealth(options: HealthOptions): Promise<Server> {
   const server = createServer((request, response) => {
+    if (request.url === paths.drain) return void setTimeout(() => response.end('ok'), options.drainMs);
     const problems = request.url === paths.ready ? options.unready() : [];
     const known = request.url === paths.live || request.url === paths.ready;
     response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;

@@ -14,6 +14,8 @@ import { LumigoStore } from './lumigo-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createReconcilerApi } from './reconciler/api.ts';
 import { startReconciling, type WatchHandler } from './reconciler/leader.ts';
+import { createTelemetryProxy, secretReader } from './telemetry.ts';
+import type { TelemetryProxy } from './telemetry-proxy/proxy.ts';
 import { serveAdmission } from './webhook/admission.ts';
 
 /** Connections for writes and reads; watches and the Lease have their own. */
@@ -36,22 +38,29 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
   });
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
   const admission = await serveAdmission({ config, lumigoes, metrics, logger, signal: stop.signal });
-  const lumigoWatch = watchLumigoes({ transport, lumigoes, metrics, logger, signal: stop.signal });
+  const running = { transport, lumigoes, metrics, logger, signal: stop.signal };
+  const telemetry = createTelemetryProxy({ ...running, config });
+  const lumigoWatch = watchLumigoes({ ...running, telemetry });
+  const proxying = telemetry.run(lumigoWatch.synced);
   const ready = { caches: false };
   void lumigoWatch.synced.then(() => (ready.caches = true));
   const host = config.listenAddress === '' ? {} : { host: config.listenAddress };
   const health = await serveHealth({
     ...host,
     port: config.healthPort,
+    // The end of the drain is when this server goes, too.
+    drainMs: config.drainSeconds * 800,
     unready: () => [
       ...(ready.caches ? [] : ['the Lumigo resources are not read yet']),
       ...(admission.hasCertificate() ? [] : [`no webhook certificate in ${config.certificatesDirectory} yet`]),
+      ...telemetry.unready(),
       ...(stop.signal.aborted ? ['stopping'] : []),
     ],
   });
   const metricsServer = await serveMetrics(config.metricsPort, metrics.registry, host.host);
   logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
-  await lead({ config, transport, lumigoes, lumigoWatch, metrics, logger, signal: stop.signal });
+  await lead({ ...running, config, lumigoWatch, telemetry });
+  await proxying;
   await admission.close(config.drainSeconds);
   transport.close();
   health.close();
@@ -74,21 +83,34 @@ interface LumigoWatch {
 }
 
 /** Every replica knows the Lumigo resources: the webhook decides by them. */
-function watchLumigoes({ transport, lumigoes, metrics, logger, signal }: Running): LumigoWatch {
+function watchLumigoes({
+  transport,
+  lumigoes,
+  metrics,
+  logger,
+  signal,
+  telemetry,
+}: Running & { telemetry: TelemetryProxy }): LumigoWatch {
   const watch: { listener: LumigoWatch['listener'] } = { listener: undefined };
   const { synced } = listWatch({
     transport,
     resource: contract,
     signal,
     logger,
-    onRestart: (cause) => metrics.watchRestarts.inc({ resource: contract.plural, cause }),
+    onRestart: (cause) => {
+      metrics.watchRestarts.inc({ resource: contract.plural, cause });
+      // What broke our watch may have broken the collector's for good, and it does not say so.
+      if (cause !== 'ended') telemetry.renew();
+    },
     handler: {
       upsert: (object) => {
         const lumigo = object as unknown as LumigoResource;
         if (lumigoes.upsert(lumigo)) watch.listener?.(lumigo.metadata.namespace);
+        telemetry.changed();
       },
       delete: ({ namespace = '', uid }) => {
         lumigoes.delete(namespace, uid);
+        telemetry.changed();
         watch.listener?.(namespace);
       },
       known: () => lumigoes.known(),
@@ -98,8 +120,10 @@ function watchLumigoes({ transport, lumigoes, metrics, logger, signal }: Running
 }
 
 /** Stands for election until the end; reconciles whenever this replica is elected. */
-function lead(running: Running & { config: RuntimeConfig; lumigoWatch: LumigoWatch }): Promise<void> {
-  const { config, transport, lumigoes, lumigoWatch, metrics, logger, signal } = running;
+function lead(
+  running: Running & { config: RuntimeConfig; lumigoWatch: LumigoWatch; telemetry: TelemetryProxy },
+): Promise<void> {
+  const { config, transport, lumigoes, lumigoWatch, telemetry, metrics, logger, signal } = running;
   const client = createClient(transport);
   const api = createReconcilerApi(client, { version: config.version, instance: config.podName });
   metrics.leader.set(0);
@@ -113,8 +137,9 @@ function lead(running: Running & { config: RuntimeConfig; lumigoWatch: LumigoWat
     onStartedLeading: async (term) => {
       metrics.leader.set(1);
       await lumigoWatch.synced;
-      const { onLumigo } = startReconciling({
+      const reconciling = startReconciling({
         api,
+        readSecret: secretReader(client),
         lumigoes,
         injector: injectorOf(config),
         renew: config.updateOnUpgrade,
@@ -130,11 +155,13 @@ function lead(running: Running & { config: RuntimeConfig; lumigoWatch: LumigoWat
         previousRenewTime: term.previousRenewTime,
         watch: (kind, handler) => watchWorkloads({ ...running, signal: term.signal }, kind, handler),
       });
-      lumigoWatch.listener = onLumigo;
+      lumigoWatch.listener = reconciling.onLumigo;
+      telemetry.lead({ onToken: reconciling.onToken, onProblem: reconciling.onTelemetry });
     },
     onStoppedLeading: () => {
       metrics.leader.set(0);
       lumigoWatch.listener = undefined;
+      telemetry.lead(undefined);
     },
   });
 }

@@ -55,6 +55,22 @@ export function createMetrics() {
       help: '1 when the last probe through the API server reached the webhook, 0 when it did not; only the leader knows',
       registers,
     }),
+    telemetryReloads: new Counter({
+      name: 'lumigo_operator_telemetry_proxy_reloads_total',
+      help: 'Configurations that the telemetry proxy was to take up, by outcome (taken, failed)',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    telemetryCollected: new Gauge({
+      name: 'lumigo_operator_telemetry_collected_namespaces',
+      help: 'Namespaces whose Kubernetes events and objects the telemetry proxy of this replica collects',
+      registers,
+    }),
+    telemetryTokens: new Gauge({
+      name: 'lumigo_operator_telemetry_tokens',
+      help: 'Tokens that the telemetry proxy of this replica lets in',
+      registers,
+    }),
     certificateExpiry: new Gauge({
       name: 'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
       help: 'When the certificate that the webhook serves ends',

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from './control-plane/cache.ts';
+import { cacheFolder } from './programs/cache.ts';
 
 /** The Node.js that the operator's image runs. */
 const VERSION = '24.21.0';

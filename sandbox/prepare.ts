@@ -1,7 +1,7 @@
 import { bundle } from '../runtime/bundle.ts';
 import { describeError } from '../runtime/errors.ts';
-import { ensureBinaries } from './control-plane/build.ts';
-import { components } from './control-plane/components.ts';
+import { ensureBinaries } from './programs/build.ts';
+import { components } from './programs/components.ts';
 
 /** Before the tests: whatever they run against is built, and whoever waits sees what for. */
 try {

@@ -9,10 +9,11 @@ export const operatorUser = ({ name, namespace }: Settings): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
 const rules = (granted: readonly PolicyRule[]): k8s.PolicyRule[] =>
-  granted.map(({ apiGroups, resources, verbs }) => ({
+  granted.map(({ apiGroups, resources, verbs, resourceNames }) => ({
     apiGroups: [...apiGroups],
     resources: [...resources],
     verbs: [...verbs],
+    ...(resourceNames === undefined ? {} : { resourceNames: [...resourceNames] }),
   }));
 
 /** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
@@ -31,16 +32,22 @@ export class Access extends Construct {
       automountServiceAccountToken: false,
     });
 
-    const clusterRole = `${name}${suffixes.managerRole}`;
-    new k8s.KubeClusterRole(this, 'cluster-role', {
-      metadata: { name: clusterRole, labels: common },
-      rules: rules(permissions.cluster),
-    });
-    new k8s.KubeClusterRoleBinding(this, 'cluster-role-binding', {
-      metadata: { name: clusterRole, labels: common },
-      roleRef: reference('ClusterRole', clusterRole),
-      subjects,
-    });
+    // One pod has one account; two roles still say what each of its two programs needs.
+    for (const [id, suffix, granted] of [
+      ['cluster-role', suffixes.managerRole, permissions.cluster],
+      ['telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy],
+    ] as const) {
+      const clusterRole = `${name}${suffix}`;
+      new k8s.KubeClusterRole(this, id, {
+        metadata: { name: clusterRole, labels: common },
+        rules: rules(granted),
+      });
+      new k8s.KubeClusterRoleBinding(this, `${id}-binding`, {
+        metadata: { name: clusterRole, labels: common },
+        roleRef: reference('ClusterRole', clusterRole),
+        subjects,
+      });
+    }
 
     const role = `${name}${suffixes.leaderElectionRole}`;
     new k8s.KubeRole(this, 'role', {

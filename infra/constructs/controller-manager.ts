@@ -6,14 +6,15 @@ import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
 import { containerSecurity, podSecurity, probes, type Raw } from './pod.ts';
-import { managerEnvironment } from './runtime-environment.ts';
-import type { TelemetryProxy } from './telemetry-proxy.ts';
+import { managerEnvironment, type Delivery } from './runtime-environment.ts';
+import { configurationMount, type TelemetryProxy } from './telemetry-proxy.ts';
 
 const component = 'controller-manager';
 const certificates = 'webhook-certificates';
 
 export interface ControllerManagerProps {
   readonly settings: Settings;
+  readonly delivery: Delivery;
   /** The second container of each pod. */
   readonly telemetryProxy: TelemetryProxy;
 }
@@ -45,8 +46,7 @@ export class ControllerManager extends Construct {
       spec: {
         replicas: settings.controllerManager.replicas,
         selector,
-        // A webhook answers at any time of an upgrade.
-        strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+        strategy: strategy(settings),
         template: {
           metadata: {
             labels: { ...settings.podLabels, ...common, ...optOut },
@@ -70,13 +70,25 @@ export class ControllerManager extends Construct {
         selector: selectorLabels(settings),
         ports: [
           { name: 'metrics', port: ports.metrics, targetPort: k8s.IntOrString.fromString('metrics'), protocol: 'TCP' },
+          {
+            name: 'otlp-metrics',
+            port: ports.telemetryMetrics,
+            targetPort: k8s.IntOrString.fromString('otlp-metrics'),
+            protocol: 'TCP',
+          },
         ],
       },
     });
   }
 }
 
-function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
+/** A webhook answers at any time of an upgrade, unless a claimed volume must be free for the next pod first. */
+const strategy = ({ controllerManager }: Settings) =>
+  controllerManager.telemetryProxy.queue.claimName === ''
+    ? { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
+    : { type: 'Recreate' };
+
+function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
   return {
     serviceAccountName: `${settings.name}${suffixes.manager}`,
     automountServiceAccountToken: true,
@@ -84,7 +96,9 @@ function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityC
     enableServiceLinks: false,
     priorityClassName,
     terminationGracePeriodSeconds: 30,
-    securityContext: podSecurity,
+    // The manager has to find the telemetry proxy's process, to tell it of a new configuration.
+    shareProcessNamespace: true,
+    securityContext: podSecurity(settings),
     imagePullSecrets: settings.imagePullSecrets,
     nodeSelector: settings.nodeSelector,
     tolerations: settings.tolerations,
@@ -95,7 +109,8 @@ function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityC
       whenUnsatisfiable: 'ScheduleAnyway',
       labelSelector: { matchLabels: selectorLabels(settings) },
     })),
-    containers: [managerContainer(settings), telemetryProxy.container],
+    initContainers: [telemetryProxy.initContainer],
+    containers: [managerContainer(settings, delivery), telemetryProxy.container],
     volumes: [
       // Optional: the pod starts, and its webhook waits, until the certificate is there.
       { name: certificates, secret: { secretName: `${settings.name}${suffixes.certificates}`, optional: true } },
@@ -104,18 +119,18 @@ function podSpec({ settings, telemetryProxy }: ControllerManagerProps, priorityC
   };
 }
 
-function managerContainer(settings: Settings): Raw {
+function managerContainer(settings: Settings, delivery: Delivery): Raw {
   const { image, resources } = settings.controllerManager.manager;
   const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {
     name: 'manager',
     image: imageReference(image),
     imagePullPolicy: 'IfNotPresent',
-    env: managerEnvironment(settings),
+    env: managerEnvironment(settings, delivery),
     ports: [port('webhook', ports.webhook), port('health', ports.health), port('metrics', ports.metrics)],
     ...probes('health', paths.live, paths.ready),
     resources,
     securityContext: containerSecurity,
-    volumeMounts: [{ name: certificates, mountPath: mounts.certificates, readOnly: true }],
+    volumeMounts: [{ name: certificates, mountPath: mounts.certificates, readOnly: true }, configurationMount],
   };
 }

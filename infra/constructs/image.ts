@@ -4,7 +4,7 @@ export interface Image {
   readonly digest: string;
 }
 
-/** The reference by which a node pulls an image: by content where it is pinned, else by tag. */
+/** The reference by which a node pulls an image: by content where it is pinned (the tag is then for people), else by tag. */
 export function imageReference({ repository, tag, digest }: Image): string {
-  return digest === '' ? `${repository}:${tag}` : `${repository}@${digest}`;
+  return digest === '' ? `${repository}:${tag}` : `${repository}:${tag}@${digest}`;
 }

@@ -1,17 +1,23 @@
+import type { Settings } from '../settings-schema.ts';
+
 /**
  * A part of a pod in Kubernetes' own JSON, settings included as they are given. The API server checks its fields: the
  * tests apply everything with strict validation.
  */
 export type Raw = Readonly<Record<string, unknown>>;
 
+/** Both programs of the pod run as this user, so that one may signal the other and read what it wrote. */
+const user = 65_532;
+
 /**
- * What the `restricted` Pod Security Standard asks of a pod. No user is pinned: the images carry a numeric one, and
- * OpenShift assigns its own.
+ * What the `restricted` Pod Security Standard asks of a pod. OpenShift assigns a user itself, the same to all containers
+ * of a namespace.
  */
-export const podSecurity = {
+export const podSecurity = ({ platform }: Settings) => ({
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },
-};
+  ...(platform === 'openshift' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user }),
+});
 
 /** What it asks of a container; that nothing is written into the image's layers is our own wish. */
 export const containerSecurity = {

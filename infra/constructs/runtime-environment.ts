@@ -4,13 +4,17 @@ import type { Settings } from '../settings-schema.ts';
 import { operatorVersion } from '../version.ts';
 import { imageReference } from './image.ts';
 
+/** By which of its deliveries an operator is installed; telemetry says so. */
+export type Delivery = 'Manifests' | 'Helm' | 'Pulumi';
+
 /** Where instrumented programs of any namespace reach the telemetry proxy. */
 export const telemetryProxyUrl = ({ name, namespace, kubernetesClusterDomain }: Settings): string =>
   `http://${name}${suffixes.telemetryProxyService}.${namespace}.svc.${kubernetesClusterDomain}`;
 
 /** What the settings mean to the running operator; its pod's name is known to no one before it runs. */
-export function runtimeConfig(settings: Settings): Omit<RuntimeConfig, 'podName'> {
+export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<RuntimeConfig, 'podName'> {
   const { changes, injection, injectorWebhook, name } = settings;
+  const { queue } = settings.controllerManager.telemetryProxy;
   return {
     version: operatorVersion(),
     operatorName: name,
@@ -33,6 +37,18 @@ export function runtimeConfig(settings: Settings): Omit<RuntimeConfig, 'podName'
     metricsPort: ports.metrics,
     listenAddress: '',
     certificatesDirectory: mounts.certificates,
+    deploymentMethod: delivery,
+    clusterName: settings.cluster.name,
+    endpoint: settings.endpoint.otlp.url,
+    telemetryProxyDirectory: mounts.telemetryProxyConfiguration,
+    telemetryProxyQueueDirectory: mounts.telemetryProxyQueue,
+    telemetryProxyQueueBatches: queue.batches,
+    otlpHttpPort: ports.otlpHttp,
+    otlpGrpcPort: ports.otlpGrpc,
+    telemetryHealthPort: ports.telemetryHealth,
+    telemetryMetricsPort: ports.telemetryMetrics,
+    telemetryLoopPort: ports.telemetryLoop,
+    telemetryProxyCredentials: 'serviceAccount',
     logLevel: settings.debug.enabled ? 'debug' : 'info',
   };
 }
@@ -44,9 +60,9 @@ export function runtimeConfig(settings: Settings): Omit<RuntimeConfig, 'podName'
 const nodeOptions = { name: 'NODE_OPTIONS', value: '--max-semi-space-size=4 --max-old-space-size=160' };
 
 /** The manager's environment: its configuration, its pod's name as Kubernetes tells it, and what Node.js is to keep to. */
-export function managerEnvironment(settings: Settings) {
+export function managerEnvironment(settings: Settings, delivery: Delivery) {
   const podName = variableOf('podName');
-  const configuration = toEnvironment({ ...runtimeConfig(settings), podName: '' }).map(({ name, value }) =>
+  const configuration = toEnvironment({ ...runtimeConfig(settings, delivery), podName: '' }).map(({ name, value }) =>
     name === podName ? { name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } } : { name, value },
   );
   return [...configuration, nodeOptions];

@@ -1,53 +1,41 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { stringify } from 'yaml';
-import { mounts, ports, suffixes } from '../../runtime/contract.ts';
+import { mounts, paths, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
 import { containerSecurity, probes, type Raw } from './pod.ts';
+import { managerEnvironment, type Delivery } from './runtime-environment.ts';
 
-const configurationFile = 'collector.yaml';
-const volume = 'telemetry-proxy-configuration';
-const everywhere = (port: number): string => `0.0.0.0:${port}`;
+const configuration = 'telemetry-proxy-configuration';
+const queue = 'telemetry-proxy-queue';
 
-/** The collector's configuration: it takes telemetry in by OTLP and says how much in its log. */
-const configuration = {
-  extensions: { health_check: { endpoint: everywhere(ports.telemetryHealth) } },
-  receivers: {
-    otlp: {
-      protocols: { grpc: { endpoint: everywhere(ports.otlpGrpc) }, http: { endpoint: everywhere(ports.otlpHttp) } },
-    },
-  },
-  exporters: { debug: {} },
-  service: {
-    extensions: ['health_check'],
-    pipelines: {
-      traces: { receivers: ['otlp'], exporters: ['debug'] },
-      logs: { receivers: ['otlp'], exporters: ['debug'] },
-    },
-  },
-};
+/** Where the manager writes what the telemetry proxy reads. */
+export const configurationMount = { name: configuration, mountPath: mounts.telemetryProxyConfiguration };
+
+export interface TelemetryProxyProps {
+  readonly settings: Settings;
+  readonly delivery: Delivery;
+}
 
 /** What instrumented programs send their telemetry to: an OpenTelemetry Collector in the operator's pod, behind a Service. */
 export class TelemetryProxy extends Construct {
+  /** Writes the configuration that the collector starts with. */
+  readonly initContainer: Raw;
   readonly container: Raw;
   readonly volumes: readonly Raw[];
 
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, props: TelemetryProxyProps) {
     super(scope, id);
+    const { settings } = props;
     const { name, namespace } = settings;
-    const common = labels(settings, 'telemetry-proxy');
-    const configMap = `${name}${suffixes.telemetryProxyConfiguration}`;
-
-    new k8s.KubeConfigMap(this, 'configuration', {
-      metadata: { name: configMap, namespace, labels: common },
-      data: { [configurationFile]: stringify(configuration) },
-    });
-
     const target = k8s.IntOrString.fromString;
     new k8s.KubeService(this, 'service', {
-      metadata: { name: `${name}${suffixes.telemetryProxyService}`, namespace, labels: common },
+      metadata: {
+        name: `${name}${suffixes.telemetryProxyService}`,
+        namespace,
+        labels: labels(settings, 'telemetry-proxy'),
+      },
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(settings),
@@ -57,10 +45,24 @@ export class TelemetryProxy extends Construct {
         ],
       },
     });
-
+    this.initContainer = initContainer(props);
     this.container = container(settings);
-    this.volumes = [{ name: volume, configMap: { name: configMap } }];
+    this.volumes = volumes(settings);
   }
+}
+
+function initContainer({ settings, delivery }: TelemetryProxyProps): Raw {
+  const { image, resources } = settings.controllerManager.manager;
+  return {
+    name: 'telemetry-proxy-configuration',
+    image: imageReference(image),
+    imagePullPolicy: 'IfNotPresent',
+    args: ['--prepare-telemetry-proxy'],
+    env: managerEnvironment(settings, delivery),
+    resources,
+    securityContext: containerSecurity,
+    volumeMounts: [configurationMount],
+  };
 }
 
 function container(settings: Settings): Raw {
@@ -70,19 +72,52 @@ function container(settings: Settings): Raw {
     name: 'telemetry-proxy',
     image: imageReference(image),
     imagePullPolicy: 'IfNotPresent',
-    args: [`--config=${mounts.telemetryProxyConfiguration}/${configurationFile}`],
-    env: [
-      { name: 'LUMIGO_ENDPOINT', value: settings.endpoint.otlp.url },
-      { name: 'LUMIGO_CLUSTER_NAME', value: settings.cluster.name },
+    args: [
+      `--config=${mounts.telemetryProxyConfiguration}/${telemetryProxyFiles.configuration}`,
+      // The queue on disk keeps with each batch under which token it came.
+      '--feature-gates=exporter.PersistRequestContext',
     ],
+    env: memory,
     ports: [
       port('otlp-http', ports.otlpHttp),
       port('otlp-grpc', ports.otlpGrpc),
       port('otlp-health', ports.telemetryHealth),
+      port('otlp-metrics', ports.telemetryMetrics),
     ],
     ...probes('otlp-health', '/', '/'),
+    // It goes on for a moment when the pod is to stop, until every node has noticed that it is out of service.
+    lifecycle: { preStop: { httpGet: { path: paths.drain, port: ports.health } } },
     resources,
     securityContext: containerSecurity,
-    volumeMounts: [{ name: volume, mountPath: mounts.telemetryProxyConfiguration, readOnly: true }],
+    volumeMounts: [
+      { ...configurationMount, readOnly: true },
+      { name: queue, mountPath: mounts.telemetryProxyQueue },
+    ],
   };
+}
+
+/**
+ * Go's garbage collector works harder from 95 % of the limit on: as many million bytes as the limit has MiB. In this form
+ * it follows whatever limit is set, in every delivery. Before that the collector's own memory_limiter sets in, at 80 %.
+ */
+const memory = [
+  {
+    name: 'MEMORY_LIMIT_MIB',
+    valueFrom: {
+      resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' },
+    },
+  },
+  { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
+];
+
+function volumes(settings: Settings): Raw[] {
+  const { claimName, sizeLimit } = settings.controllerManager.telemetryProxy.queue;
+  return [
+    // It holds tokens, so it is never on a disk.
+    { name: configuration, emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } },
+    {
+      name: queue,
+      ...(claimName === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName } }),
+    },
+  ];
 }

@@ -39,11 +39,6 @@ export function createReconcilerApi(client: Client, component: { version: string
       return object.metadata;
     },
 
-    async readSecret(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
-      const secret = await client.get({ group: '', version: 'v1', plural: 'secrets', namespace, name });
-      return (secret as { data?: Record<string, string> }).data ?? {};
-    },
-
     async readLumigo(lumigo: LumigoResource): Promise<LumigoResource> {
       return asLumigo(await client.get(lumigoRef(lumigo)));
     },
@@ -68,6 +63,14 @@ export function createReconcilerApi(client: Client, component: { version: string
       const body = { metadata: { labels: { [label]: value } } };
       const options = { fieldManager, dryRun: true, metadataOnly: true };
       return (await client.patch(lumigoRef(lumigo), { kind: 'merge', body }, options)).warnings;
+    },
+
+    /** Tells of something that concerns a Lumigo as a whole. */
+    async postLumigoEvent({ metadata }: LumigoResource, event: Omit<InstrumentationEvent, 'type'>): Promise<void> {
+      const { apiVersion, kind } = contract;
+      const { namespace, name, uid, resourceVersion = '' } = metadata;
+      const regarding = { apiVersion, kind, namespace, name, uid, resourceVersion };
+      await postEvent(client, eventObject({ regarding, ...event, type: 'Warning', ...component, now: new Date() }));
     },
 
     async postEvent(record: WorkloadRecord, event: InstrumentationEvent): Promise<void> {

@@ -10,6 +10,7 @@ const input: StatusInput = {
   instrumented: [],
   instrumentedCount: 0,
   webhook: undefined,
+  telemetry: undefined,
   now: '2026-11-20T10:00:00Z',
 };
 const later = '2026-11-20T11:00:00Z';

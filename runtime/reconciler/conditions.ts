@@ -1,10 +1,5 @@
 import type { Condition, InstrumentedResource, LumigoStatus } from '../injection/types.ts';
-
-/** A reason for a Lumigo not to act: CamelCase for programs, a sentence for people. */
-export interface Problem {
-  readonly reason: string;
-  readonly message: string;
-}
+import type { Problem } from '../problem.ts';
 
 export interface StatusInput {
   readonly generation: number | undefined;
@@ -17,6 +12,8 @@ export interface StatusInput {
   readonly instrumentedCount: number;
   /** Whether the API server reaches the webhook; undefined until it was tried. */
   readonly webhook: Problem | 'reachable' | undefined;
+  /** Whether events and objects are collected; undefined until the telemetry proxy was asked to. */
+  readonly telemetry: Problem | 'working' | undefined;
   readonly now: string;
 }
 
@@ -26,7 +23,12 @@ export const LISTED_RESOURCES = 1_000;
 /** The status that a Lumigo should have. Times of conditions whose status stays are kept, so that nothing changes without a cause. */
 export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
   const known = new Map(current?.conditions?.map((condition) => [condition.type, condition]));
-  const conditions = [activeCondition(input), errorCondition(input), ...webhookCondition(input)].map((condition) => {
+  const conditions = [
+    activeCondition(input),
+    errorCondition(input),
+    ...webhookCondition(input),
+    ...telemetryCondition(input),
+  ].map((condition) => {
     const before = known.get(condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : input.now;
     const observed = input.generation === undefined ? {} : { observedGeneration: input.generation };
@@ -77,6 +79,20 @@ function webhookCondition({ webhook }: StatusInput): Untimed[] {
       },
     ];
   return [{ type: 'WebhookReachable', status: 'False', ...webhook }];
+}
+
+function telemetryCondition({ telemetry }: StatusInput): Untimed[] {
+  if (telemetry === undefined) return [];
+  if (telemetry === 'working')
+    return [
+      {
+        type: 'TelemetryProxyReady',
+        status: 'True',
+        reason: 'ConfigurationTaken',
+        message: 'The telemetry proxy collects what the Lumigo resources ask for',
+      },
+    ];
+  return [{ type: 'TelemetryProxyReady', status: 'False', ...telemetry }];
 }
 
 function progress({ pending, failed }: StatusInput): string {

@@ -1,12 +1,13 @@
 import type { Logger } from 'pino';
-import { probeLabel, workloads as kinds, type WorkloadKind } from '../contract.ts';
+import { eventReasons, probeLabel, workloads as kinds, type WorkloadKind } from '../contract.ts';
+import type { ReadSecret } from '../credential.ts';
 import { describeError } from '../errors.ts';
-import type { InjectorSettings, Metadata } from '../injection/types.ts';
+import type { InjectorSettings, LumigoResource, Metadata } from '../injection/types.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReconcilerApi } from './api.ts';
 import { Changer } from './changer.ts';
-import type { Problem } from './conditions.ts';
+import type { Problem } from '../problem.ts';
 import { converge } from './converge.ts';
 import { KeyQueue } from './key-queue.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
@@ -19,6 +20,7 @@ import { WorkloadStore } from './workload-store.ts';
 
 export interface LeaderOptions {
   readonly api: ReconcilerApi;
+  readonly readSecret: ReadSecret;
   readonly lumigoes: LumigoStore;
   readonly injector: InjectorSettings;
   readonly renew: boolean;
@@ -43,15 +45,26 @@ export interface WatchHandler {
 /** An earlier leader told of a change within seconds; twice told is prevented by the event's name, for an hour. */
 const TELLING_MS = 10 * 60_000;
 const STATUS_MS = 1_000;
+/** A failure of all is told to some, as an event; the condition tells everybody. */
+const TOLD = 20;
 
-/** The reconciler, for as long as this replica leads. Tells through `onLumigo` which namespace to look at again. */
-export function startReconciling(options: LeaderOptions): {
-  onLumigo: (namespace: string) => void;
-  synced: Promise<void>;
-} {
+/** What the reconciler wants to be told for as long as this replica leads. */
+export interface Reconciling {
+  /** A Lumigo of this namespace changed. */
+  readonly onLumigo: (namespace: string) => void;
+  /** Another token stands in a Secret of this namespace, or none any more. */
+  readonly onToken: (namespace: string) => void;
+  /** The telemetry proxy collects as it should, or does not: then why, and for which Lumigo resources. */
+  readonly onTelemetry: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
+  readonly synced: Promise<void>;
+}
+
+/** The reconciler, for as long as this replica leads. */
+export function startReconciling(options: LeaderOptions): Reconciling {
   const { api, lumigoes, logger, signal, metrics } = options;
   const store = new WorkloadStore();
   let webhook: Problem | 'reachable' | undefined;
+  let telemetry: Problem | 'working' | undefined;
   const reporter = new Reporter({
     post: async (record, event) => {
       await api.postEvent(record, event);
@@ -93,12 +106,13 @@ export function startReconciling(options: LeaderOptions): {
     lumigoes,
     workloads: store,
     writer: new LumigoWriter({ lumigoes, writeFinalizers: api.writeFinalizers, mergeStatus: api.mergeStatus }),
-    readSecret: api.readSecret,
+    readSecret: options.readSecret,
     readLumigo: api.readLumigo,
     request: (record) => changer.request(record),
     pending: (namespace) => changer.pending(namespace),
     onVanished: (record) => reporter.changed(record, lumigoes.policy(record.namespace), 'removed'),
     webhook: () => webhook,
+    telemetry: () => telemetry,
     removalDeadlineMs: options.removalDeadlineMs,
     logger,
     now: Date.now,
@@ -139,7 +153,25 @@ export function startReconciling(options: LeaderOptions): {
       for (const namespace of lumigoes.namespaces()) queue.add(namespace);
     },
   });
-  return { onLumigo: (namespace) => void synced.then(() => queue.add(namespace)), synced };
+  return {
+    onLumigo: (namespace) => void synced.then(() => queue.add(namespace)),
+    onToken: (namespace) => {
+      namespaces.recheckCredential(namespace);
+      void synced.then(() => queue.add(namespace));
+    },
+    onTelemetry: (result, affected) => {
+      if (JSON.stringify(result) === JSON.stringify(telemetry)) return;
+      telemetry = result;
+      for (const namespace of lumigoes.namespaces()) queue.add(namespace);
+      if (result === 'working') return;
+      const event = { reason: eventReasons.telemetryFailed, message: result.message, key: new Date().toISOString() };
+      for (const lumigo of affected.slice(0, TOLD))
+        api.postLumigoEvent(lumigo, event).catch((error: unknown) => {
+          logger.warn({ namespace: lumigo.metadata.namespace, problem: describeError(error) }, 'event not posted');
+        });
+    },
+    synced,
+  };
 }
 
 const sinceOf = (previousRenewTime: string | undefined): string =>

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import type { LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
 import { isConflict, isNotFound } from '../kubernetes/errors.ts';
-import { statusOf, type Problem } from './conditions.ts';
-import { checkCredential, type ReadSecret } from './credential.ts';
+import { readCredential, type ReadSecret } from '../credential.ts';
+import type { Problem } from '../problem.ts';
+import { statusOf } from './conditions.ts';
 import { summarize } from './instrumented.ts';
 import type { LumigoWriter } from './lumigo-writer.ts';
 import { credentialDueMs, newNamespaceState, type NamespaceState } from './namespace-state.ts';
@@ -24,6 +25,7 @@ export interface NamespaceReconcilerOptions {
   /** Tells of an instrumentation that an earlier leader listed and that is gone now. */
   readonly onVanished: (record: WorkloadRecord) => Promise<void>;
   readonly webhook: () => Problem | 'reachable' | undefined;
+  readonly telemetry: () => Problem | 'working' | undefined;
   readonly removalDeadlineMs: number;
   readonly logger: Logger;
   /** Milliseconds since 1970. */
@@ -36,6 +38,8 @@ const AFTERGLOW_MS = 30_000;
 const WAIT_MS = 1_000;
 
 const CONFLICT_MS = 200;
+
+const secretOf = ({ spec }: LumigoResource) => spec?.lumigoToken?.secretRef;
 
 type Requeue = { requeueAfterMs?: number } | undefined;
 
@@ -137,12 +141,19 @@ export class NamespaceReconciler {
 
   async #checkCredential(lumigo: LumigoResource, state: NamespaceState): Promise<void> {
     const { now, readSecret } = this.#options;
-    const specText = JSON.stringify(lumigo.spec?.lumigoToken ?? null);
+    const reference = secretOf(lumigo);
+    const specText = JSON.stringify(reference ?? null);
     const known = state.credential?.specText === specText ? state.credential : undefined;
     if (known !== undefined && this.#untilCredentialDue(state) > 0) return;
-    const problem = await checkCredential(readSecret, lumigo.metadata.namespace, lumigo.spec);
+    const { problem } = await readCredential(readSecret, lumigo.metadata.namespace, reference);
     const failures = problem === undefined ? 0 : (known?.failures ?? 0) + 1;
     state.credential = { specText, problem, checkedAt: now(), failures };
+  }
+
+  /** The Secret changed: the next look reads it again. */
+  recheckCredential(namespace: string): void {
+    const state = this.#states.get(namespace);
+    if (state !== undefined) state.credential = undefined;
   }
 
   #untilCredentialDue({ credential }: NamespaceState): number {
@@ -178,7 +189,7 @@ export class NamespaceReconciler {
   }
 
   async #writeStatus(lumigo: LumigoResource, acting: LumigoResource, state: NamespaceState): Promise<void> {
-    const { lumigoes, workloads, writer, pending, webhook, now } = this.#options;
+    const { lumigoes, workloads, writer, pending, webhook, telemetry, now } = this.#options;
     const { namespace, generation, deletionTimestamp, uid } = lumigo.metadata;
     const acts = uid === acting.metadata.uid;
     const waiting = acts ? pending(namespace) : 0;
@@ -191,6 +202,7 @@ export class NamespaceReconciler {
         problem: problemOf(lumigo, standing),
         pending: waiting,
         webhook: acts ? webhook() : undefined,
+        telemetry: acts ? telemetry() : undefined,
         now: new Date(now()).toISOString().replace(/\.\d+Z$/, 'Z'),
       },
       lumigo.status,

@@ -1,4 +1,4 @@
-import type { Problem } from './conditions.ts';
+import type { Problem } from '../problem.ts';
 
 /** What the leader keeps in mind of one namespace between two looks at it. */
 export interface NamespaceState {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { probeEchoPrefix } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
-import type { Problem } from './conditions.ts';
+import type { Problem } from '../problem.ts';
 
 export interface ProbeOptions {
   /** A Lumigo to probe with; without one there is nothing that the webhook would have to do. */

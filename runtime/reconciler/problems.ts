@@ -1,5 +1,5 @@
 import type { LumigoResource } from '../injection/types.ts';
-import type { Problem } from './conditions.ts';
+import type { Problem } from '../problem.ts';
 
 export interface Standing {
   /** The Lumigo that acts for the namespace; there is one wherever this is asked. */

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { bundle } from '../../runtime/bundle.ts';
-import { ensureBinaries } from '../control-plane/build.ts';
-import { cacheFolder } from '../control-plane/cache.ts';
+import { ensureBinaries } from '../programs/build.ts';
+import { cacheFolder } from '../programs/cache.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { install } from '../manager/install.ts';

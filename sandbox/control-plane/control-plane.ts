@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '../../runtime/kubernetes/client.ts';
 import { createTransport, type Transport } from '../../runtime/kubernetes/transport.ts';
-import { ensureBinaries, type Progress } from './build.ts';
+import { ensureBinaries, type Progress } from '../programs/build.ts';
 import { writeFiles, type Credentials } from './files.ts';
 import { apiServerFlags, controllerManagerFlags, etcdFlags, type Addresses } from './flags.ts';
 import { startGuardian, type Guardian } from './guardian.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../../runtime/kubernetes/client.ts';
-import { isBuilt, type Progress } from '../control-plane/build.ts';
+import { isBuilt, type Progress } from '../programs/build.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { install } from '../manager/install.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { bundle } from '../../runtime/bundle.ts';
 import { describeError } from '../../runtime/errors.ts';
-import { ensureBinaries } from '../control-plane/build.ts';
+import { ensureBinaries } from '../programs/build.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { Narrator } from './narrator.ts';
 import { ownCluster } from './own-cluster.ts';

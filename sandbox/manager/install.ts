@@ -15,6 +15,8 @@ export interface Installation {
   readonly authority: KeyPair;
   /** The environment that the manifests give the manager's container, without what the pod itself would add. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What they give the telemetry proxy's on its command line, besides where its configuration is. */
+  readonly collectorArgs: readonly string[];
 }
 
 export interface InstallOptions {
@@ -41,7 +43,14 @@ export async function install(
     else if (webhookPort !== undefined) await apply(client, onLoopback(manifest, webhookPort, authority.certificate));
     if (manifest.kind === 'CustomResourceDefinition') await whenServed(client);
   }
-  return { settings, manifests, certificate, authority, environment: environmentOf(manifests) };
+  return {
+    settings,
+    manifests,
+    certificate,
+    authority,
+    environment: environmentOf(manifests),
+    collectorArgs: collectorArgsOf(manifests),
+  };
 }
 
 interface Webhook {
@@ -76,16 +85,24 @@ async function whenServed(client: Client): Promise<void> {
 
 interface Container {
   readonly name: string;
+  readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
 }
 
-function environmentOf(manifests: readonly Manifest[]): Record<string, string> {
+function containerOf(manifests: readonly Manifest[], wanted: string): Container {
   const deployment = manifests.find(({ kind }) => kind === 'Deployment');
   const spec = deployment?.['spec'] as { template: { spec: { containers: readonly Container[] } } } | undefined;
-  const manager = spec?.template.spec.containers.find(({ name }) => name === 'manager');
-  if (manager === undefined) throw new Error('the synthesized manifests hold no manager');
+  const found = spec?.template.spec.containers.find(({ name }) => name === wanted);
+  if (found === undefined) throw new Error(`the synthesized manifests hold no container '${wanted}'`);
+  return found;
+}
+
+const collectorArgsOf = (manifests: readonly Manifest[]): readonly string[] =>
+  (containerOf(manifests, 'telemetry-proxy').args ?? []).filter((argument) => !argument.startsWith('--config='));
+
+function environmentOf(manifests: readonly Manifest[]): Record<string, string> {
   return Object.fromEntries(
-    (manager.env ?? []).flatMap(({ name, value }) =>
+    (containerOf(manifests, 'manager').env ?? []).flatMap(({ name, value }) =>
       value === undefined || value === mounts.certificates ? [] : [[name, value]],
     ),
   );

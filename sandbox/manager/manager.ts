@@ -8,6 +8,7 @@ import type { Client } from '../../runtime/kubernetes/client.ts';
 import type { KeyPair } from '../../runtime/tls/issue.ts';
 import type { Guardian } from '../control-plane/guardian.ts';
 import { freePorts, launch, type Running } from '../control-plane/processes.ts';
+import { startCollector, telemetryPlace, type Collector } from './collector.ts';
 import type { Installation } from './install.ts';
 
 /** The cluster that a manager works for. */
@@ -26,9 +27,12 @@ export interface ManagerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The Node.js to run it with; left out: this one. */
   readonly node?: string;
+  /** Whether the telemetry proxy runs beside it. Default: no. */
+  readonly collector?: boolean;
 }
 
 export interface Manager extends Running {
+  readonly collector: Collector | undefined;
   readonly webhookPort: number;
   readonly healthPort: number;
   readonly metricsPort: number;
@@ -56,8 +60,28 @@ export async function startManager(
   const [healthPort = 0, metricsPort = 0] = await freePorts(2);
   const certificates = join(folder, 'certificates');
   writeCertificate(certificates, installation.certificate, installation.authority.certificate);
-  await writeServiceAccount(cluster, installation, join(folder, 'service-account'));
+  const token = await writeServiceAccount(cluster, installation, join(folder, 'service-account'));
   const { hostname, port } = new URL(cluster.server);
+  const place = await telemetryPlace(folder);
+  const environment = {
+    PATH: process.env['PATH'],
+    ...installation.environment,
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port,
+    LUMIGO_POD_NAME: name,
+    LUMIGO_LISTEN_ADDRESS: '127.0.0.1',
+    LUMIGO_WEBHOOK_PORT: String(webhookPort),
+    LUMIGO_HEALTH_PORT: String(healthPort),
+    LUMIGO_METRICS_PORT: String(metricsPort),
+    LUMIGO_CERTIFICATES_DIR: certificates,
+    LUMIGO_DRAIN_SECONDS: '0',
+    ...place.environment,
+    ...options.environment,
+  };
+  const collector =
+    options.collector === true
+      ? await startCollector({ cluster, name, place, environment, token, args: installation.collectorArgs })
+      : undefined;
   const started = performance.now();
   const running = launch({
     name,
@@ -65,20 +89,7 @@ export async function startManager(
     args: [bundlePath, '--service-account', join(folder, 'service-account')],
     folder: cluster.dir,
     guardian: cluster.guardian,
-    environment: {
-      PATH: process.env['PATH'],
-      ...installation.environment,
-      KUBERNETES_SERVICE_HOST: hostname,
-      KUBERNETES_SERVICE_PORT: port,
-      LUMIGO_POD_NAME: name,
-      LUMIGO_LISTEN_ADDRESS: '127.0.0.1',
-      LUMIGO_WEBHOOK_PORT: String(webhookPort),
-      LUMIGO_HEALTH_PORT: String(healthPort),
-      LUMIGO_METRICS_PORT: String(metricsPort),
-      LUMIGO_CERTIFICATES_DIR: certificates,
-      LUMIGO_DRAIN_SECONDS: '0',
-      ...options.environment,
-    },
+    environment,
   });
   await whenReady(running, healthPort);
   return {
@@ -87,7 +98,12 @@ export async function startManager(
     healthPort,
     metricsPort,
     certificates,
+    collector,
     readyAfterMs: performance.now() - started,
+    async stop(signal) {
+      // Its container ends with the pod, whatever ends that.
+      await Promise.all([running.stop(signal), collector?.stop()]);
+    },
     metric: async (metric) => sumOf(metric, (await get(metricsPort, paths.metrics)).text),
   };
 }
@@ -105,8 +121,12 @@ export function writeCertificate(folder: string, { certificate, key }: KeyPair, 
   }
 }
 
-/** The files that a pod finds of its ServiceAccount, with a token of its own. */
-export async function writeServiceAccount(cluster: Cluster, { settings }: Installation, folder: string): Promise<void> {
+/** The files that a pod finds of its ServiceAccount, with a token of its own; returns the token. */
+export async function writeServiceAccount(
+  cluster: Cluster,
+  { settings }: Installation,
+  folder: string,
+): Promise<string> {
   const { name, namespace } = settings;
   const ref = {
     group: '',
@@ -131,6 +151,7 @@ export async function writeServiceAccount(cluster: Cluster, { settings }: Instal
     ['namespace', namespace],
   ] as const)
     writeFileSync(join(folder, file), text, { mode: 0o600 });
+  return token;
 }
 
 async function whenReady(running: Running, port: number): Promise<void> {

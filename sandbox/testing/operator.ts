@@ -29,6 +29,8 @@ export interface OperatorBench {
 export interface OperatorOptions extends ControlPlaneOptions {
   readonly settings?: object;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Whether each manager has its telemetry proxy beside it. */
+  readonly collector?: boolean;
 }
 
 /** The deadline that tests can wait for. */
@@ -50,7 +52,8 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Prom
   const settings = options.settings ?? {};
   const installation = await install(cluster.client, { settings, webhookPort });
   const environment = { ...impatient, ...options.environment };
-  const start = () => startManager(cluster, installation, { webhookPort, environment });
+  const { collector = false } = options;
+  const start = () => startManager(cluster, installation, { webhookPort, environment, collector });
   let manager = await start();
   const others: Manager[] = [];
   return {
@@ -70,6 +73,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Prom
         name: `manager-${others.length + 1}`,
         webhookPort: port,
         environment,
+        collector,
       });
       others.push(another);
       return another;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { cacheFolder, cacheKey } from './cache.ts';
 import { components } from './components.ts';
 
-const sources = { goMod: 'module a', goSum: 'b', goVersion: 'go version go1.24.0 linux/amd64' };
+const sources = { goMod: 'module a', goSum: 'b', own: 'package main', goVersion: 'go version go1.24.0 linux/amd64' };
 
 describe('the cache of built programs', () => {
   it('stands where the user says, else where the system keeps caches', () => {
@@ -16,7 +16,7 @@ describe('the cache of built programs', () => {
     expect(new Set(keys).size).toBe(components.length);
     const [etcd] = components;
     if (etcd === undefined) throw new Error('no component');
-    for (const change of [{ goMod: 'x' }, { goSum: 'x' }, { goVersion: 'x' }])
+    for (const change of [{ goMod: 'x' }, { goSum: 'x' }, { own: 'x' }, { goVersion: 'x' }])
       expect(cacheKey(etcd, { ...sources, ...change })).not.toBe(cacheKey(etcd, sources));
     expect(cacheKey(etcd, { ...sources })).toBe(cacheKey(etcd, sources));
   });

@@ -14,12 +14,14 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
 export interface Sources {
   readonly goMod: string;
   readonly goSum: string;
+  /** The program's own sources, where it has some. */
+  readonly own: string;
   /** What `go version` says. */
   readonly goVersion: string;
 }
 
 /** Whatever changes the program changes this key: a built program is used again as long as its key is the same. */
-export function cacheKey({ goPackage, ldflags }: Component, { goMod, goSum, goVersion }: Sources): string {
-  const parts = [goPackage, ldflags, goMod, goSum, goVersion];
+export function cacheKey({ goPackage, ldflags }: Component, { goMod, goSum, own, goVersion }: Sources): string {
+  const parts = [goPackage, ldflags, goMod, goSum, own, goVersion];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

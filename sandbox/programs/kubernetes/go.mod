@@ -1,4 +1,4 @@
-module github.com/lumigo-io/lumigo-kubernetes-operator/sandbox/control-plane/kubernetes
+module github.com/lumigo-io/lumigo-kubernetes-operator/sandbox/programs/kubernetes
 
 go 1.24.0
 

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+
+/** A process that runs, told apart from a later one with the same number. */
+export interface CollectorProcess {
+  readonly pid: number;
+  /** When it began, in the system's own count. */
+  readonly began: string;
+}
+
+/**
+ * The process that runs with a configuration file, looked for in the process list: the containers of the pod share one
+ * (`shareProcessNamespace`). Undefined while there is none.
+ */
+export function findCollector(configurationFile: string): CollectorProcess | undefined {
+  for (const entry of list('/proc')) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const words = read(`/proc/${pid}/cmdline`).split('\0');
+    if (!words.includes(`--config=${configurationFile}`)) continue;
+    const began = beganAt(pid);
+    if (began !== undefined) return { pid, began };
+  }
+  return undefined;
+}
+
+/** When a process began; undefined when there is none, or one that has ended and was not yet noticed by its parent. */
+function beganAt(pid: number): string | undefined {
+  const stat = read(`/proc/${pid}/stat`);
+  // After the name, which stands in brackets and may hold anything: the state, and 18 fields on the start in clock ticks.
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === 'Z' ? undefined : fields[18];
+}
+
+const list = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+
+const read = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** Asks the collector to read its configuration again. False when it is gone. */
+export function askToReload({ pid }: CollectorProcess): boolean {
+  try {
+    return process.kill(pid, 'SIGHUP');
+  } catch {
+    return false;
+  }
+}
+
+const ANSWER_MS = 2_000;
+
+/** Since when the collector's components are up (its `upSince`), which each reload begins anew; undefined while they are not. */
+export function upSince(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const sent = request({ host, port, path: '/', timeout: ANSWER_MS }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve(response.statusCode === 200 ? sinceOf(Buffer.concat(chunks)) : undefined));
+    });
+    sent.on('timeout', () => sent.destroy());
+    sent.on('error', () => resolve(undefined));
+    sent.end();
+  });
+}
+
+function sinceOf(body: Buffer): string | undefined {
+  try {
+    return (JSON.parse(body.toString('utf8')) as { upSince?: string }).upSince;
+  } catch {
+    return undefined;
+  }
+}

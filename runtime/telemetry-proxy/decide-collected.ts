@@ -1,0 +1,24 @@
+import type { LumigoResource } from '../injection/types.ts';
+
+/** What the Lumigo that acts for a namespace means for its telemetry. */
+export interface NamespaceTelemetry {
+  /** Its token is let in. */
+  readonly letIn: boolean;
+  /** Its events and object versions are sent. */
+  readonly collect: boolean;
+}
+
+/** A Lumigo that is not active lets nobody in; one that is being deleted collects no more. */
+export function telemetryOf(acting: LumigoResource | undefined): NamespaceTelemetry {
+  if (acting === undefined) return { letIn: false, collect: false };
+  if (acting.metadata.deletionTimestamp !== undefined) return { letIn: true, collect: false };
+  const active = isActive(acting);
+  return { letIn: active, collect: active && wantsEvents(acting) };
+}
+
+const isActive = ({ status }: LumigoResource): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Active' && condition.status === 'True') === true;
+
+/** Fields that are missing are on. */
+const wantsEvents = ({ spec }: LumigoResource): boolean =>
+  spec?.infrastructure?.enabled !== false && spec?.infrastructure?.kubeEvents?.enabled !== false;

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { telemetryProxyFiles } from '../contract.ts';
+import { render, serialize } from './render.ts';
+import type { Collection, ProxySettings } from './types.ts';
+
+export const configurationFile = (folder: string): string => join(folder, telemetryProxyFiles.configuration);
+export const tokensFile = (folder: string): string => join(folder, telemetryProxyFiles.tokens);
+
+export function writeConfiguration(folder: string, settings: ProxySettings, collection?: Collection): void {
+  write(configurationFile(folder), serialize(render(settings, collection)));
+}
+
+/** One a line. An empty file would let in an empty token, so one that nobody can know stands for none. */
+export function writeTokens(folder: string, tokens: readonly string[]): void {
+  write(tokensFile(folder), (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'));
+}
+
+/**
+ * What a collector that starts finds: it forwards, for nobody yet, and collects nothing. An init container writes it, so
+ * the collector need not wait for the manager.
+ */
+export function prepare(folder: string, settings: ProxySettings): void {
+  mkdirSync(folder, { recursive: true });
+  // After a restart of the manager those who were let in stay so until their tokens are read again.
+  if (!existsSync(tokensFile(folder))) writeTokens(folder, []);
+  writeConfiguration(folder, settings);
+}
+
+/** Whole or not at all, and for nobody else to read: it holds tokens. */
+function write(file: string, text: string): void {
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, text, { mode: 0o600 });
+  renameSync(unfinished, file);
+}

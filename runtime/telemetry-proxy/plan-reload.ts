@@ -1,0 +1,55 @@
+import type { CollectedNamespace } from './types.ts';
+
+/** What the collector should do, or does: which namespaces it collects with which tokens; undefined: it only forwards. */
+export interface Duty {
+  readonly namespaces: readonly CollectedNamespace[];
+  /** Grows when the watches should be begun anew. */
+  readonly renewals: number;
+}
+
+export interface Failure {
+  readonly duty: string;
+  /** How often in a row. */
+  readonly count: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export interface ReloadInput {
+  readonly wanted: Duty | undefined;
+  /** What the running process does, as text; undefined: nobody knows. */
+  readonly running: string | undefined;
+  /** The last duty that it was seen to take up. */
+  readonly lastGood: Duty | undefined;
+  readonly failure: Failure | undefined;
+  readonly now: number;
+}
+
+/** Two duties that are the same text need no reload between them. */
+export const textOf = (duty: Duty | undefined): string =>
+  duty === undefined || duty.namespaces.length === 0 ? 'forward' : JSON.stringify(duty);
+
+const FIRST_MS = 5_000;
+const MOST_MS = 5 * 60_000;
+
+export const retryMs = (failures: number): number => Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
+
+/**
+ * What to reload the collector with, if anything. A duty that it did not take up is tried again after a while that grows;
+ * until then it goes on with the last one that it did.
+ */
+export function planReload({
+  wanted,
+  running,
+  lastGood,
+  failure,
+  now,
+}: ReloadInput): { duty: Duty | undefined } | undefined {
+  const failed = failure?.duty === textOf(wanted) && now < failure.at + retryMs(failure.count);
+  const fallback = textOf(lastGood) === textOf(wanted) ? undefined : lastGood;
+  const duty = failed ? fallback : wanted;
+  return running === textOf(duty) ? undefined : { duty };
+}
+
+/** How long reading everything of some namespaces may take: the collector asks for five lists a second. */
+export const initialMs = (namespaces: number): number => 10_000 + namespaces * 2_000;

@@ -1,0 +1,190 @@
+import type { Logger } from 'pino';
+import { workloads, type WorkloadKind } from '../contract.ts';
+import type { ReadSecret } from '../credential.ts';
+import { describeError } from '../errors.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoStore } from '../lumigo-store.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Problem } from '../problem.ts';
+import { Debounce } from './debounce.ts';
+import { telemetryOf } from './decide-collected.ts';
+import { prepare, writeTokens } from './files.ts';
+import { OptIns } from './opt-ins.ts';
+import type { Duty } from './plan-reload.ts';
+import { Reloader } from './reloader.ts';
+import { TokenBook, type TokenSource } from './token-book.ts';
+import type { ProxySettings } from './types.ts';
+
+export interface TelemetryProxyOptions {
+  /** Where the collector finds its files. */
+  readonly folder: string;
+  readonly settings: ProxySettings;
+  readonly lumigoes: LumigoStore;
+  readonly readSecret: ReadSecret;
+  readonly readClusterUid: () => Promise<string>;
+  readonly versions: () => Promise<Readonly<Record<string, string>>>;
+  /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
+  readonly watchLabelled: (kind: WorkloadKind, handler: ReturnType<OptIns['handler']>) => Promise<void>;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Quiet for so long, a burst of changes is over; a burst that goes on is not waited for longer than the second. */
+const pause = { quietMs: 300, atMostMs: 1_500 };
+/** How often the collector is looked at, should nothing change. */
+const LOOK_MS = 1_000;
+/** A connection that breaks again and again is no reason to reload again and again. */
+const RENEWAL_MS = 60_000;
+
+/** What the reconciler of the replica that leads is told by the proxy, and tells it. */
+export interface Leading {
+  /** Another token stands in a Secret of this namespace, or none any more. */
+  readonly onToken: (namespace: string) => void;
+  /** The collector does what it should, or does not: then why. */
+  readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
+}
+
+/**
+ * Keeps the collector beside this manager as the Lumigo resources want it: on every replica it lets in the right tokens,
+ * on the one that leads it collects.
+ */
+export class TelemetryProxy {
+  readonly #options: TelemetryProxyOptions;
+  readonly #book: TokenBook;
+  readonly #optIns: OptIns;
+  readonly #reloader: Reloader;
+  readonly #debounce: Debounce;
+  #settings: ProxySettings;
+  #leading: Leading | undefined;
+  #renewals = 0;
+  #renewedAt = 0;
+  #letIn = '';
+  #complete = false;
+
+  constructor(options: TelemetryProxyOptions) {
+    const { signal, readSecret, logger, versions, folder } = options;
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#book = new TokenBook({
+      readSecret,
+      signal,
+      onChange: (namespace) => {
+        this.#leading?.onToken(namespace);
+        this.#debounce.touch();
+      },
+    });
+    this.#optIns = new OptIns(() => this.changed());
+    this.#debounce = new Debounce(pause);
+    this.#reloader = new Reloader({
+      folder,
+      settings: () => this.#settings,
+      versions,
+      onReload: (outcome) => this.#onReload(outcome),
+      logger,
+      signal,
+    });
+  }
+
+  /** A Lumigo changed, if only in its status. */
+  changed(): void {
+    this.#debounce.touch();
+  }
+
+  /** This replica leads from now on, or no more. */
+  lead(leading: Leading | undefined): void {
+    this.#leading = leading;
+    this.#debounce.touch();
+  }
+
+  /** The API server was away: whatever the collector watched there, it had better watch anew. */
+  renew(): void {
+    if (Date.now() < this.#renewedAt + RENEWAL_MS) return;
+    this.#renewedAt = Date.now();
+    this.#renewals += 1;
+    this.#debounce.touch();
+  }
+
+  /** What keeps this replica from taking telemetry in, in words; empty when nothing does. */
+  unready(): string[] {
+    return this.#complete ? [] : ['the tokens that may send telemetry are not read yet'];
+  }
+
+  /** Works until the signal is aborted. `lumigoesSynced`: all Lumigo resources are known. */
+  async run(lumigoesSynced: Promise<void>): Promise<void> {
+    const { folder, signal, readClusterUid, logger, watchLabelled } = this.#options;
+    prepare(folder, this.#settings);
+    const watched = workloads.map((kind) => watchLabelled(kind, this.#optIns.handler(kind)));
+    await Promise.all([lumigoesSynced, ...watched]);
+    if (signal.aborted) return;
+    const reading = this.#book.run();
+    while (!signal.aborted) {
+      await this.#look(readClusterUid).catch((error: unknown) => {
+        logger.warn({ problem: describeError(error) }, 'telemetry proxy not looked after');
+      });
+      await this.#debounce.wait(LOOK_MS, signal);
+    }
+    await reading;
+  }
+
+  async #look(readClusterUid: () => Promise<string>): Promise<void> {
+    this.#book.want(this.#sources());
+    // Whoever is known already must not be shut out by a list that is only half read.
+    this.#complete ||= this.#book.isComplete();
+    if (!this.#complete) return;
+    this.#writeTokens();
+    if (this.#settings.clusterUid === undefined)
+      this.#settings = { ...this.#settings, clusterUid: await readClusterUid() };
+    const duty = this.#duty();
+    const works = await this.#reloader.look(duty);
+    this.#options.metrics.telemetryCollected.set(works ? (duty?.namespaces.length ?? 0) : 0);
+  }
+
+  #writeTokens(): void {
+    const tokens = this.#book.letIn();
+    const text = JSON.stringify(tokens);
+    if (text === this.#letIn) return;
+    writeTokens(this.#options.folder, tokens);
+    this.#letIn = text;
+    this.#options.metrics.telemetryTokens.set(tokens.length);
+  }
+
+  *#sources(): Iterable<TokenSource> {
+    const { lumigoes } = this.#options;
+    for (const namespace of lumigoes.namespaces()) {
+      const acting = lumigoes.acting(namespace);
+      const source = telemetryOf(acting).letIn ? sourceOf(acting) : undefined;
+      if (source !== undefined) yield source;
+    }
+    yield* this.#optIns.sources((namespace) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace));
+  }
+
+  #duty(): Duty | undefined {
+    const { lumigoes } = this.#options;
+    if (this.#leading === undefined) return undefined;
+    const namespaces = lumigoes.namespaces().flatMap((name) => {
+      const acting = lumigoes.acting(name);
+      const source = telemetryOf(acting).collect ? sourceOf(acting) : undefined;
+      const token = source === undefined ? undefined : this.#book.token(source);
+      return token === undefined ? [] : [{ name, token }];
+    });
+    return { namespaces: namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), renewals: this.#renewals };
+  }
+
+  #onReload({ problem, duty }: { readonly problem?: string; readonly duty: Duty | undefined }): void {
+    const { metrics, lumigoes } = this.#options;
+    metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
+    const affected = (duty?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
+    this.#leading?.onProblem(problem === undefined ? 'working' : failureOf(problem), affected);
+  }
+}
+
+const failureOf = (problem: string): Problem => ({
+  reason: 'ReloadFailed',
+  message: `Kubernetes events and objects are not collected as they should be: ${problem}. It is tried again.`,
+});
+
+function sourceOf(lumigo: LumigoResource | undefined): TokenSource | undefined {
+  const { name, key } = lumigo?.spec?.lumigoToken?.secretRef ?? {};
+  return lumigo === undefined || !name || !key ? undefined : { namespace: lumigo.metadata.namespace, name, key };
+}

@@ -1,0 +1,131 @@
+import { collectedKinds, collectedObjects, tokenScheme } from '../contract.ts';
+import type { CollectedNamespace, Collection, Components, Pipeline, ProxySettings } from './types.ts';
+
+interface Rendered {
+  readonly receivers: Components;
+  readonly processors: Components;
+  readonly connectors: Components;
+  readonly exporters: Components;
+  readonly pipelines: Readonly<Record<string, Pipeline>>;
+}
+
+/** Longer than any configuration lives: what is pulled is pulled once. */
+const ONCE = '8760h';
+
+const route = 'routing/namespaces';
+
+/**
+ * The part that collects Kubernetes events and object versions: one watch per kind for the whole cluster, a switch that
+ * knows the namespaces, and per token an exporter that hands the collector itself what is meant for it. What belongs to
+ * no known namespace falls out at the switch. From there on it goes the way of all telemetry, one queue on disk included.
+ */
+export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
+  const tenants = tenantsOf(collection.namespaces);
+  const each = <T>(prefix: string, value: (tenant: Tenant) => T) =>
+    Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
+  return {
+    receivers: { ...objectReceivers(settings, collection), 'otlp/loop': loopReceiver(settings) },
+    processors: {
+      'transform/scope': scopes(settings),
+      'batch/objects': { timeout: '200ms', send_batch_max_size: 100, send_batch_size: 100 },
+    },
+    connectors: {
+      [route]: {
+        table: tenants.map(({ id, namespaces }) => ({
+          context: 'resource',
+          condition: namespaces.map(isOf).join(' or '),
+          pipelines: [`logs/${id}`],
+        })),
+      },
+    },
+    exporters: each('otlphttp/to', ({ token }) => loopExporter(settings, token)),
+    pipelines: {
+      'logs/collected': {
+        receivers: Object.keys(objectReceivers(settings, collection)),
+        processors: ['transform/scope', 'resource/operator', 'batch/objects'],
+        exporters: [route],
+      },
+      ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
+      'logs/loop': { receivers: ['otlp/loop'], processors: ['batch'], exporters: ['otlphttp/lumigo'] },
+    },
+  };
+}
+
+/** The namespaces that share a token. */
+interface Tenant {
+  /** Its first namespace's name: a token is in no name. */
+  readonly id: string;
+  readonly token: string;
+  readonly namespaces: readonly CollectedNamespace[];
+}
+
+function tenantsOf(namespaces: readonly CollectedNamespace[]): readonly Tenant[] {
+  const byToken = new Map<string, CollectedNamespace[]>();
+  for (const namespace of namespaces)
+    byToken.set(namespace.token, [...(byToken.get(namespace.token) ?? []), namespace]);
+  return [...byToken].map(([token, shared]) => ({ id: shared[0]?.name ?? '', token, namespaces: shared }));
+}
+
+/** A namespace's name is a DNS label, so it needs no escape. */
+const isOf = ({ name }: CollectedNamespace): string => `attributes["k8s.namespace.name"] == "${name}"`;
+
+function objectReceivers({ credentials }: ProxySettings, { initial, since }: Collection): Components {
+  const watched = collectedKinds.map(({ group, plural }) => ({
+    name: plural,
+    group,
+    mode: 'watch',
+    ...(since[plural] === undefined ? {} : { resource_version: since[plural] }),
+  }));
+  const pulled = collectedObjects.map(({ group, plural }) => ({
+    name: plural,
+    group,
+    mode: 'pull',
+    interval: ONCE,
+    namespaces: initial,
+  }));
+  return {
+    'k8sobjects/changes': { auth_type: credentials, objects: watched },
+    // Apart, because its requests are paced, and changes must not queue behind them.
+    ...(initial.length === 0 ? {} : { 'k8sobjects/initial': { auth_type: credentials, objects: pulled } }),
+  };
+}
+
+/** By their scope events and objects are told apart where they arrive. What only servers use of an object is not sent. */
+const scopes = ({ version }: ProxySettings) => ({
+  error_mode: 'ignore',
+  log_statements: [
+    {
+      context: 'log',
+      statements: [
+        'set(instrumentation_scope.name, "lumigo-operator.k8s-objects")',
+        'set(instrumentation_scope.name, "lumigo-operator.k8s-events") where attributes["k8s.resource.name"] == "events"',
+        `set(instrumentation_scope.version, ${JSON.stringify(version)})`,
+        'delete_key(body["metadata"], "managedFields") where body["metadata"] != nil',
+        'delete_key(body["object"]["metadata"], "managedFields") where body["object"] != nil',
+      ],
+    },
+  ],
+});
+
+const loopAddress = ({ ports }: ProxySettings): string => `127.0.0.1:${ports.loop}`;
+
+const loopReceiver = (settings: ProxySettings) => ({
+  protocols: {
+    http: {
+      endpoint: loopAddress(settings),
+      include_metadata: true,
+      auth: { authenticator: 'bearertokenauth' },
+      max_request_body_size: 64 * 1024 * 1024,
+    },
+  },
+});
+
+/** Without a queue: the next pipeline has one. It waits for as long as that is full. */
+const loopExporter = (settings: ProxySettings, token: string) => ({
+  endpoint: `http://${loopAddress(settings)}`,
+  headers: { Authorization: `${tokenScheme} ${token}` },
+  compression: 'none',
+  timeout: '10s',
+  sending_queue: { enabled: false },
+  retry_on_failure: { initial_interval: '100ms', max_interval: '2s', max_elapsed_time: '0s' },
+});

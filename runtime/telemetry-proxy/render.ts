@@ -1,0 +1,137 @@
+import { tokenScheme } from '../contract.ts';
+import { renderCollection } from './render-collection.ts';
+import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
+
+/** Enrichment finds a span's pod by what the sender says of it, else by the address it sent from. */
+const podAssociation = [
+  { sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] },
+  { sources: [{ from: 'resource_attribute', name: 'k8s.pod.ip' }] },
+  { sources: [{ from: 'connection' }] },
+];
+
+const podAttributes = [
+  ...['k8s.namespace.name', 'k8s.pod.name', 'k8s.pod.uid', 'k8s.pod.start_time', 'k8s.node.name'],
+  ...['deployment', 'replicaset', 'statefulset', 'daemonset', 'job'].flatMap((owner) => [
+    `k8s.${owner}.name`,
+    `k8s.${owner}.uid`,
+  ]),
+  'k8s.cronjob.name',
+];
+
+/** Small enough that little is in memory only, large enough to save requests. One batch holds one token's data. */
+const batch = {
+  timeout: '200ms',
+  send_batch_size: 512,
+  send_batch_max_size: 1024,
+  metadata_keys: ['authorization'],
+  metadata_cardinality_limit: 10_000,
+};
+
+/**
+ * The collector's configuration. Tokens of senders are no part of it: the collector reads them from a file whenever that
+ * changes, so that letting one in or shutting one out interrupts nobody.
+ *
+ * `collection` undefined: this replica only forwards. Then nothing waits for the API server either, and the collector
+ * comes up whatever state the cluster is in.
+ */
+export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
+  const collects = collection !== undefined && collection.namespaces.length > 0;
+  const collected = collects ? renderCollection(settings, collection) : undefined;
+  const forward = (receiver: string) => ({
+    receivers: [receiver],
+    processors: ['memory_limiter', 'k8sattributes', 'resource/operator', 'batch'],
+    exporters: ['otlphttp/lumigo'],
+  });
+  return {
+    extensions: extensions(settings),
+    receivers: { otlp: otlpReceiver(settings), ...collected?.receivers },
+    processors: {
+      memory_limiter: { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 },
+      k8sattributes: {
+        auth_type: settings.credentials,
+        extract: { metadata: podAttributes },
+        pod_association: podAssociation,
+        // Whoever collects was just seen to reach the API server, so its senders need not go without for a moment.
+        ...(collects ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {}),
+      },
+      'resource/operator': { attributes: operatorAttributes(settings) },
+      batch,
+      ...collected?.processors,
+    },
+    exporters: { 'otlphttp/lumigo': lumigoExporter(settings), ...collected?.exporters },
+    connectors: { ...collected?.connectors },
+    service: {
+      extensions: ['health_check', 'file_storage', 'bearertokenauth', 'headers_setter'],
+      telemetry: telemetry(settings),
+      pipelines: { traces: forward('otlp'), logs: forward('otlp'), ...collected?.pipelines },
+    },
+  };
+}
+
+/**
+ * As a file that the collector reads. JSON is YAML whose every name is quoted, so no namespace called `true` or `1e3` is
+ * taken for anything else; and a dollar sign would begin a variable.
+ */
+export const serialize = (configuration: CollectorConfiguration): string =>
+  `${JSON.stringify(configuration, undefined, 1).replaceAll('$', '$$$$')}\n`;
+
+const at = (address: string, port: number): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
+
+const extensions = ({ listenAddress, ports, tokensFile, queueDirectory }: ProxySettings) => ({
+  health_check: { endpoint: at(listenAddress, ports.health) },
+  file_storage: { directory: queueDirectory, create_directory: true, timeout: '10s' },
+  bearertokenauth: { scheme: tokenScheme, filename: tokensFile },
+  headers_setter: {
+    headers: [{ action: 'upsert', key: 'Authorization', from_context: 'authorization' }],
+  },
+});
+
+const otlpReceiver = ({ listenAddress, ports }: ProxySettings) => {
+  const protocol = (port: number) => ({
+    endpoint: at(listenAddress, port),
+    include_metadata: true,
+    auth: { authenticator: 'bearertokenauth' },
+  });
+  return { protocols: { grpc: protocol(ports.otlpGrpc), http: protocol(ports.otlpHttp) } };
+};
+
+const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid = '' }: ProxySettings) =>
+  Object.entries({
+    'lumigo.k8s_operator.version': version,
+    'lumigo.k8s_operator.deployment_method': deploymentMethod,
+    'k8s.cluster.name': clusterName,
+    'k8s.cluster.uid': clusterUid,
+  })
+    .filter(([, value]) => value !== '')
+    .map(([key, value]) => ({ action: 'upsert', key, value }));
+
+/**
+ * Everything goes out here, under the token it came in with. The queue is on disk, tokens included; when it is full,
+ * senders wait, and are then told to try again later.
+ */
+const lumigoExporter = ({ endpoint, queueBatches }: ProxySettings) => ({
+  endpoint,
+  auth: { authenticator: 'headers_setter' },
+  timeout: '10s',
+  retry_on_failure: { initial_interval: '500ms', max_interval: '15s', max_elapsed_time: '0s' },
+  sending_queue: {
+    storage: 'file_storage',
+    queue_size: queueBatches,
+    num_consumers: 16,
+    block_on_overflow: true,
+  },
+});
+
+const telemetry = ({ debug, listenAddress, ports }: ProxySettings) => ({
+  logs: { level: debug ? 'debug' : 'info', encoding: 'json' },
+  metrics: {
+    level: 'normal',
+    readers: [
+      {
+        pull: {
+          exporter: { prometheus: { host: listenAddress === '' ? '0.0.0.0' : listenAddress, port: ports.metrics } },
+        },
+      },
+    ],
+  },
+});

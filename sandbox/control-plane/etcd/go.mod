@@ -1,5 +1,0 @@
-module github.com/lumigo-io/lumigo-kubernetes-operator/sandbox/control-plane/etcd
-
-go 1.24.0
-
-require go.etcd.io/etcd/server/v3 v3.6.4

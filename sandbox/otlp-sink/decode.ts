@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
+
+/** Spans or log records of one resource and scope, with attributes as plain values. */
+export interface Group {
+  readonly resource: Attributes;
+  readonly scope: { readonly name: string; readonly version: string };
+  readonly items: readonly (SpanItem | LogItem)[];
+}
+export type Attributes = Readonly<Record<string, unknown>>;
+export interface SpanItem {
+  readonly name: string;
+  readonly spanId: string;
+  readonly attributes: Attributes;
+}
+export interface LogItem {
+  readonly body: unknown;
+  readonly attributes: Attributes;
+}
+
+const definitions = protobuf.parse(readFileSync(fileURLToPath(new URL('otlp.proto', import.meta.url)), 'utf8')).root;
+const traces = definitions.lookupType('ExportTraces');
+const logs = definitions.lookupType('ExportLogs');
+
+/** Reads an OTLP request's body, protobuf or JSON. @throws when it is neither. */
+export function decode(signal: 'traces' | 'logs', body: Buffer, contentType: string): readonly Group[] {
+  const message = contentType.startsWith('application/json') ? parse(body) : unpack(signal, body);
+  return signal === 'traces' ? message.resourceSpans.flatMap(spansOf) : message.resourceLogs.flatMap(logsOf);
+}
+
+const parse = (body: Buffer): Message => {
+  const { resourceSpans = [], resourceLogs = [] } = JSON.parse(body.toString('utf8')) as Partial<Message>;
+  return { resourceSpans, resourceLogs };
+};
+
+function unpack(signal: 'traces' | 'logs', body: Buffer): Message {
+  const type = signal === 'traces' ? traces : logs;
+  return type.toObject(type.decode(body), { longs: Number, bytes: String, arrays: true }) as Message;
+}
+
+interface Message {
+  readonly resourceSpans: readonly Resourced<'scopeSpans', 'spans', RawSpan>[];
+  readonly resourceLogs: readonly Resourced<'scopeLogs', 'logRecords', RawLog>[];
+}
+type Resourced<Scopes extends string, Items extends string, Item> = {
+  readonly resource?: { readonly attributes?: readonly RawAttribute[] };
+} & {
+  readonly [K in Scopes]?: readonly ({ readonly scope?: RawScope } & { readonly [I in Items]?: readonly Item[] })[];
+};
+interface RawScope {
+  readonly name?: string;
+  readonly version?: string;
+}
+interface RawSpan {
+  readonly name?: string;
+  readonly spanId?: string;
+  readonly attributes?: readonly RawAttribute[];
+}
+interface RawLog {
+  readonly body?: RawValue;
+  readonly attributes?: readonly RawAttribute[];
+}
+interface RawAttribute {
+  readonly key: string;
+  readonly value?: RawValue;
+}
+interface RawValue {
+  readonly arrayValue?: { readonly values?: readonly RawValue[] };
+  readonly kvlistValue?: { readonly values?: readonly RawAttribute[] };
+  readonly [kind: string]: unknown;
+}
+
+const spansOf = ({ resource, scopeSpans = [] }: Message['resourceSpans'][number]): Group[] =>
+  scopeSpans.map(({ scope, spans = [] }) => ({
+    resource: attributesOf(resource?.attributes),
+    scope: scopeOf(scope),
+    items: spans.map(({ name = '', spanId = '', attributes }) => ({
+      name,
+      spanId,
+      attributes: attributesOf(attributes),
+    })),
+  }));
+
+const logsOf = ({ resource, scopeLogs = [] }: Message['resourceLogs'][number]): Group[] =>
+  scopeLogs.map(({ scope, logRecords = [] }) => ({
+    resource: attributesOf(resource?.attributes),
+    scope: scopeOf(scope),
+    items: logRecords.map(({ body, attributes }) => ({ body: valueOf(body), attributes: attributesOf(attributes) })),
+  }));
+
+const scopeOf = ({ name = '', version = '' }: RawScope = {}) => ({ name, version });
+
+const attributesOf = (attributes: readonly RawAttribute[] = []): Attributes =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+
+function valueOf(value: RawValue = {}): unknown {
+  if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(valueOf);
+  if (value.kvlistValue !== undefined) return attributesOf(value.kvlistValue.values);
+  return Object.values(value)[0];
+}

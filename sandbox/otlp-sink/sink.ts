@@ -1,0 +1,138 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { decode, type Attributes, type Group, type LogItem, type SpanItem } from './decode.ts';
+
+/** A span, or a Kubernetes event or object version, as it arrived. */
+export interface Received {
+  readonly signal: 'traces' | 'logs';
+  /** The whole Authorization header. */
+  readonly authorization: string;
+  readonly resource: Attributes;
+  readonly scope: string;
+  readonly item: SpanItem | LogItem;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** How the sink behaves: `accept`, `refuse` for good (401), `fail` for now (503), `hang`: no answer for as long as it lasts. */
+export type Mood = 'accept' | 'refuse' | 'fail' | 'hang';
+
+/** Stands in for Lumigo's endpoint: a real OTLP/HTTP receiver that keeps what it gets and can be told to misbehave. */
+export class OtlpSink {
+  readonly received: Received[] = [];
+  /** Requests that were answered, by status. */
+  readonly answered: Record<number, number> = {};
+  mood: Mood = 'accept';
+  /** Milliseconds before each answer. */
+  delayMs = 0;
+  /** Is told of whatever arrives. */
+  onReceived: (received: Received) => void = () => undefined;
+  readonly #server: Server;
+  readonly #keep: boolean;
+
+  private constructor(keep: boolean) {
+    this.#keep = keep;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  /** Listens on loopback. `keep: false`: only the listener is told, for when much arrives. */
+  static async start({ port = 0, host = '127.0.0.1', keep = true } = {}): Promise<OtlpSink> {
+    const sink = new OtlpSink(keep);
+    await sink.listen(port, host);
+    return sink;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  listen(port: number, host = '127.0.0.1'): Promise<void> {
+    return new Promise((resolve, reject) => this.#server.once('error', reject).listen(port, host, resolve));
+  }
+
+  /** Goes away as a whole: connections break, new ones are refused. `listen` brings it back. */
+  close(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  get spans(): (Received & { item: SpanItem })[] {
+    return this.received.filter(({ signal }) => signal === 'traces') as never;
+  }
+
+  /** Kubernetes events and object versions. */
+  get objects(): CollectedObject[] {
+    return this.received.flatMap(collectedObject);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      await sleep(this.delayMs);
+      while (this.mood === 'hang' && !response.destroyed) await sleep(20);
+      this.#respond(response, this.#take(request, Buffer.concat(chunks)));
+    } catch {
+      // The sender has gone.
+      response.destroy();
+    }
+  }
+
+  #respond(response: ServerResponse, status: number): void {
+    this.answered[status] = (this.answered[status] ?? 0) + 1;
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+  }
+
+  #take({ url = '', headers }: IncomingMessage, body: Buffer): number {
+    if (this.mood !== 'accept') return this.mood === 'refuse' ? 401 : 503;
+    const signal = signals[url];
+    if (signal === undefined) return 404;
+    const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+    this.#keepAll(signal, headers.authorization ?? '', decode(signal, plain, headers['content-type'] ?? ''));
+    return 200;
+  }
+
+  #keepAll(signal: Received['signal'], authorization: string, groups: readonly Group[]): void {
+    const at = Date.now();
+    for (const { resource, scope, items } of groups)
+      for (const item of items) {
+        const received = { signal, authorization, resource, scope: scope.name, item, at };
+        if (this.#keep) this.received.push(received);
+        this.onReceived(received);
+      }
+  }
+}
+
+const signals: Readonly<Record<string, Received['signal']>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' };
+
+/** A Kubernetes object as the collector sends it. */
+export interface CollectedObject {
+  /** The plural: `pods`, `events` … */
+  readonly resource: string;
+  readonly namespace: string;
+  /** `ADDED`, `MODIFIED` or `DELETED`; undefined for what was there before. */
+  readonly change: string | undefined;
+  readonly object: {
+    readonly kind?: string;
+    readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+    readonly involvedObject?: { readonly uid?: string; readonly resourceVersion?: string; readonly kind?: string };
+    readonly [field: string]: unknown;
+  };
+  readonly received: Received;
+}
+
+export function collectedObject(received: Received): CollectedObject[] {
+  const { resource, item } = received;
+  const plural = item.attributes['k8s.resource.name'];
+  if (typeof plural !== 'string' || !('body' in item)) return [];
+  const body = item.body as { type?: string; object?: CollectedObject['object'] };
+  const object = body.object ?? (item.body as CollectedObject['object']);
+  const namespace = String(resource['k8s.namespace.name']);
+  return [{ resource: plural, namespace, change: body.object === undefined ? undefined : body.type, object, received }];
+}

@@ -1,0 +1,57 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { components, oldestGo } from './components.ts';
+
+/** What `go version` says. @throws Error with a sentence where there is no Go, or one that is too old. */
+export function goVersion(): string {
+  const { stdout, error } = spawnSync('go', ['version'], { encoding: 'utf8', env: goEnvironment() });
+  const needed = oldestGo.join('.');
+  if (error !== undefined)
+    throw new Error(
+      `Go is not installed (no 'go' on the PATH); the sandbox builds Kubernetes with it. Install Go ${needed} or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder with ${components.map(({ name }) => name).join(', ')}.`,
+    );
+  const [, major = '0', minor = '0'] = /go(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const isOld = Number(major) < oldestGo[0] || (Number(major) === oldestGo[0] && Number(minor) < oldestGo[1]);
+  if (isOld)
+    throw new Error(
+      `Go ${needed} or newer is needed to build Kubernetes; this is: ${stdout.trim()}. Install a newer one (https://go.dev/dl).`,
+    );
+  return stdout.trim();
+}
+
+/** Runs `go build`; it and the compilers it starts end with this process. @throws Error with the end of what it said. */
+export async function goBuild(name: string, folder: string, args: readonly string[]): Promise<void> {
+  const errors: string[] = [];
+  // A process group of its own, so that a signal reaches the compilers as well.
+  const child = spawn('go', ['build', ...args], {
+    cwd: folder,
+    env: goEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
+  const stop = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
+  };
+  process.once('exit', stop);
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+    if (code === 0) return;
+    const said = errors
+      .join('')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('go: downloading'));
+    throw new Error(
+      `building ${name} failed: 'go build ${args.join(' ')}' exited with ${code}\n${said.slice(-15).join('\n')}`,
+    );
+  } finally {
+    process.removeListener('exit', stop);
+  }
+}
+
+/** What is built is the module's own matter, not the machine's settings'. */
+const goEnvironment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  GOFLAGS: '-mod=mod',
+  CGO_ENABLED: '0',
+  GOWORK: 'off',
+});
