@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { injectorOf, type RuntimeConfig } from './config.ts';
 import { connect, type ConnectOptions } from './connection.ts';
@@ -182,6 +183,8 @@ function watchWorkloads(running: Running, kind: WorkloadKind, handler: WatchHand
 /** Aborted by the first SIGTERM or SIGINT; a second one ends the process at once. */
 function stopSignal(logger: Logger): AbortController {
   const controller = new AbortController();
+  // Every watch listens to it.
+  setMaxListeners(0, controller.signal);
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(1);

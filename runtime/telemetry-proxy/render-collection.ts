@@ -25,10 +25,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
     Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
   return {
     receivers: { ...objectReceivers(settings, collection), 'otlp/loop': loopReceiver(settings) },
-    processors: {
-      'transform/scope': scopes(settings),
-      'batch/objects': { timeout: '200ms', send_batch_max_size: 100, send_batch_size: 100 },
-    },
+    processors: { 'transform/scope': scopes(settings) },
     connectors: {
       [route]: {
         table: tenants.map(({ id, namespaces }) => ({
@@ -42,7 +39,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
     pipelines: {
       'logs/collected': {
         receivers: Object.keys(objectReceivers(settings, collection)),
-        processors: ['transform/scope', 'resource/operator', 'batch/objects'],
+        processors: ['transform/scope', 'resource/operator'],
         exporters: [route],
       },
       ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
@@ -120,12 +117,21 @@ const loopReceiver = (settings: ProxySettings) => ({
   },
 });
 
-/** Without a queue: the next pipeline has one. It waits for as long as that is full. */
+/**
+ * Splits what comes at once, and waits for as long as the next pipeline's queue is full. Nothing that gathers data may
+ * stand before it: on its way out that would wait for a receiver that is closed already, and hold up the reload.
+ */
 const loopExporter = (settings: ProxySettings, token: string) => ({
   endpoint: `http://${loopAddress(settings)}`,
   headers: { Authorization: `${tokenScheme} ${token}` },
   compression: 'none',
   timeout: '10s',
-  sending_queue: { enabled: false },
+  sending_queue: {
+    sizer: 'requests',
+    queue_size: 4,
+    num_consumers: 1,
+    block_on_overflow: true,
+    batch: { sizer: 'items', flush_timeout: '100ms', min_size: 50, max_size: 100 },
+  },
   retry_on_failure: { initial_interval: '100ms', max_interval: '2s', max_elapsed_time: '0s' },
 });

@@ -25,6 +25,8 @@ export class OtlpSink {
   /** Requests that were answered, by status. */
   readonly answered: Record<number, number> = {};
   mood: Mood = 'accept';
+  /** Tokens that it does not know (401). */
+  readonly refused = new Set<string>();
   /** Milliseconds before each answer. */
   delayMs = 0;
   /** Is told of whatever arrives. */
@@ -91,6 +93,7 @@ export class OtlpSink {
 
   #take({ url = '', headers }: IncomingMessage, body: Buffer): number {
     if (this.mood !== 'accept') return this.mood === 'refuse' ? 401 : 503;
+    if (this.refused.has((headers.authorization ?? '').replace('LumigoToken ', ''))) return 401;
     const signal = signals[url];
     if (signal === undefined) return 404;
     const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;

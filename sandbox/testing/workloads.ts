@@ -57,3 +57,11 @@ export const everyKind = workloads.map((kind) => [kind.kind, kind] as const);
 
 /** Those whose template can change. */
 export const mutableKinds = workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const);
+
+/** A pod by itself, as a controller would make it. */
+export const podOf = (namespace: string, name: string, labels: Readonly<Record<string, string>> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace, name, labels },
+  spec: { containers: [{ name: 'app', image: 'app:1' }], automountServiceAccountToken: false },
+});

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { collectedKinds, collectedObjects, workloads } from '../contract.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { configurationFile, tokensFile } from './files.ts';
+
+/** A real collector, API server and sink: what of a namespace is sent, under whose token, from when until when. */
+let telemetry: TelemetryBench;
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false, audit: true });
+});
+afterAll(() => telemetry?.stop());
+
+const within5s = { timeoutMs: 5_000 };
+const [deployment] = workloads;
+
+/** What arrived of a namespace. */
+const arrivedOf = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);
+
+/** Waits until nothing of a namespace arrives any more although things happen there; resolves with how long that took. */
+async function whenSilent(namespace: string): Promise<number> {
+  const started = Date.now();
+  for (let quietSince = Date.now(), count = arrivedOf(namespace).length; Date.now() - quietSince < 2_000;) {
+    if (Date.now() - started > 10_000) throw new Error(`${namespace} is still collected after 10 s`);
+    await telemetry.bench.create(eventOf(namespace, `silence-${Date.now()}`));
+    await sleep(100);
+    const now = arrivedOf(namespace).length;
+    if (now > count) [count, quietSince] = [now, Date.now()];
+  }
+  return Date.now() - started - 2_000;
+}
+
+describe('Kubernetes events and object versions', () => {
+  it('of all eight kinds are sent when they are created, changed and deleted, under the token of their namespace', async () => {
+    const { bench, activate, whenCollecting } = telemetry;
+    const namespace = await activate('kinds', tokenOf(1));
+    expect(await whenCollecting(namespace)).toBeLessThan(5_000);
+    const kinds = [
+      ...workloads.map((kind) => ({ ref: kind, object: workloadOf(kind, namespace, 'app') })),
+      { ref: { group: '', version: 'v1', plural: 'pods' }, object: podOf(namespace, 'app') },
+      { ref: { group: '', version: 'v1', plural: 'events' }, object: eventOf(namespace, 'app') },
+    ];
+    for (const { object } of kinds) await bench.create(object);
+    for (const { ref } of kinds) {
+      const at = { ...ref, namespace, name: 'app' };
+      await bench.client.patch(at, { kind: 'merge', body: { metadata: { annotations: { changed: 'yes' } } } });
+      await bench.client.delete(at, { propagation: 'Background' });
+    }
+    for (const { ref } of kinds)
+      await eventually(() => {
+        const seen = arrivedOf(namespace).filter(({ resource }) => resource === ref.plural);
+        const changes = new Set(seen.map(({ change }) => change));
+        expect([ref.plural, ...changes]).toEqual(expect.arrayContaining([ref.plural, 'ADDED', 'MODIFIED', 'DELETED']));
+      }, within5s);
+    expect(new Set(arrivedOf(namespace).map(({ received }) => received.authorization))).toEqual(
+      new Set([`LumigoToken ${tokenOf(1)}`]),
+    );
+    expect(kinds.map(({ ref }) => ref.plural).sort()).toEqual(collectedKinds.map(({ plural }) => plural).sort());
+  });
+
+  it('say what they are and where they come from', async () => {
+    const { activate, whenCollecting, bench, cluster } = telemetry;
+    const namespace = await activate('described', tokenOf(2), { tracing: { injection: { enabled: false } } });
+    await whenCollecting(namespace);
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    const uid = (await cluster.client.get({ group: '', version: 'v1', plural: 'namespaces', name: 'kube-system' }))
+      .metadata.uid;
+    await eventually(() => {
+      const [event] = arrivedOf(namespace).filter(({ resource }) => resource === 'events');
+      const [object] = arrivedOf(namespace).filter(({ resource }) => resource === 'deployments');
+      expect(event?.received.scope).toBe('lumigo-operator.k8s-events');
+      expect(object?.received.scope).toBe('lumigo-operator.k8s-objects');
+      expect(object?.received.resource).toEqual({
+        'k8s.namespace.name': namespace,
+        'k8s.cluster.uid': uid,
+        'lumigo.k8s_operator.version': '0.1.0',
+        'lumigo.k8s_operator.deployment_method': 'Manifests',
+      });
+      expect(object?.object.metadata).not.toHaveProperty('managedFields');
+    }, within5s);
+  });
+
+  it('D36: what was there before is sent once, so that every event finds the versions it refers to', async () => {
+    const { bench, activate, whenCollecting } = telemetry;
+    const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
+    const namespace = await activate('before', tokenOf(3), off);
+    await bench.create(workloadOf(deployment, namespace, 'old'));
+    const before = await bench.get(deployment, namespace, 'old');
+    await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: true } } });
+    await whenCollecting(namespace);
+    await bench.merge(deployment, namespace, 'old', { metadata: { annotations: { version: 'two' } } });
+    const after = await bench.get(deployment, namespace, 'old');
+    for (const { metadata } of [before, after])
+      await bench.create(
+        eventOf(namespace, `about-${metadata.resourceVersion}`, {
+          uid: metadata.uid,
+          resourceVersion: metadata.resourceVersion,
+          kind: 'Deployment',
+        }),
+      );
+    await eventually(() => {
+      const sent = new Set(arrivedOf(namespace).map(({ object }) => object.metadata.resourceVersion));
+      const events = arrivedOf(namespace).filter(({ object }) => object.involvedObject?.kind === 'Deployment');
+      expect(events.length).toBe(2);
+      for (const { object } of events) expect(sent).toContain(object.involvedObject?.resourceVersion);
+    }, within5s);
+    const versions = arrivedOf(namespace).filter(({ resource }) => resource === 'deployments');
+    expect(versions.map(({ object }) => object.metadata.resourceVersion)).toEqual([
+      before.metadata.resourceVersion,
+      after.metadata.resourceVersion,
+    ]);
+  });
+
+  it.each([
+    [
+      'kubeEvents is switched off',
+      (namespace: string) =>
+        telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled: false } } } }),
+    ],
+    [
+      'infrastructure is switched off',
+      (namespace: string) => telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: false } } }),
+    ],
+    ['the Lumigo is deleted', (namespace: string) => telemetry.bench.deleteLumigo(namespace)],
+    ['D39: the token becomes invalid', (namespace: string) => telemetry.bench.secret(namespace, 'no token')],
+  ])('end within five seconds when %s', async (_case, end) => {
+    const { activate, whenCollecting } = telemetry;
+    const namespace = await activate('ends', tokenOf(4));
+    await whenCollecting(namespace);
+    await end(namespace);
+    expect(await whenSilent(namespace)).toBeLessThan(5_000);
+  });
+
+  it('follow a token that is rotated', async () => {
+    const { bench, activate, whenCollecting } = telemetry;
+    const namespace = await activate('rotated', tokenOf(5));
+    await whenCollecting(namespace);
+    await bench.secret(namespace, tokenOf(6));
+    await eventually(
+      async () => {
+        await bench.create(eventOf(namespace, `after-${Date.now()}`));
+        expect(arrivedOf(namespace).at(-1)?.received.authorization).toBe(`LumigoToken ${tokenOf(6)}`);
+      },
+      { timeoutMs: 10_000, intervalMs: 200 },
+    );
+  });
+
+  it('D15: go on when a duplicate Lumigo is deleted', async () => {
+    const { bench, activate, whenCollecting, metric } = telemetry;
+    const namespace = await activate('duplicate', tokenOf(7));
+    await whenCollecting(namespace);
+    await telemetry.withoutWebhook(() => bench.lumigo(namespace, {}, 'second'));
+    await bench.deleteLumigo(namespace, 'second');
+    const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
+    await sleep(2_500);
+    expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBe(reloads);
+    const before = arrivedOf(namespace).length;
+    await bench.create(eventOf(namespace, 'still'));
+    await eventually(() => expect(arrivedOf(namespace).length).toBeGreaterThan(before), within5s);
+  });
+
+  it('D35: of namespaces that look like numbers, truth or nothing arrive under their own tokens', async () => {
+    const { bench, whenCollecting } = telemetry;
+    const names = ['1e3', 'null', 'true', '0x10', 'yes'];
+    for (const name of names) await bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    for (const [index, name] of names.entries()) await bench.secret(name, tokenOf(100 + index));
+    for (const name of names) await bench.lumigo(name);
+    for (const [index, name] of names.entries()) {
+      await whenCollecting(name);
+      expect(new Set(arrivedOf(name).map(({ received }) => received.authorization))).toEqual(
+        new Set([`LumigoToken ${tokenOf(100 + index)}`]),
+      );
+    }
+  });
+});
+
+describe('what is kept where', () => {
+  it('D31, D34: tokens stand in files that nobody else can read, and nowhere in a log', async () => {
+    const { collector, activate, manager } = telemetry;
+    await activate('secret', tokenOf(8));
+    const { folder, logFile } = collector();
+    await eventually(() => expect(readFileSync(tokensFile(folder), 'utf8').split('\n')).toContain(tokenOf(8)));
+    for (const file of [tokensFile(folder), configurationFile(folder)])
+      expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+    for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
+  });
+
+  it('D34: what a collector finds that starts again holds no token and waits for nobody', async () => {
+    // While a reload lasts it is another one.
+    await eventually(() => {
+      const { service } = JSON.parse(readFileSync(configurationFile(telemetry.collector().folder), 'utf8')) as {
+        service: { pipelines: object };
+      };
+      expect(Object.keys(service.pipelines)).toEqual(['traces', 'logs']);
+    }, within5s);
+    const text = readFileSync(configurationFile(telemetry.collector().folder), 'utf8');
+    expect(/t_[0-9a-f]{21}|k8sobjects|wait_for_metadata/.exec(text)).toBeNull();
+  });
+
+  it('D33: once collecting, it collects again soon after it crashed', async () => {
+    const { collector, activate, whenCollecting } = telemetry;
+    const namespace = await activate('crash', tokenOf(9));
+    await whenCollecting(namespace);
+    collector().crash();
+    await eventually(() => expect(collector().restarts()).toBe(1));
+    const before = arrivedOf(namespace).length;
+    await eventually(
+      async () => {
+        await telemetry.bench.create(eventOf(namespace, `again-${Date.now()}`));
+        expect(arrivedOf(namespace).length).toBeGreaterThan(before);
+      },
+      { timeoutMs: 10_000, intervalMs: 100 },
+    );
+  });
+
+  it('D36: there is one watch for each kind, however many namespaces there are', () => {
+    const log = readFileSync(telemetry.cluster.auditLog, 'utf8').trim().split('\n');
+    const watches = log
+      .map((line) => JSON.parse(line) as { verb: string; userAgent?: string; requestURI: string; stage: string })
+      .filter(({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'));
+    expect(watches.length).toBeGreaterThan(collectedObjects.length);
+    // None is of a namespace: each covers the cluster.
+    expect(watches.filter(({ requestURI }) => requestURI.includes('/namespaces/'))).toEqual([]);
+  });
+});

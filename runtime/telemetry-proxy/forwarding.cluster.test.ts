@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { labels, workloads } from '../contract.ts';
+import { logOf, post, spanId, spansOf, startFlow } from '../../sandbox/otlp-sink/sender.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
+
+/** Traces and logs on their way through a real collector to a sink: who may send, what is added, and that nothing is lost. */
+let telemetry: TelemetryBench;
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false });
+  await telemetry.activate('shop', tokenOf(1));
+  await telemetry.activate('bank', tokenOf(2));
+  await eventually(async () => expect((await send(tokenOf(1), ids(1))).status).toBe(200));
+  await eventually(async () => expect((await send(tokenOf(2), ids(1))).status).toBe(200));
+});
+afterAll(() => telemetry?.stop());
+afterEach(() => {
+  telemetry.sink.mood = 'accept';
+});
+
+const [deployment] = workloads;
+const within5s = { timeoutMs: 5_000 };
+let counter = 0x1000;
+const ids = (count: number): string[] => Array.from({ length: count }, () => spanId(counter++));
+
+const send = (token: string | undefined, spans: readonly string[], resource: Readonly<Record<string, string>> = {}) =>
+  post(`${telemetry.collector().url}/v1/traces`, spansOf({ 'service.name': 'test', ...resource }, spans), { token });
+
+const arrived = (spans: readonly string[]) => {
+  const wanted = new Set(spans);
+  return telemetry.sink.spans.filter(({ item }) => wanted.has(Buffer.from(item.spanId, 'base64').toString('hex')));
+};
+
+const whenAllArrived = (spans: readonly string[], timeoutMs = 10_000) =>
+  eventually(() => expect(new Set(arrived(spans).map(({ item }) => item.spanId)).size).toBe(spans.length), {
+    timeoutMs,
+    intervalMs: 200,
+  });
+
+describe('senders', () => {
+  it.each([
+    ['none', undefined],
+    ['one of nobody', tokenOf(999)],
+    ['an empty one', ''],
+  ])('with %s for a token are refused with 401', async (_case, token) => {
+    expect((await send(token, ids(1))).status).toBe(401);
+    const logs = await post(`${telemetry.collector().url}/v1/logs`, logOf({}, 'x'), { token });
+    expect(logs.status).toBe(401);
+  });
+
+  it('D37: with the token of an active Lumigo get through, each under its own', async () => {
+    const [shop, bank] = [ids(50), ids(50)];
+    expect((await send(tokenOf(1), shop)).status).toBe(200);
+    expect((await send(tokenOf(2), bank)).status).toBe(200);
+    await whenAllArrived([...shop, ...bank]);
+    expect(new Set(arrived(shop).map(({ authorization }) => authorization))).toEqual(
+      new Set([`LumigoToken ${tokenOf(1)}`]),
+    );
+    expect(new Set(arrived(bank).map(({ authorization }) => authorization))).toEqual(
+      new Set([`LumigoToken ${tokenOf(2)}`]),
+    );
+  });
+
+  it('get their logs through as well', async () => {
+    const { sink, collector } = telemetry;
+    const sent = await post(`${collector().url}/v1/logs`, logOf({}, 'a line of the log'), { token: tokenOf(1) });
+    expect(sent.status).toBe(200);
+    await eventually(() => {
+      const line = sink.received.find(({ item }) => 'body' in item && item.body === 'a line of the log');
+      expect(line?.authorization).toBe(`LumigoToken ${tokenOf(1)}`);
+    }, within5s);
+  });
+
+  it('are let in by the label of a single resource, and out again when that is gone', async () => {
+    const { bench } = telemetry;
+    const namespace = await bench.namespace('single');
+    await bench.secret(namespace, tokenOf(3), 'own');
+    const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'own' };
+    await bench.create(workloadOf(deployment, namespace, 'app', { labels: own }));
+    await eventually(async () => expect((await send(tokenOf(3), ids(1))).status).toBe(200), within5s);
+    await bench.client.delete({ ...deployment, namespace, name: 'app' });
+    await eventually(async () => expect((await send(tokenOf(3), ids(1))).status).toBe(401), within5s);
+  });
+
+  it('that run with a token that was replaced may go on for a while, as those with the new one may', async () => {
+    const { bench, activate } = telemetry;
+    const namespace = await activate('rotated', tokenOf(4));
+    await eventually(async () => expect((await send(tokenOf(4), ids(1))).status).toBe(200), within5s);
+    await bench.secret(namespace, tokenOf(5));
+    await eventually(async () => expect((await send(tokenOf(5), ids(1))).status).toBe(200), within5s);
+    expect((await send(tokenOf(4), ids(1))).status).toBe(200);
+    await bench.deleteLumigo(namespace);
+    for (const token of [tokenOf(4), tokenOf(5)])
+      await eventually(async () => expect((await send(token, ids(1))).status).toBe(401), within5s);
+  });
+
+  it('come and go without a reload while nothing is collected for them', async () => {
+    const { activate, metric } = telemetry;
+    const before = await metric('lumigo_operator_telemetry_proxy_reloads_total');
+    await activate('quiet', tokenOf(6), { infrastructure: { enabled: false } });
+    await eventually(async () => expect((await send(tokenOf(6), ids(1))).status).toBe(200), within5s);
+    await sleep(2_000);
+    expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBe(before);
+  });
+});
+
+describe('what is forwarded', () => {
+  it('says which pod it comes from, of which workload, in which cluster, and by which operator', async () => {
+    const { bench, cluster, activate } = telemetry;
+    const namespace = await activate('enriched', tokenOf(7));
+    await eventually(async () => expect((await send(tokenOf(7), ids(1))).status).toBe(200), within5s);
+    const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
+      ownerReferences: [
+        { apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid, controller: true },
+      ],
+    });
+    await bench.create(workloadOf(deployment, namespace, 'cart'));
+    const cart = await bench.get(deployment, namespace, 'cart');
+    const replicaSet = workloadOf(workloads[3], namespace, 'cart-5b7f9c6d8f');
+    await bench.create({
+      ...replicaSet,
+      metadata: { ...replicaSet.metadata, ...owner({ ...cart, kind: 'Deployment' }, 'apps/v1') },
+    } as never);
+    const set = await bench.get(workloads[3], namespace, 'cart-5b7f9c6d8f');
+    const pod = podOf(namespace, 'cart-5b7f9c6d8f-abcde');
+    await bench.create({
+      ...pod,
+      metadata: { ...pod.metadata, ...owner({ ...set, kind: 'ReplicaSet' }, 'apps/v1') },
+    } as never);
+    const made = await cluster.client.get({
+      group: '',
+      version: 'v1',
+      plural: 'pods',
+      namespace,
+      name: 'cart-5b7f9c6d8f-abcde',
+    });
+    const uid = made.metadata.uid ?? '';
+    await eventually(async () => {
+      const spans = ids(1);
+      await send(tokenOf(7), spans, { 'k8s.pod.uid': uid });
+      await whenAllArrived(spans, 2_000);
+      expect(arrived(spans)[0]?.resource).toMatchObject({
+        'service.name': 'test',
+        'k8s.pod.uid': uid,
+        'k8s.pod.name': 'cart-5b7f9c6d8f-abcde',
+        'k8s.namespace.name': namespace,
+        'k8s.replicaset.name': 'cart-5b7f9c6d8f',
+        'k8s.deployment.name': 'cart',
+        'lumigo.k8s_operator.version': '0.1.0',
+        'lumigo.k8s_operator.deployment_method': 'Manifests',
+        'k8s.cluster.uid': expect.stringMatching(/^[-0-9a-f]{36}$/),
+      });
+    });
+  });
+});
+
+describe('nothing is lost', () => {
+  it('while Lumigo is away for 30 seconds, the collector is reloaded, restarted and Lumigo refuses one token', async () => {
+    const { sink, collector, activate, bench } = telemetry;
+    const { port } = sink;
+    await sink.close();
+    const early = ids(100);
+    expect((await send(tokenOf(1), early)).status).toBe(200);
+    // A reload in the middle of it.
+    const namespace = await activate('meanwhile', tokenOf(8));
+    await sleep(4_000);
+    const later = ids(100);
+    await eventually(async () => expect((await send(tokenOf(2), later)).status).toBe(200), within5s);
+    // What was acknowledged is on disk a fifth of a second later.
+    await sleep(1_000);
+    const restarts = collector().restarts();
+    collector().crash();
+    await eventually(() => expect(collector().restarts()).toBe(restarts + 1));
+    await eventually(async () => expect((await send(tokenOf(1), early.slice(0, 0))).status).toBe(200), within5s);
+    const last = ids(100);
+    expect((await send(tokenOf(1), last)).status).toBe(200);
+    await sleep(22_000);
+    await sink.listen(port);
+    await whenAllArrived([...early, ...later, ...last], 30_000);
+    expect(new Set(arrived(later).map(({ authorization }) => authorization))).toEqual(
+      new Set([`LumigoToken ${tokenOf(2)}`]),
+    );
+    await bench.deleteLumigo(namespace);
+  });
+
+  it('of a token, when Lumigo refuses another one', async () => {
+    const { sink } = telemetry;
+    sink.refused.add(tokenOf(2));
+    const [refused, accepted] = [ids(20), ids(20)];
+    await send(tokenOf(2), refused);
+    await send(tokenOf(1), accepted);
+    await whenAllArrived(accepted, 5_000);
+    expect(arrived(refused)).toEqual([]);
+    sink.refused.clear();
+  });
+
+  it('D33: of 1,000 spans a second while namespaces are switched on and off', async () => {
+    const { sink, collector, activate, bench, metric } = telemetry;
+    const before = await metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const already = sink.spans.length;
+    const flow = startFlow(collector().url, [tokenOf(1), tokenOf(2)], 1_000);
+    const namespaces: string[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      namespaces.push(await activate('churn', tokenOf(1_000 + index), { tracing: { injection: { enabled: false } } }));
+      await sleep(200);
+    }
+    for (const namespace of namespaces)
+      await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: false } } });
+    await sleep(2_000);
+    await flow.stop();
+    expect(flow.sent()).toBeGreaterThan(5_000);
+    await eventually(
+      () => expect(new Set(sink.spans.slice(already).map(({ item }) => item.spanId)).size).toBe(flow.sent()),
+      { timeoutMs: 10_000, intervalMs: 500 },
+    );
+    const reloads = (await metric('lumigo_operator_telemetry_proxy_reloads_total')) - before;
+    expect(reloads).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,123 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Sent {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Posts OTLP as JSON, as a program's SDK does. Rejects when there is no connection. */
+export function post(
+  url: string,
+  body: object,
+  { token, agent }: { readonly token?: string | undefined; readonly agent?: Agent | undefined } = {},
+): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `LumigoToken ${token}` }),
+    };
+    const sent = request(url, { method: 'POST', headers, ...(agent === undefined ? {} : { agent }) }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(JSON.stringify(body));
+  });
+}
+
+/** Spans of one resource; each id is 16 hexadecimal digits. */
+export const spansOf = (resource: Readonly<Record<string, string>>, ids: readonly string[]): object => ({
+  resourceSpans: [
+    {
+      resource: { attributes: attributes(resource) },
+      scopeSpans: [
+        {
+          scope: { name: 'test' },
+          spans: ids.map((spanId) => ({
+            traceId: spanId.repeat(2),
+            spanId,
+            name: 'GET /',
+            kind: 2,
+            startTimeUnixNano: '1700000000000000000',
+            endTimeUnixNano: '1700000000100000000',
+          })),
+        },
+      ],
+    },
+  ],
+});
+
+export const logOf = (resource: Readonly<Record<string, string>>, text: string): object => ({
+  resourceLogs: [
+    {
+      resource: { attributes: attributes(resource) },
+      scopeLogs: [{ scope: { name: 'test' }, logRecords: [{ body: { stringValue: text } }] }],
+    },
+  ],
+});
+
+const attributes = (values: Readonly<Record<string, string>>) =>
+  Object.entries(values).map(([key, value]) => ({ key, value: { stringValue: value } }));
+
+export const spanId = (number: number): string => number.toString(16).padStart(16, '0');
+
+export interface Flow {
+  /** How many spans were sent and acknowledged so far. */
+  sent(): number;
+  /** Milliseconds that each request took until it was acknowledged, repetitions included. */
+  readonly latencies: readonly number[];
+  /** Requests that had to be repeated. */
+  repeated(): number;
+  /** Sends no more, and waits until all that was begun is acknowledged. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Programs that send spans at a steady rate, each request by itself, as SDKs do: what cannot be delivered now (no
+ * connection, 429, 502, 503, 504) is sent again after a moment; any other answer ends the flow with an error.
+ */
+export function startFlow(url: string, tokens: readonly string[], spansPerSecond: number): Flow {
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+  const latencies: number[] = [];
+  const pending = new Set<Promise<void>>();
+  const perRequest = 20;
+  let [next, acknowledged, repeated, failure] = [1, 0, 0, undefined as Error | undefined];
+  const deliver = async (token: string, ids: readonly string[]): Promise<void> => {
+    const started = Date.now();
+    while (failure === undefined) {
+      const { status } = await post(`${url}/v1/traces`, spansOf({ 'service.name': 'flow' }, ids), {
+        token,
+        agent,
+      }).catch(() => ({ status: 0 }));
+      if (status === 200) break;
+      if (![0, 429, 502, 503, 504].includes(status)) failure = new Error(`the proxy answered ${status}`);
+      repeated += 1;
+      await sleep(100);
+    }
+    acknowledged += ids.length;
+    latencies.push(Date.now() - started);
+  };
+  const timer = setInterval(
+    () => {
+      const ids = Array.from({ length: perRequest }, () => spanId(next++));
+      const one = deliver(tokens[((next / perRequest) % tokens.length) | 0] ?? '', ids);
+      pending.add(one);
+      void one.finally(() => pending.delete(one));
+    },
+    (1_000 * perRequest) / spansPerSecond,
+  );
+  return {
+    sent: () => acknowledged,
+    latencies,
+    repeated: () => repeated,
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(pending);
+      agent.destroy();
+      if (failure !== undefined) throw failure;
+    },
+  };
+}

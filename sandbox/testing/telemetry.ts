@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from './eventually.ts';
+import { OtlpSink } from '../otlp-sink/sink.ts';
+import type { Collector } from '../manager/collector.ts';
+import { apply } from '../manager/apply.ts';
+import { startOperator, type OperatorBench, type OperatorOptions } from './operator.ts';
+
+/** An operator whose managers have their telemetry proxy beside them, and a sink where Lumigo would be. */
+export interface TelemetryBench extends OperatorBench {
+  readonly sink: OtlpSink;
+  collector(): Collector;
+  /** Makes a namespace with an active Lumigo; returns its name. */
+  activate(name: string, token: string, spec?: object): Promise<string>;
+  /** Writes an event into a namespace, again and again, until one arrives; resolves with the milliseconds that took. */
+  whenCollecting(namespace: string, timeoutMs?: number): Promise<number>;
+}
+
+/** A token of the right shape, another for each number. */
+export const tokenOf = (number: number): string => `t_${number.toString(16).padStart(21, '0')}`;
+
+/** An event as some controller would post it. */
+export const eventOf = (namespace: string, name: string, involvedObject: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { namespace, name },
+  involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace, name, ...involvedObject },
+  reason: 'Tested',
+  message: 'an event of a test',
+  type: 'Normal',
+});
+
+export async function startTelemetry(options: OperatorOptions = {}): Promise<TelemetryBench> {
+  const sink = await OtlpSink.start();
+  try {
+    const operator = await startOperator({
+      ...options,
+      collector: true,
+      environment: { LUMIGO_ENDPOINT: sink.url, ...options.environment },
+    });
+    return telemetryOn(operator, sink);
+  } catch (error) {
+    await sink.close();
+    throw error;
+  }
+}
+
+function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
+  const { bench } = operator;
+  return {
+    ...operator,
+    sink,
+    collector() {
+      const { collector } = operator.manager();
+      if (collector === undefined) throw new Error('the manager has no collector beside it');
+      return collector;
+    },
+    async activate(name, token, spec = {}) {
+      const namespace = await bench.namespace(name);
+      // Pods need it; where no controller manager runs nobody else makes it.
+      const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
+      await apply(operator.cluster.client, account);
+      await bench.secret(namespace, token);
+      await bench.lumigo(namespace, spec);
+      await bench.whenActive(namespace);
+      return namespace;
+    },
+    async whenCollecting(namespace, timeoutMs = 10_000) {
+      const started = Date.now();
+      await eventually(
+        async () => {
+          await bench.create(eventOf(namespace, `marker-${randomUUID()}`));
+          if (!sink.objects.some((object) => object.namespace === namespace))
+            throw new Error(`nothing of ${namespace} arrives`);
+        },
+        { timeoutMs, intervalMs: 100 },
+      );
+      return Date.now() - started;
+    },
+    async stop() {
+      await operator.stop();
+      await sink.close();
+    },
+  };
+}
