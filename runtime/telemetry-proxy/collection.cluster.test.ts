@@ -191,13 +191,9 @@ describe('what is kept where', () => {
   it('D34: what a collector finds that starts again holds no token and waits for nobody', async () => {
     // While a reload lasts it is another one.
     await eventually(() => {
-      const { service } = JSON.parse(readFileSync(configurationFile(telemetry.collector().folder), 'utf8')) as {
-        service: { pipelines: object };
-      };
-      expect(Object.keys(service.pipelines)).toEqual(['traces', 'logs']);
+      const text = readFileSync(configurationFile(telemetry.collector().folder), 'utf8');
+      expect(/t_[0-9a-f]{21}|k8sobjects|wait_for_metadata/.exec(text)).toBeNull();
     }, within5s);
-    const text = readFileSync(configurationFile(telemetry.collector().folder), 'utf8');
-    expect(/t_[0-9a-f]{21}|k8sobjects|wait_for_metadata/.exec(text)).toBeNull();
   });
 
   it('D33: once collecting, it collects again soon after it crashed', async () => {

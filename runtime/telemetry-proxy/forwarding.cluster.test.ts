@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, workloads } from '../contract.ts';
-import { logOf, post, spanId, spansOf, startFlow } from '../../sandbox/otlp-sink/sender.ts';
+import { logOf, post, spanId, spansOf } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -14,6 +14,7 @@ beforeAll(async () => {
   await telemetry.activate('bank', tokenOf(2));
   await eventually(async () => expect((await send(tokenOf(1), ids(1))).status).toBe(200));
   await eventually(async () => expect((await send(tokenOf(2), ids(1))).status).toBe(200));
+  await telemetry.whenSettled();
 });
 afterAll(() => telemetry?.stop());
 afterEach(() => {
@@ -85,11 +86,12 @@ describe('senders', () => {
   });
 
   it('that run with a token that was replaced may go on for a while, as those with the new one may', async () => {
-    const { bench, activate } = telemetry;
+    const { bench, activate, whenSettled } = telemetry;
     const namespace = await activate('rotated', tokenOf(4));
     await eventually(async () => expect((await send(tokenOf(4), ids(1))).status).toBe(200), within5s);
     await bench.secret(namespace, tokenOf(5));
     await eventually(async () => expect((await send(tokenOf(5), ids(1))).status).toBe(200), within5s);
+    await whenSettled();
     expect((await send(tokenOf(4), ids(1))).status).toBe(200);
     await bench.deleteLumigo(namespace);
     for (const token of [tokenOf(4), tokenOf(5)])
@@ -97,12 +99,11 @@ describe('senders', () => {
   });
 
   it('come and go without a reload while nothing is collected for them', async () => {
-    const { activate, metric } = telemetry;
-    const before = await metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const { activate, whenSettled } = telemetry;
+    const before = await whenSettled();
     await activate('quiet', tokenOf(6), { infrastructure: { enabled: false } });
     await eventually(async () => expect((await send(tokenOf(6), ids(1))).status).toBe(200), within5s);
-    await sleep(2_000);
-    expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBe(before);
+    expect(await whenSettled()).toBe(before);
   });
 });
 
@@ -194,28 +195,5 @@ describe('nothing is lost', () => {
     await whenAllArrived(accepted, 5_000);
     expect(arrived(refused)).toEqual([]);
     sink.refused.clear();
-  });
-
-  it('D33: of 1,000 spans a second while namespaces are switched on and off', async () => {
-    const { sink, collector, activate, bench, metric } = telemetry;
-    const before = await metric('lumigo_operator_telemetry_proxy_reloads_total');
-    const already = sink.spans.length;
-    const flow = startFlow(collector().url, [tokenOf(1), tokenOf(2)], 1_000);
-    const namespaces: string[] = [];
-    for (let index = 0; index < 20; index += 1) {
-      namespaces.push(await activate('churn', tokenOf(1_000 + index), { tracing: { injection: { enabled: false } } }));
-      await sleep(200);
-    }
-    for (const namespace of namespaces)
-      await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: false } } });
-    await sleep(2_000);
-    await flow.stop();
-    expect(flow.sent()).toBeGreaterThan(5_000);
-    await eventually(
-      () => expect(new Set(sink.spans.slice(already).map(({ item }) => item.spanId)).size).toBe(flow.sent()),
-      { timeoutMs: 10_000, intervalMs: 500 },
-    );
-    const reloads = (await metric('lumigo_operator_telemetry_proxy_reloads_total')) - before;
-    expect(reloads).toBeGreaterThan(2);
   });
 });

@@ -15,6 +15,8 @@ export interface Collector {
   readonly url: string;
   readonly grpcPort: number;
   readonly metricsPort: number;
+  /** On loopback, and only while it collects. */
+  readonly loopPort: number;
   readonly logFile: string;
   readonly folder: string;
   readonly queueFolder: string;
@@ -30,7 +32,13 @@ export interface TelemetryPlace {
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
   readonly queueFolder: string;
-  readonly ports: { readonly http: number; readonly grpc: number; readonly health: number; readonly metrics: number };
+  readonly ports: {
+    readonly http: number;
+    readonly grpc: number;
+    readonly health: number;
+    readonly metrics: number;
+    readonly loop: number;
+  };
 }
 
 /** Folders and ports for a manager and its collector. */
@@ -41,7 +49,7 @@ export async function telemetryPlace(folder: string): Promise<TelemetryPlace> {
   return {
     folder: configuration,
     queueFolder,
-    ports: { http, grpc, health, metrics },
+    ports: { http, grpc, health, metrics, loop },
     environment: {
       LUMIGO_TELEMETRY_PROXY_DIR: configuration,
       LUMIGO_TELEMETRY_PROXY_QUEUE_DIR: queueFolder,
@@ -102,6 +110,7 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     url: `http://127.0.0.1:${place.ports.http}`,
     grpcPort: place.ports.grpc,
     metricsPort: place.ports.metrics,
+    loopPort: place.ports.loop,
     logFile: current.logFile,
     folder: place.folder,
     queueFolder: place.queueFolder,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import { OtlpSink } from '../otlp-sink/sink.ts';
 import type { Collector } from '../manager/collector.ts';
@@ -13,6 +14,8 @@ export interface TelemetryBench extends OperatorBench {
   activate(name: string, token: string, spec?: object): Promise<string>;
   /** Writes an event into a namespace, again and again, until one arrives; resolves with the milliseconds that took. */
   whenCollecting(namespace: string, timeoutMs?: number): Promise<number>;
+  /** Waits until the collector has not been reloaded for two seconds; resolves with how often it was. */
+  whenSettled(): Promise<number>;
 }
 
 /** A token of the right shape, another for each number. */
@@ -75,6 +78,15 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
         { timeoutMs, intervalMs: 100 },
       );
       return Date.now() - started;
+    },
+    async whenSettled() {
+      const reloads = () => operator.metric('lumigo_operator_telemetry_proxy_reloads_total');
+      for (let before = await reloads(); ;) {
+        await sleep(2_000);
+        const now = await reloads();
+        if (now === before) return now;
+        before = now;
+      }
     },
     async stop() {
       await operator.stop();

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { annotations, labels, workloads } from '../contract.ts';
+import { OptIns } from './opt-ins.ts';
+
+const [deployment] = workloads;
+const everywhere = () => true;
+
+function seeing() {
+  const changes = { count: 0 };
+  const optIns = new OptIns(() => (changes.count += 1));
+  const handler = optIns.handler(deployment);
+  const show = (own: Record<string, string>, stamps: Record<string, string> = {}) =>
+    handler.upsert({ metadata: { namespace: 'a', name: 'app', uid: 'u', labels: own, annotations: stamps } });
+  return { optIns, handler, show, changes };
+}
+
+describe('workloads that are traced by their own labels', () => {
+  it('name their Secret, or leave it at the default', () => {
+    const { optIns, show } = seeing();
+    show({ [labels.autoTrace]: 'true' });
+    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'lumigo-credentials', key: 'token' }]);
+    show({ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'own', [labels.tokenKey]: 'key' });
+    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'key' }]);
+  });
+
+  it('are known once they are instrumented too, when the label is ours', () => {
+    const { optIns, show } = seeing();
+    const stamp = 'added 2026-11-20T10:00:00.000Z by webhook; secret=own/token traces=true logs=false label=true';
+    show(
+      { [labels.autoTrace]: 'lumigo-operator.v1', [labels.tokenSecret]: 'own' },
+      { [annotations.instrumentation]: stamp },
+    );
+    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'token' }]);
+  });
+
+  it('are not those that a Lumigo has instrumented, nor those that opted out', () => {
+    const { optIns, show } = seeing();
+    show({ [labels.autoTrace]: 'lumigo-operator.v1' });
+    show({ [labels.autoTrace]: 'false' });
+    expect([...optIns.sources(everywhere)]).toEqual([]);
+  });
+
+  it('are forgotten when the label or the workload goes, and where they do not count', () => {
+    const { optIns, show, handler, changes } = seeing();
+    show({ [labels.autoTrace]: 'true' });
+    show({ [labels.autoTrace]: 'true' });
+    expect(changes.count).toBe(1);
+    expect([...optIns.sources(() => false)]).toEqual([]);
+    handler.delete({ namespace: 'a', name: 'app' });
+    expect([...optIns.sources(everywhere)]).toEqual([]);
+    expect(changes.count).toBe(2);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { initialMs, planReload, retryMs, textOf, type Duty } from './plan-reload.ts';
+
+const duty = (...names: readonly string[]): Duty => ({
+  namespaces: names.map((name) => ({ name, token: `token of ${name}` })),
+  renewals: 0,
+});
+const idle = { wanted: undefined, running: 'forward', lastGood: undefined, failure: undefined, now: 0 };
+
+describe('a reload', () => {
+  it('is due when the collector does another thing than it should, or nobody knows what it does', () => {
+    expect(planReload(idle)).toBeUndefined();
+    expect(planReload({ ...idle, running: undefined })).toEqual({ duty: undefined });
+    expect(planReload({ ...idle, wanted: duty('a') })).toEqual({ duty: duty('a') });
+    expect(planReload({ ...idle, wanted: duty('a'), running: textOf(duty('a')) })).toBeUndefined();
+  });
+
+  it('is not due when there is nothing to collect, leading or not', () => {
+    expect(planReload({ ...idle, wanted: duty() })).toBeUndefined();
+  });
+
+  it('is due when a token changed, or the watches should begin anew', () => {
+    const running = textOf(duty('a'));
+    const rotated = { ...duty('a'), namespaces: [{ name: 'a', token: 'another' }] };
+    expect(planReload({ ...idle, running, wanted: rotated })).toEqual({ duty: rotated });
+    const renewed = { ...duty('a'), renewals: 1 };
+    expect(planReload({ ...idle, running, wanted: renewed })).toEqual({ duty: renewed });
+  });
+
+  describe('that failed', () => {
+    const wanted = duty('a', 'b');
+    const failure = { duty: textOf(wanted), count: 1, at: 1_000 };
+
+    it('goes back to what worked, and is tried again later', () => {
+      const failed = { ...idle, wanted, failure, lastGood: duty('a'), running: undefined };
+      expect(planReload({ ...failed, now: 2_000 })).toEqual({ duty: duty('a') });
+      expect(planReload({ ...failed, now: 2_000, running: textOf(duty('a')) })).toBeUndefined();
+      expect(planReload({ ...failed, now: 1_000 + retryMs(1), running: textOf(duty('a')) })).toEqual({ duty: wanted });
+    });
+
+    it('only forwards where nothing worked before', () => {
+      expect(planReload({ ...idle, wanted, failure, running: undefined, now: 2_000 })).toEqual({ duty: undefined });
+    });
+
+    it('holds up nothing else', () => {
+      expect(planReload({ ...idle, wanted: duty('c'), failure, now: 2_000 })).toEqual({ duty: duty('c') });
+    });
+
+    it('is tried ever more rarely, but always within five minutes', () => {
+      expect([1, 2, 3, 7, 50].map(retryMs)).toEqual([5_000, 10_000, 20_000, 300_000, 300_000]);
+    });
+  });
+
+  it('leaves a namespace time to be read as a whole', () => {
+    expect(initialMs(1)).toBe(12_000);
+    expect(initialMs(200)).toBeGreaterThan((200 * 7 * 1_000) / 5);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { render, serialize } from './render.ts';
+import { collection, collectionOf, settings } from './state.arbitrary.ts';
+import type { Collection, ProxySettings } from './types.ts';
+
+/** The real collector's opinion of whatever is rendered. */
+let otelcol = '';
+let folder = '';
+beforeAll(async () => {
+  otelcol = (await ensureBinaries(['otelcol'], () => undefined))['otelcol'] ?? '';
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-render-'));
+  writeFileSync(join(folder, 'tokens'), 'none');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function validate(given: ProxySettings, collected: Collection | undefined): string {
+  const file = join(folder, 'collector.json');
+  writeFileSync(file, serialize(render({ ...given, tokensFile: join(folder, 'tokens') }, collected)));
+  const { status, stderr } = spawnSync(otelcol, ['validate', `--config=${file}`], { encoding: 'utf8' });
+  return status === 0 ? '' : stderr;
+}
+
+describe('otelcol validate', () => {
+  it('D35: accepts whatever can be rendered', () => {
+    fc.assert(
+      fc.property(settings, fc.option(collection, { nil: undefined }), (given, collected) => {
+        expect(validate(given, collected)).toBe('');
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it.each([100, 1_000])('accepts %i namespaces, each with a token of its own', (count) => {
+    const [given] = fc.sample(settings, 1);
+    if (given === undefined) throw new Error('no sample');
+    const namespaces = Array.from({ length: count }, (_, index) => ({
+      name: `namespace-${index}`,
+      token: `t_${index.toString(16).padStart(21, '0')}`,
+    }));
+    expect(validate(given, { namespaces, initial: namespaces.map(({ name }) => name), since: {} })).toBe('');
+  });
+
+  it('accepts hundreds of odd names at once', () => {
+    fc.assert(
+      fc.property(settings, collectionOf(400), (given, collected) => expect(validate(given, collected)).toBe('')),
+      { numRuns: 5 },
+    );
+  });
+
+  it('refuses what is wrong, so that its consent means something', () => {
+    const [given] = fc.sample(settings, 1);
+    if (given === undefined) throw new Error('no sample');
+    expect(validate({ ...given, queueBatches: 0 }, undefined)).toContain('queue_size');
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { collectedKinds } from '../contract.ts';
+import { collection, settings } from './state.arbitrary.ts';
+import { render, serialize } from './render.ts';
+import type { CollectorConfiguration } from './types.ts';
+
+const definedAndUsed = ({
+  service,
+  receivers,
+  processors,
+  exporters,
+  connectors,
+  extensions,
+}: CollectorConfiguration) => {
+  const used = (part: 'receivers' | 'processors' | 'exporters') =>
+    new Set(Object.values(service.pipelines).flatMap((pipeline) => pipeline[part] ?? []));
+  return { used, defined: { receivers, processors, exporters, connectors, extensions } };
+};
+
+describe("the collector's configuration", () => {
+  it('uses what it defines, and defines what it uses', () => {
+    fc.assert(
+      fc.property(settings, fc.option(collection, { nil: undefined }), (given, collected) => {
+        const configuration = render(given, collected);
+        const { used, defined } = definedAndUsed(configuration);
+        const connectors = Object.keys(defined.connectors);
+        const both = (part: 'receivers' | 'exporters') => [...Object.keys(defined[part]), ...connectors].toSorted();
+        expect([...used('receivers')].toSorted()).toEqual(both('receivers'));
+        expect([...used('exporters')].toSorted()).toEqual(both('exporters'));
+        expect([...used('processors')].toSorted()).toEqual(Object.keys(defined.processors).toSorted());
+        expect([...configuration.service.extensions].toSorted()).toEqual(Object.keys(defined.extensions).toSorted());
+      }),
+    );
+  });
+
+  it('sends each namespace under its own token and under no other', () => {
+    fc.assert(
+      fc.property(settings, collection, (given, collected) => {
+        const { connectors, exporters, service } = render(given, collected);
+        const { table = [] } = (connectors['routing/namespaces'] ?? {}) as {
+          table?: readonly { condition: string; pipelines: readonly [string] }[];
+        };
+        for (const { name, token } of collected.namespaces) {
+          const routes = table.filter(({ condition }) =>
+            condition.split(' or ').includes(`attributes["k8s.namespace.name"] == "${name}"`),
+          );
+          expect(routes.length).toBe(1);
+          const [exporter = ''] = service.pipelines[routes[0]?.pipelines[0] ?? '']?.exporters ?? [];
+          expect(exporters[exporter]).toMatchObject({ headers: { Authorization: `LumigoToken ${token}` } });
+        }
+        expect(table.length).toBe(new Set(collected.namespaces.map(({ token }) => token)).size);
+      }),
+    );
+  });
+
+  it('D36: watches each kind once, whatever the number of namespaces', () => {
+    fc.assert(
+      fc.property(settings, collection, (given, collected) => {
+        fc.pre(collected.namespaces.length > 0);
+        const { objects } = render(given, collected).receivers['k8sobjects/changes'] as {
+          objects: readonly { name: string; namespaces?: unknown }[];
+        };
+        expect(objects.map(({ name }) => name)).toEqual(collectedKinds.map(({ plural }) => plural));
+        expect(objects.filter(({ namespaces }) => namespaces !== undefined)).toEqual([]);
+      }),
+    );
+  });
+
+  it('holds no token but those of what it collects, and none where it only forwards', () => {
+    fc.assert(
+      fc.property(settings, (given) => {
+        expect(serialize(render(given, undefined))).not.toMatch(/t_[0-9a-f]{21}/);
+      }),
+    );
+  });
+
+  it('names no variable: a dollar sign stands for itself', () => {
+    fc.assert(
+      fc.property(settings, (given) => {
+        const text = serialize(render({ ...given, clusterName: '${env:HOME} $1' }, undefined));
+        expect(text.replaceAll('$$', '')).not.toContain('$');
+      }),
+    );
+  });
+
+  it('does not wait for the API server where it only forwards', () => {
+    const [given] = fc.sample(settings, 1);
+    if (given === undefined) throw new Error('no sample');
+    expect(serialize(render(given, undefined))).not.toContain('wait_for_metadata');
+    expect(render(given, { namespaces: [], initial: [], since: {} })).toEqual(render(given, undefined));
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer, type Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Manager } from '../../sandbox/manager/manager.ts';
+import { post, spansOf } from '../../sandbox/otlp-sink/sender.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+
+/** Two replicas with a collector each: who collects, what happens when that one goes, and when a reload fails. */
+let telemetry: TelemetryBench;
+let second: Manager;
+let squatter: Server | undefined;
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false });
+  second = await telemetry.startAnother();
+});
+afterAll(async () => {
+  squatter?.close();
+  await telemetry?.stop();
+});
+afterEach(() => telemetry?.whenSettled().then(() => undefined));
+
+const LEASE_MS = 15_000;
+
+const send = (url: string, token: string) =>
+  post(`${url}/v1/traces`, spansOf({}, ['00000000000000aa']), { token }).catch(() => ({ status: 0, text: '' }));
+
+/** How often each event of a namespace arrived, by name. */
+const arrivals = (namespace: string): Map<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { namespace: of, object, change } of telemetry.sink.objects)
+    if (of === namespace && change === 'ADDED')
+      counts.set(object.metadata.name, (counts.get(object.metadata.name) ?? 0) + 1);
+  return counts;
+};
+
+describe('of two replicas', () => {
+  it('both let senders in and one collects; another takes over within the lease when that one is killed, once', async () => {
+    const { activate, bench, whenCollecting, collector, killManager } = telemetry;
+    const namespace = await activate('shared', tokenOf(1));
+    await whenCollecting(namespace);
+    await bench.create(eventOf(namespace, 'before'));
+    const { collector: other } = second;
+    for (const url of [collector().url, other?.url ?? ''])
+      await eventually(async () => expect((await send(url, tokenOf(1))).status).toBe(200));
+    await eventually(() => expect(arrivals(namespace).get('before')).toBe(1));
+    // Time enough for the same from the other one.
+    await sleep(1_500);
+    expect([...arrivals(namespace)].filter(([name, count]) => name === 'before' && count !== 1)).toEqual([]);
+    expect(await second.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(0);
+
+    await killManager();
+    const killed = Date.now();
+    await eventually(
+      async () => {
+        const name = `after-${Date.now()}`;
+        await bench.create(eventOf(namespace, name));
+        await sleep(400);
+        expect(arrivals(namespace).has(name)).toBe(true);
+      },
+      { timeoutMs: LEASE_MS + 10_000 },
+    );
+    expect(Date.now() - killed).toBeLessThan(LEASE_MS + 5_000);
+    await telemetry.startManager();
+    await eventually(async () => expect((await send(collector().url, tokenOf(1))).status).toBe(200));
+    await bench.create(eventOf(namespace, 'late'));
+    await eventually(() => expect(arrivals(namespace).get('late')).toBe(1));
+    await sleep(1_500);
+    expect(arrivals(namespace).get('late')).toBe(1);
+  });
+});
+
+describe('a configuration that the collector does not take', () => {
+  it('D34: is told in a condition, an event and a metric; traces go on, the last good one too, and it is tried again', async () => {
+    const { bench, activate, manager, whenCollecting } = telemetry;
+    // The replica that was started last stands by; the second leads.
+    const leads = (await second.metric('lumigo_operator_leader')) === 1 ? second : manager();
+    const { collector } = leads;
+    if (collector === undefined) throw new Error('no collector');
+    const good = await activate('good', tokenOf(2));
+    await whenCollecting(good);
+    const reloads = () => leads.metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const before = await reloads();
+
+    // Only a collector that collects listens there. It stops listening when the last namespace goes.
+    for (const namespace of await collected()) await switchEvents(namespace, false);
+    await eventually(async () => expect(await leads.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(0));
+    await telemetry.whenSettled();
+    squatter = createServer();
+    await new Promise<void>((resolve) => squatter?.listen(collector.loopPort, '127.0.0.1', resolve));
+    const restarts = collector.restarts();
+    await switchEvents(good, true);
+    await eventually(async () => {
+      const conditions = (await bench.readLumigo(good)).status?.conditions ?? [];
+      expect(conditions.find(({ type }) => type === 'TelemetryProxyReady')).toMatchObject({
+        status: 'False',
+        reason: 'ReloadFailed',
+        message: expect.stringContaining('the collector ended when it was to take up its configuration'),
+      });
+    });
+    expect((await bench.events(good, 'lumigo')).map(({ reason }) => reason)).toContain('LumigoCannotCollectTelemetry');
+    expect(await reloads()).toBeGreaterThan(before);
+    await eventually(() => expect(collector.restarts()).toBeGreaterThan(restarts));
+    await eventually(async () => expect((await send(collector.url, tokenOf(2))).status).toBe(200));
+
+    squatter.close();
+    await eventually(
+      async () => {
+        const conditions = (await bench.readLumigo(good)).status?.conditions ?? [];
+        expect(conditions.find(({ type }) => type === 'TelemetryProxyReady')).toMatchObject({ status: 'True' });
+      },
+      { timeoutMs: 30_000 },
+    );
+    const count = telemetry.sink.objects.length;
+    await bench.create(eventOf(good, 'again'));
+    await eventually(() => expect(telemetry.sink.objects.length).toBeGreaterThan(count));
+  });
+});
+
+async function collected(): Promise<string[]> {
+  const names: string[] = [];
+  const lumigoes = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes' };
+  for await (const { items } of telemetry.cluster.client.pages(lumigoes))
+    names.push(...items.map(({ metadata }) => metadata.namespace ?? ''));
+  return names;
+}
+
+const switchEvents = (namespace: string, enabled: boolean) =>
+  telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled } } } });

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startFlow } from '../../sandbox/otlp-sink/sender.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { collectedKinds, workloads } from '../contract.ts';
+
+/** Many namespaces: each one's objects under its own token, and no trace lost while they come and go. */
+let telemetry: TelemetryBench;
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false, audit: true });
+});
+afterAll(() => telemetry?.stop());
+
+const [deployment] = workloads;
+const injection = { tracing: { injection: { enabled: false } } };
+
+/** Resident memory of a process, in MB. */
+const residentMb = (pid: number): number =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+
+const report = (line: string): void => void process.stderr.write(`      ${line}\n`);
+
+async function inTurns<T>(items: readonly T[], work: (item: T, index: number) => Promise<unknown>): Promise<void> {
+  const left = [...items.entries()];
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next[1], next[0]);
+    }),
+  );
+}
+
+describe('200 namespaces', () => {
+  it('D32: have their objects sent under their own tokens; those of others are never sent', async () => {
+    const { bench, sink, cluster, collector } = telemetry;
+    const names = Array.from({ length: 200 }, (_, index) => `tenant-${index}`);
+    const others = Array.from({ length: 20 }, (_, index) => `other-${index}`);
+    await inTurns([...names, ...others], (name) =>
+      bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+    );
+    await inTurns(names, async (name, index) => {
+      await bench.secret(name, tokenOf(index));
+      await bench.lumigo(name, injection);
+    });
+    await eventually(
+      async () => expect(await telemetry.metric('lumigo_operator_telemetry_collected_namespaces')).toBe(200),
+      { timeoutMs: 60_000 },
+    );
+    await telemetry.whenSettled();
+    await inTurns([...names, ...others], async (name) => {
+      await bench.create(workloadOf(deployment, name, 'app'));
+      await bench.create(eventOf(name, 'event'));
+    });
+    await eventually(
+      () => {
+        const complete = names.filter((name) => {
+          const kinds = sink.objects.filter(({ namespace }) => namespace === name).map(({ resource }) => resource);
+          return kinds.includes('events') && kinds.includes('deployments');
+        });
+        expect(complete.length).toBe(200);
+      },
+      { timeoutMs: 30_000, intervalMs: 500 },
+    );
+    const wrong = sink.objects.filter(
+      ({ namespace, received }) =>
+        received.authorization !== `LumigoToken ${tokenOf(names.indexOf(namespace))}` || !names.includes(namespace),
+    );
+    expect(wrong.map(({ namespace }) => namespace)).toEqual([]);
+    const running = readFileSync(cluster.auditLog, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { verb: string; userAgent?: string; stage: string; requestURI: string });
+    const watches = running.filter(({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'));
+    const begun = watches.filter(({ stage }) => stage === 'ResponseStarted').length;
+    const ended = watches.filter(({ stage }) => stage === 'ResponseComplete').length;
+    // One for each kind; and, for traces and for logs, pods and ReplicaSets, by which senders are known.
+    expect(begun - ended).toBeLessThanOrEqual(collectedKinds.length + 4);
+    report(`collector with 200 namespaces of 200 tokens: ${residentMb(collector().pid())} MB`);
+  });
+
+  it('D33: of which 100 are switched on and off cost no span of 1,000 a second', async () => {
+    const { sink, collector, bench, metric } = telemetry;
+    await telemetry.whenSettled();
+    const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const already = sink.spans.length;
+    const flow = startFlow(collector().url, [tokenOf(150), tokenOf(151), tokenOf(152)], 1_000);
+    const names = Array.from({ length: 100 }, (_, index) => `tenant-${index}`);
+    const before = residentMb(collector().pid());
+    let most = 0;
+    for (const enabled of [false, true])
+      for (const name of names) {
+        await bench.changeLumigo(name, { spec: { infrastructure: { enabled } } });
+        most = Math.max(most, residentMb(collector().pid()));
+        await sleep(100);
+      }
+    await telemetry.whenSettled();
+    await flow.stop();
+    const ids = () => new Set(sink.spans.slice(already).map(({ item }) => item.spanId)).size;
+    await eventually(() => expect(ids()).toBe(flow.sent()), { timeoutMs: 15_000, intervalMs: 500 });
+    const sorted = flow.latencies.toSorted((a, b) => a - b);
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    const count = (await metric('lumigo_operator_telemetry_proxy_reloads_total')) - reloads;
+    report(
+      `${flow.sent()} spans over ${count} reloads: none lost, ${flow.repeated()} requests repeated; acknowledged after ` +
+        `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,
+    );
+    expect(flow.sent()).toBeGreaterThan(15_000);
+    // Programs' SDKs hold back for some seconds what is not taken.
+    expect(at(1)).toBeLessThan(5_000);
+  });
+});
