@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { labels, ports } from '../runtime/contract.ts';
-import { parse } from 'yaml';
 import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings.ts';
 
@@ -61,8 +60,8 @@ describe('the pods of the operator', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };
     const [manager, proxy] = podOf(withSettings({ controllerManager: { manager: { image } } })).spec.containers;
-    expect(manager.image).toBe(`registry.example.com:5000/lumigo@${digest}`);
-    expect(proxy.image).toBe('otel/opentelemetry-collector-contrib:0.130.0');
+    expect(manager.image).toBe(`registry.example.com:5000/lumigo:next@${digest}`);
+    expect(proxy.image).toMatch(/^otel\/opentelemetry-collector-contrib:0\.130\.0@sha256:[0-9a-f]{64}$/);
   });
 
   it('carry what the settings ask for, as it is', () => {
@@ -93,28 +92,68 @@ describe('the pods of the operator', () => {
 });
 
 describe('the telemetry proxy', () => {
-  it('listens where its Service and its probes look', () => {
-    const { data } = find(defaults, 'ConfigMap') as { data: Record<string, string> };
-    const configuration: unknown = parse(data['collector.yaml'] ?? '');
-    const endpoint = (port: number) => ({ endpoint: `0.0.0.0:${port}` });
-    expect(configuration).toMatchObject({
-      extensions: { health_check: endpoint(ports.telemetryHealth) },
-      receivers: { otlp: { protocols: { grpc: endpoint(ports.otlpGrpc), http: endpoint(ports.otlpHttp) } } },
+  const { spec } = podOf(defaults);
+  const proxy = spec.containers[1];
+
+  it('runs as the same user as the manager, in sight of it, so that the manager can signal it', () => {
+    expect(spec).toMatchObject({
+      shareProcessNamespace: true,
+      securityContext: { runAsUser: 65_532, runAsGroup: 65_532, fsGroup: 65_532, runAsNonRoot: true },
+    });
+    expect(podOf(withSettings({ platform: 'openshift' })).spec.securityContext).not.toHaveProperty('runAsUser');
+  });
+
+  it('starts with what an init container of the manager wrote', () => {
+    const { initContainers, volumes } = spec as unknown as {
+      initContainers: readonly Tree[];
+      volumes: readonly Tree[];
+    };
+    expect(initContainers).toMatchObject([{ args: ['--prepare-telemetry-proxy'], image: spec.containers[0].image }]);
+    expect(volumes).toContainEqual({
+      name: 'telemetry-proxy-configuration',
+      emptyDir: { medium: 'Memory', sizeLimit: '16Mi' },
     });
   });
 
-  it('gets a configuration that uses only what it defines', () => {
-    const { data } = find(defaults, 'ConfigMap') as { data: Record<string, string> };
-    const { service, ...defined } = parse(data['collector.yaml'] ?? '') as {
-      service: { extensions: string[]; pipelines: Record<string, { receivers: string[]; exporters: string[] }> };
-      extensions: Tree;
-      receivers: Tree;
-      exporters: Tree;
-    };
-    const pipelines = Object.values(service.pipelines);
-    expect(Object.keys(defined.extensions)).toEqual(service.extensions);
-    expect(Object.keys(defined.receivers)).toEqual([...new Set(pipelines.flatMap(({ receivers }) => receivers))]);
-    expect(Object.keys(defined.exporters)).toEqual([...new Set(pipelines.flatMap(({ exporters }) => exporters))]);
+  it('D38: has the resources of the settings, and a garbage collector that keeps to the limit', () => {
+    expect(proxy.resources).toEqual({
+      requests: { cpu: '50m', memory: '128Mi' },
+      limits: { cpu: '1', memory: '512Mi' },
+    });
+    expect(proxy.env).toEqual([
+      {
+        name: 'MEMORY_LIMIT_MIB',
+        valueFrom: {
+          resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' },
+        },
+      },
+      { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
+    ]);
+    expect(proxy.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+  });
+
+  it("keeps its queue on the node's disk, or on a claim, which only one pod at a time can have", () => {
+    const queue = (manifests: readonly Manifest[]) =>
+      (podOf(manifests).spec.volumes as readonly { name: string }[]).find(
+        ({ name }) => name === 'telemetry-proxy-queue',
+      );
+    expect(queue(defaults)).toMatchObject({ emptyDir: { sizeLimit: '2Gi' } });
+    const claimed = withSettings({
+      controllerManager: { replicas: 1, telemetryProxy: { queue: { claimName: 'telemetry' } } },
+    });
+    expect(queue(claimed)).toMatchObject({ persistentVolumeClaim: { claimName: 'telemetry' } });
+    expect(find(claimed, 'Deployment').spec).toMatchObject({ strategy: { type: 'Recreate' } });
+  });
+
+  it('goes on for a moment when its pod is to stop', () => {
+    expect(proxy.lifecycle).toEqual({ preStop: { httpGet: { path: '/drain', port: ports.health } } });
+  });
+
+  it('says by which delivery it was installed', () => {
+    const environment = (delivery: 'Manifests' | 'Pulumi') =>
+      podOf(synthesize(parseSettings({}), delivery)).spec.containers[0].env;
+    for (const delivery of ['Manifests', 'Pulumi'] as const)
+      expect(environment(delivery)).toContainEqual({ name: 'LUMIGO_OPERATOR_DEPLOYMENT_METHOD', value: delivery });
   });
 });
 

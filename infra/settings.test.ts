@@ -144,6 +144,24 @@ describe('problems', () => {
   });
 });
 
+describe('the settings of the telemetry proxy', () => {
+  const proxy = (replicas: number, telemetryProxy: object) => ({ controllerManager: { replicas, telemetryProxy } });
+
+  it('cannot share one claimed queue between two pods', () => {
+    expect(problemsOf(proxy(2, { queue: { claimName: 'telemetry' } }))).toEqual([
+      'controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is 2); two pods cannot keep one queue',
+    ]);
+    expect(problemsOf(proxy(1, { queue: { claimName: 'telemetry' } }))).toEqual([]);
+  });
+
+  it('cannot have another tag while the digest still pins the first', () => {
+    expect(problemsOf(proxy(2, { image: { tag: '0.140.0' } }))).toEqual([
+      'controllerManager.telemetryProxy.image.tag is "0.140.0", but the digest still pins 0.130.0; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""',
+    ]);
+    expect(problemsOf(proxy(2, { image: { tag: '0.140.0', digest: '' } }))).toEqual([]);
+  });
+});
+
 describe('a settings file', () => {
   let folder = '';
   beforeAll(() => {
