@@ -109,15 +109,12 @@ export interface CollectedKind {
 const collected = (group: string, ...plurals: readonly string[]): readonly CollectedKind[] =>
   plurals.map((plural) => ({ group, version: 'v1', plural }));
 
-/** Where objects that events are about stand in their owners' chain. */
-export const collectedObjects = [
-  ...collected('', 'pods'),
+/** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
+export const collectedKinds = [
+  ...collected('', 'events', 'pods'),
   ...collected('apps', 'deployments', 'daemonsets', 'replicasets', 'statefulsets'),
   ...collected('batch', 'cronjobs', 'jobs'),
 ];
-
-/** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of the objects. */
-export const collectedKinds = [...collected('', 'events'), ...collectedObjects];
 
 /** How a token stands in an Authorization header: `LumigoToken t_…`. */
 export const tokenScheme = 'LumigoToken';

@@ -1,4 +1,4 @@
-import { collectedKinds, collectedObjects, tokenScheme } from '../contract.ts';
+import { collectedKinds, tokenScheme } from '../contract.ts';
 import type { CollectedNamespace, Collection, Components, Pipeline, ProxySettings } from './types.ts';
 
 interface Rendered {
@@ -73,7 +73,7 @@ function objectReceivers({ credentials }: ProxySettings, { initial, since }: Col
     mode: 'watch',
     ...(since[plural] === undefined ? {} : { resource_version: since[plural] }),
   }));
-  const pulled = collectedObjects.map(({ group, plural }) => ({
+  const pulled = collectedKinds.map(({ group, plural }) => ({
     name: plural,
     group,
     mode: 'pull',

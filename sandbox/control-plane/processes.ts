@@ -36,6 +36,8 @@ export function launch({ name, path, args, folder, environment, guardian }: Laun
   });
   closeSync(log);
   child.unref();
+  // Without a listener the error would end this process; that there is no pid says the same.
+  child.on('error', () => undefined);
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} cannot be started: ${path} cannot be executed`);
   guardian.watch(pid);

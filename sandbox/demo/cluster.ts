@@ -1,5 +1,6 @@
 import type { Client } from '../../runtime/kubernetes/client.ts';
-import { isBuilt, type Progress } from '../programs/build.ts';
+import { OtlpSink } from '../otlp-sink/sink.ts';
+import { ensureBinaries, isBuilt, type Progress } from '../programs/build.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { install } from '../manager/install.ts';
@@ -14,33 +15,51 @@ export interface DemoCluster {
   readonly access: { readonly kubeconfig: string } | { readonly context: string };
   /** Whether the API server can call the webhook on this machine. */
   readonly hasWebhook: boolean;
+  /** Stands where Lumigo would; undefined where the telemetry proxy does not run. */
+  readonly sink: OtlpSink | undefined;
   /** What goes on beside the demo: builds that join when they are done. */
   readonly background: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a throwaway control plane on this machine; its controllers join as soon as they are built. */
+/** Starts a throwaway control plane on this machine; its controllers and the telemetry proxy join as soon as they are built. */
 export async function throwawayCluster(progress: Progress): Promise<DemoCluster> {
   const controllerManager = isBuilt('kube-controller-manager');
+  const collector = isBuilt('otelcol');
+  const sink = await OtlpSink.start();
   const cluster = await startControlPlane({ controllerManager, onProgress: progress });
   try {
     const [webhookPort = 0] = await freePorts(1);
     const installation = await install(cluster.client, { webhookPort });
-    const manager = await startManager(cluster, installation, { webhookPort });
+    const manager = await startManager(cluster, installation, {
+      webhookPort,
+      collector,
+      environment: { LUMIGO_ENDPOINT: sink.url },
+    });
+    const join = async () => {
+      if (!controllerManager) await cluster.joinControllerManager();
+      if (collector) return;
+      await ensureBinaries(['otelcol'], progress);
+      await manager.joinCollector();
+      progress('the telemetry proxy has joined: Kubernetes events and objects are collected from here on');
+    };
     return {
       client: cluster.client,
       server: cluster.server,
       manager,
       access: { kubeconfig: cluster.kubeconfig },
       hasWebhook: true,
-      background: controllerManager ? Promise.resolve() : cluster.joinControllerManager(),
+      sink,
+      background: join(),
       async stop() {
         await manager.stop();
         await cluster.stop();
+        await sink.close();
       },
     };
   } catch (error) {
     await cluster.stop();
+    await sink.close();
     throw error;
   }
 }

@@ -26,6 +26,11 @@ export class Narrator {
     this.#line(this.#paint('33', '–'), `${what.padEnd(26)} ${why}`);
   }
 
+  /** Something that reached Lumigo's place. */
+  arrived(what: string, how: string): void {
+    this.#line(this.#paint('35', '⇢'), `${what.padEnd(34)} ${how}`);
+  }
+
   wrong(text: string): void {
     this.#line(this.#paint('31', '✘'), text);
   }

@@ -61,6 +61,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
       manager,
       access: { context },
       hasWebhook: false,
+      sink: undefined,
       background: Promise.resolve(),
       async stop() {
         // While the manager is there to let it go: a Lumigo that is left behind would hold its namespace for ever.

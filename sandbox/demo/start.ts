@@ -6,6 +6,7 @@ import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { Narrator } from './narrator.ts';
 import { ownCluster } from './own-cluster.ts';
 import { instrument, setTheScene, takeBack, type Story } from './story.ts';
+import { tellOfArrivals, whenCollected } from './telemetry.ts';
 import { demoNamespace } from './workloads.ts';
 
 interface Flags {
@@ -50,9 +51,11 @@ async function run({ once = false, context, yes = false }: Flags): Promise<void>
 async function tell(story: Story, once: boolean): Promise<string[]> {
   const { cluster, narrator } = story;
   narrator.step(`Kubernetes answers at ${cluster.server}; the operator is installed and ready`);
+  const arrivals = cluster.sink === undefined ? undefined : tellOfArrivals(cluster.sink, narrator);
   await setTheScene(story);
-  const problems = await instrument(story);
+  const problems = [...(await instrument(story)), ...(await whenCollected(cluster))];
   if (!once) return problems;
+  arrivals?.stop();
   const differing = await takeBack(story);
   if (problems.length + differing.length === 0)
     narrator.step('everything was instrumented, and everything is what it was');

@@ -33,6 +33,8 @@ export interface ManagerOptions {
 
 export interface Manager extends Running {
   readonly collector: Collector | undefined;
+  /** Starts the telemetry proxy beside a manager that runs already. */
+  joinCollector(): Promise<void>;
   readonly webhookPort: number;
   readonly healthPort: number;
   readonly metricsPort: number;
@@ -78,10 +80,11 @@ export async function startManager(
     ...place.environment,
     ...options.environment,
   };
-  const collector =
-    options.collector === true
-      ? await startCollector({ cluster, name, place, environment, token, args: installation.collectorArgs })
-      : undefined;
+  let collector: Collector | undefined;
+  const joinCollector = async () => {
+    collector = await startCollector({ cluster, name, place, environment, token, args: installation.collectorArgs });
+  };
+  if (options.collector === true) await joinCollector();
   const started = performance.now();
   const running = launch({
     name,
@@ -98,7 +101,10 @@ export async function startManager(
     healthPort,
     metricsPort,
     certificates,
-    collector,
+    get collector() {
+      return collector;
+    },
+    joinCollector,
     readyAfterMs: performance.now() - started,
     async stop(signal) {
       // Its container ends with the pod, whatever ends that.

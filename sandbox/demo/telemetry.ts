@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { collectedObject, type CollectedObject, type OtlpSink } from '../otlp-sink/sink.ts';
+import type { DemoCluster } from './cluster.ts';
+import type { Narrator } from './narrator.ts';
+import { demoNamespace } from './workloads.ts';
+
+const TOGETHER_MS = 1_000;
+const PATIENCE_MS = 20_000;
+
+/** Tells of what reaches the sink: each event by itself, the versions of objects by the second. */
+export function tellOfArrivals(sink: OtlpSink, narrator: Narrator): { stop(): void } {
+  const versions = new Map<string, number>();
+  sink.onReceived = (received) => {
+    for (const object of collectedObject(received)) {
+      if (object.resource !== 'events') versions.set(object.resource, (versions.get(object.resource) ?? 0) + 1);
+      else if (object.change !== 'DELETED')
+        narrator.arrived(aboutOf(object), `Kubernetes event: ${String(object.object['reason'])}`);
+    }
+  };
+  const timer = setInterval(() => {
+    if (versions.size === 0) return;
+    const counts = [...versions].map(([plural, count]) => `${count} of ${plural}`);
+    narrator.arrived('object versions', counts.join(', '));
+    versions.clear();
+  }, TOGETHER_MS);
+  timer.unref();
+  return {
+    stop() {
+      clearInterval(timer);
+      sink.onReceived = () => undefined;
+    },
+  };
+}
+
+function aboutOf({ object: { involvedObject } }: CollectedObject): string {
+  const { kind = '', name = '' } = (involvedObject ?? {}) as { kind?: string; name?: string };
+  return `${kind}/${name}`;
+}
+
+/** Waits until events and objects of the demo's namespace have arrived under its token. Returns what is wrong with them. */
+export async function whenCollected({ sink, manager }: DemoCluster): Promise<string[]> {
+  // It is still being built, and joins later.
+  if (sink === undefined || manager.collector === undefined) return [];
+  const deadline = Date.now() + PATIENCE_MS;
+  for (; Date.now() < deadline; await sleep(100)) {
+    const ours = sink.objects.filter(({ namespace }) => namespace === demoNamespace);
+    const kinds = new Set(ours.map(({ resource }) => resource));
+    const foreign = sink.objects.filter(({ namespace }) => namespace !== demoNamespace);
+    if (foreign.length > 0) return [`objects of '${foreign[0]?.namespace}' were sent, which has no Lumigo`];
+    if (kinds.has('events') && kinds.has('deployments')) return [];
+  }
+  return [`no Kubernetes events and objects of '${demoNamespace}' arrived within ${PATIENCE_MS / 1_000} s`];
+}
