@@ -37,10 +37,12 @@ export async function up({ dir: given, bare = false, json = false }: UpOptions):
   mkdirSync(dirname(dir), { recursive: true });
   const cluster = await startControlPlane({ dir, onProgress: say });
   endOnSignal(cluster);
-  const manager = bare ? undefined : await addOperator(cluster).catch(async (error: unknown) => {
-    await cluster.stop();
-    throw error;
-  });
+  const manager = bare
+    ? undefined
+    : await addOperator(cluster).catch(async (error: unknown) => {
+        await cluster.stop();
+        throw error;
+      });
   const state = stateOf(cluster, manager, kubectl);
   writeState(state);
   cluster.guardian.release();

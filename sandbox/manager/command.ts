@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bundlePath } from '../../runtime/bundle.ts';
 import type { Installation } from './install.ts';
-import { writeServiceAccount, type Cluster } from './manager.ts';
+import { writeServiceAccount, type Cluster } from './service-account.ts';
 
 export interface CommandResult {
   readonly code: number | null;

@@ -4,21 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundlePath } from '../../runtime/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
 import type { KeyPair } from '../../runtime/tls/issue.ts';
-import type { Guardian } from '../control-plane/guardian.ts';
 import { freePorts, launch, type Running } from '../control-plane/processes.ts';
 import { startCollector, telemetryPlace, type Collector } from './collector.ts';
 import type { Installation } from './install.ts';
-
-/** The cluster that a manager works for. */
-export interface Cluster {
-  readonly dir: string;
-  readonly server: string;
-  readonly ca: string;
-  readonly client: Client;
-  readonly guardian: Guardian;
-}
+import { writeServiceAccount, type Cluster } from './service-account.ts';
 
 export interface ManagerOptions {
   /** Distinct per manager: the pod's name, which holds the Lease. */
@@ -46,7 +36,6 @@ export interface Manager extends Running {
 }
 
 const READY_MS = 60_000;
-const TOKEN_SECONDS = 365 * 24 * 3_600;
 
 /**
  * Runs the manager as a process of its own with its own ServiceAccount's token, so that it may do what its RBAC allows
@@ -125,39 +114,6 @@ export function writeCertificate(folder: string, { certificate, key }: KeyPair, 
     writeFileSync(join(folder, `.${name}`), text, { mode: 0o600 });
     renameSync(join(folder, `.${name}`), join(folder, name));
   }
-}
-
-/** The files that a pod finds of its ServiceAccount, with a token of its own; returns the token. */
-export async function writeServiceAccount(
-  cluster: Cluster,
-  { settings }: Installation,
-  folder: string,
-): Promise<string> {
-  const { name, namespace } = settings;
-  const ref = {
-    group: '',
-    version: 'v1',
-    plural: 'serviceaccounts',
-    namespace,
-    name: `${name}-controller-manager`,
-    subresource: 'token',
-  };
-  const body = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {},
-    spec: { expirationSeconds: TOKEN_SECONDS },
-  };
-  const { object } = await cluster.client.create(ref, body);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { token } = object['status'] as { token: string };
-  for (const [file, text] of [
-    ['token', token],
-    ['ca.crt', cluster.ca],
-    ['namespace', namespace],
-  ] as const)
-    writeFileSync(join(folder, file), text, { mode: 0o600 });
-  return token;
 }
 
 async function whenReady(running: Running, port: number): Promise<void> {

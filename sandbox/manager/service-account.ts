@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Guardian } from '../control-plane/guardian.ts';
+import type { Installation } from './install.ts';
+
+/** The cluster that a manager works for. */
+export interface Cluster {
+  readonly dir: string;
+  readonly server: string;
+  readonly ca: string;
+  readonly client: Client;
+  readonly guardian: Guardian;
+}
+
+const TOKEN_SECONDS = 365 * 24 * 3_600;
+
+/** The files that a pod finds of its ServiceAccount, with a token of its own; returns the token. */
+export async function writeServiceAccount(
+  cluster: Cluster,
+  { settings }: Installation,
+  folder: string,
+): Promise<string> {
+  const { name, namespace } = settings;
+  const ref = {
+    group: '',
+    version: 'v1',
+    plural: 'serviceaccounts',
+    namespace,
+    name: `${name}-controller-manager`,
+    subresource: 'token',
+  };
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: { expirationSeconds: TOKEN_SECONDS },
+  };
+  const { object } = await cluster.client.create(ref, body);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { token } = object['status'] as { token: string };
+  for (const [file, text] of [
+    ['token', token],
+    ['ca.crt', cluster.ca],
+    ['namespace', namespace],
+  ] as const)
+    writeFileSync(join(folder, file), text, { mode: 0o600 });
+  return token;
+}
