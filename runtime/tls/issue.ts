@@ -58,20 +58,20 @@ export async function issueServing(
     new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
     new SubjectAlternativeNameExtension(names),
   ];
-  return issueLeaf(authority, dnsNames[0] ?? 'server', extensions, validity);
+  return issueLeaf(authority, `CN=${dnsNames[0] ?? 'server'}`, extensions, validity);
 }
 
-async function issueLeaf(
-  authority: KeyPair,
-  commonName: string,
-  more: Extension[],
-  validity: Validity,
-): Promise<KeyPair> {
+/** A client's certificate, signed by the authority. `subject` as in `CN=name, O=group`. */
+export function issueClient(authority: KeyPair, subject: string, validity: Validity): Promise<KeyPair> {
+  return issueLeaf(authority, subject, [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])], validity);
+}
+
+async function issueLeaf(authority: KeyPair, subject: string, more: Extension[], validity: Validity): Promise<KeyPair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const issuer = new X509Certificate(authority.certificate);
   const certificate = await X509CertificateGenerator.create({
     serialNumber: randomBytes(16).toString('hex'),
-    subject: `CN=${commonName}`,
+    subject,
     issuer: issuer.subject,
     publicKey: keys.publicKey as never,
     signingKey: (await importKey(authority.key)) as never,

@@ -8,7 +8,8 @@ import { ensureBinaries, type Progress } from '../programs/build.ts';
 import { writeFiles, type Credentials } from './files.ts';
 import { apiServerFlags, controllerManagerFlags, etcdFlags, type Addresses } from './flags.ts';
 import { startGuardian, type Guardian } from './guardian.ts';
-import { freePorts, launch, type Running } from './processes.ts';
+import { loopback, type Place } from './place.ts';
+import type { Running } from './processes.ts';
 
 export interface ControlPlaneOptions {
   /** Where it keeps its files; left out: a temporary folder. It must not exist yet. */
@@ -18,11 +19,15 @@ export interface ControlPlaneOptions {
   readonly controllerManager?: boolean;
   readonly apiServerFlags?: readonly string[];
   readonly onProgress?: Progress;
+  /** Left out: this machine's loopback. */
+  readonly place?: Place;
+  /** Who sees to it that nothing is left; left out: one of its own. */
+  readonly guardian?: Guardian;
 }
 
 export interface ControlPlane extends Credentials {
   readonly dir: string;
-  /** `https://127.0.0.1:PORT` */
+  /** `https://ADDRESS:PORT` */
   readonly server: string;
   readonly etcd: string;
   readonly auditLog: string;
@@ -48,10 +53,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const { controllerManager = true, onProgress = () => undefined } = options;
   const first = ['etcd', 'kube-apiserver'];
   const binaries = await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
-  if (options.dir !== undefined && existsSync(options.dir))
+  if (options.guardian === undefined && options.dir !== undefined && existsSync(options.dir))
     throw new Error(`the folder ${options.dir} exists already; choose another one, or take down what runs there`);
   const folder = options.dir ?? mkdtempSync(join(tmpdir(), 'lumigo-sandbox-'));
-  const guardian = startGuardian(folder);
+  const guardian = options.guardian ?? startGuardian(folder);
   try {
     return await start(folder, guardian, binaries, options);
   } catch (error) {
@@ -66,13 +71,13 @@ async function start(
   binaries: Readonly<Record<string, string>>,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { audit = false, controllerManager = true, onProgress = () => undefined } = options;
-  const [etcdPort = 0, etcdPeerPort = 0, apiPort = 0] = await freePorts(3);
-  const addresses: Addresses = { folder, etcdPort, etcdPeerPort, apiPort };
-  const server = `https://127.0.0.1:${apiPort}`;
-  const credentials = await writeFiles(folder, server);
+  const { audit = false, controllerManager = true, onProgress = () => undefined, place = loopback } = options;
+  const ports = await place.ports();
+  const addresses: Addresses = { folder, ports, place };
+  const server = `https://${place.address}:${ports.api}`;
+  const credentials = await writeFiles(folder, server, place);
   const run = (name: string, binary: string, args: readonly string[]) =>
-    launch({ name, path: binaries[binary] ?? binary, args, folder, guardian });
+    place.launch({ name, path: binaries[binary] ?? binary, args, folder, guardian });
   const startApiServer = () =>
     run('apiserver', 'kube-apiserver', [...apiServerFlags(addresses, audit), ...(options.apiServerFlags ?? [])]);
 
@@ -92,7 +97,7 @@ async function start(
     const path = built['kube-controller-manager'] ?? '';
     running.set(
       'controllerManager',
-      launch({ name: 'controllerManager', path, args: controllerManagerFlags(addresses), folder, guardian }),
+      place.launch({ name: 'controllerManager', path, args: controllerManagerFlags(addresses), folder, guardian }),
     );
   };
   if (controllerManager) await joinControllerManager();
@@ -100,7 +105,7 @@ async function start(
     ...credentials,
     dir: folder,
     server,
-    etcd: `http://127.0.0.1:${etcdPort}`,
+    etcd: `http://127.0.0.1:${ports.etcd}`,
     auditLog: join(folder, 'audit.log'),
     client: createClient(transport),
     guardian,

@@ -2,12 +2,14 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { issueAuthority, issueServing } from '../../runtime/tls/issue.ts';
+import { issueAuthority, issueClient, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
 import { auditPolicy } from './flags.ts';
+import type { Place } from './place.ts';
 
 export const contextName = 'lumigo-sandbox';
 
 export interface Credentials {
+  readonly authority: KeyPair;
   /** PEM of the authority that the API server's certificate is signed by. */
   readonly ca: string;
   /** An administrator's bearer token. */
@@ -16,7 +18,7 @@ export interface Credentials {
 }
 
 /** Writes everything a control plane reads as files: certificates, keys, the administrator's token, a kubeconfig. */
-export async function writeFiles(folder: string, server: string): Promise<Credentials> {
+export async function writeFiles(folder: string, server: string, place: Place): Promise<Credentials> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const validity = { now: new Date(), days: 365 };
@@ -28,26 +30,34 @@ export async function writeFiles(folder: string, server: string): Promise<Creden
     'kubernetes.default.svc',
     'kubernetes.default.svc.cluster.local',
   ];
-  const serving = await issueServing(authority, { dnsNames: names, ipAddresses: ['127.0.0.1', '10.96.0.1'] }, validity);
+  const serving = await issueServing(
+    authority,
+    { dnsNames: names, ipAddresses: [...new Set(['127.0.0.1', place.address, place.serviceAddress])] },
+    validity,
+  );
   const serviceAccount = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
+  // As whom the API server asks a kubelet for logs.
+  const client = await issueClient(authority, 'CN=kube-apiserver, O=system:masters', validity);
   const token = randomBytes(24).toString('base64url');
   write('ca.crt', authority.certificate);
   write('ca.key', authority.key);
   write('apiserver.crt', serving.certificate);
   write('apiserver.key', serving.key);
+  write('kubelet-client.crt', client.certificate);
+  write('kubelet-client.key', client.key);
   write('service-account.pub', serviceAccount.publicKey);
   write('service-account.key', serviceAccount.privateKey);
-  write('tokens.csv', `${token},admin,admin,"system:masters"\n`);
+  write('tokens.csv', [`${token},admin,admin,"system:masters"`, ...place.users, ''].join('\n'));
   write('audit-policy.yaml', auditPolicy);
   write('kubeconfig', kubeconfigOf(server, authority.certificate, token));
-  return { ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };
+  return { authority, ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };
 }
 
-function kubeconfigOf(server: string, ca: string, token: string): string {
+export function kubeconfigOf(server: string, ca: string, token: string): string {
   const name = contextName;
   return stringify({
     apiVersion: 'v1',

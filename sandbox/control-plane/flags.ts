@@ -1,44 +1,44 @@
 import { join } from 'node:path';
+import type { Place, Ports } from './place.ts';
 
 /** Where one cluster's programs find each other. */
 export interface Addresses {
   readonly folder: string;
-  readonly etcdPort: number;
-  readonly etcdPeerPort: number;
-  readonly apiPort: number;
+  readonly ports: Ports;
+  readonly place: Place;
 }
 
 const flagsOf = (flags: Readonly<Record<string, string | number | boolean>>): string[] =>
   Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
 
 /** A single etcd that need not survive a power cut. */
-export const etcdFlags = ({ folder, etcdPort, etcdPeerPort }: Addresses): string[] =>
+export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
   flagsOf({
     'data-dir': join(folder, 'etcd'),
-    'listen-client-urls': `http://127.0.0.1:${etcdPort}`,
-    'advertise-client-urls': `http://127.0.0.1:${etcdPort}`,
-    'listen-peer-urls': `http://127.0.0.1:${etcdPeerPort}`,
+    'listen-client-urls': `http://127.0.0.1:${ports.etcd}`,
+    'advertise-client-urls': `http://127.0.0.1:${ports.etcd}`,
+    'listen-peer-urls': `http://127.0.0.1:${ports.etcdPeer}`,
     'unsafe-no-fsync': true,
     'log-level': 'warn',
   });
 
 /** An API server with what a real cluster's has: TLS, RBAC, service accounts, all the default admission. */
-export const apiServerFlags = ({ folder, etcdPort, apiPort }: Addresses, audit: boolean): string[] =>
-  flagsOf({
-    'etcd-servers': `http://127.0.0.1:${etcdPort}`,
-    'bind-address': '127.0.0.1',
-    'advertise-address': '127.0.0.1',
-    'secure-port': apiPort,
+export const apiServerFlags = ({ folder, ports, place }: Addresses, audit: boolean): string[] => [
+  ...flagsOf({
+    'etcd-servers': `http://127.0.0.1:${ports.etcd}`,
+    'bind-address': place.address,
+    'advertise-address': place.address,
+    'secure-port': ports.api,
     'cert-dir': join(folder, 'generated'),
     'tls-cert-file': join(folder, 'apiserver.crt'),
     'tls-private-key-file': join(folder, 'apiserver.key'),
     'token-auth-file': join(folder, 'tokens.csv'),
-    'authorization-mode': 'RBAC',
+    'authorization-mode': 'Node,RBAC',
+    'client-ca-file': join(folder, 'ca.crt'),
     'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
     'service-account-key-file': join(folder, 'service-account.pub'),
     'service-account-signing-key-file': join(folder, 'service-account.key'),
-    'service-cluster-ip-range': '10.96.0.0/16',
-    'endpoint-reconciler-type': 'none',
+    'service-cluster-ip-range': place.serviceRange,
     'allow-privileged': true,
     ...(audit
       ? {
@@ -47,11 +47,13 @@ export const apiServerFlags = ({ folder, etcdPort, apiPort }: Addresses, audit: 
           'audit-log-mode': 'blocking',
         }
       : {}),
-  });
+  }),
+  ...place.apiServerFlags,
+];
 
 /** All controllers that a cluster without nodes has work for; its client limits are lifted, as nothing else is there to protect. */
-export const controllerManagerFlags = ({ folder }: Addresses): string[] =>
-  flagsOf({
+export const controllerManagerFlags = ({ folder, place }: Addresses): string[] => [
+  ...flagsOf({
     kubeconfig: join(folder, 'kubeconfig'),
     'leader-elect': false,
     'secure-port': 0,
@@ -60,7 +62,9 @@ export const controllerManagerFlags = ({ folder }: Addresses): string[] =>
     'root-ca-file': join(folder, 'ca.crt'),
     'kube-api-qps': 1000,
     'kube-api-burst': 2000,
-  });
+  }),
+  ...place.controllerManagerFlags,
+];
 
 export const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy

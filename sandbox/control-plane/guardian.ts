@@ -29,12 +29,14 @@ tries=0
 while alive && [ $tries -lt 60 ]; do tries=$((tries + 1)); sleep 0.05; done
 for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 while alive && [ $tries -lt 120 ]; do tries=$((tries + 1)); sleep 0.05; done
+eval "$2"
 rm -rf -- "$1"
 `;
 
-export function startGuardian(folder: string): Guardian {
+/** `cleanup`: further shell commands, run when the processes are gone and before the folder goes. */
+export function startGuardian(folder: string, cleanup = ''): Guardian {
   // In a session of its own, so that Ctrl-C in the terminal does not reach it.
-  const shell = spawn('sh', ['-c', SCRIPT, 'guardian', folder], {
+  const shell = spawn('sh', ['-c', SCRIPT, 'guardian', folder, cleanup], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

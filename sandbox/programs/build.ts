@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, cacheKey } from './cache.ts';
-import { components, type Component } from './components.ts';
+import { allComponents, type Component } from './components.ts';
 import { goBuild, goVersion } from './go.ts';
 import { releaseLock, takeLock } from './lock.ts';
 
@@ -19,14 +19,14 @@ const PROGRESS_MS = 10_000;
  */
 export async function ensureBinaries(names: readonly string[], progress: Progress): Promise<Record<string, string>> {
   const paths: Record<string, string> = {};
-  for (const component of components.filter(({ name }) => names.includes(name)))
+  for (const component of allComponents.filter(({ name }) => names.includes(name)))
     paths[component.name] = readyMade(component.name) ?? (await ensureBuilt(component, progress));
   return paths;
 }
 
 /** Whether a program would have to be built first. */
 export function isBuilt(name: string): boolean {
-  const component = components.find((each) => each.name === name);
+  const component = allComponents.find((each) => each.name === name);
   if (component === undefined) return false;
   return readyMade(name) !== undefined || existsSync(targetOf(component, goVersion()));
 }

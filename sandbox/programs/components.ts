@@ -45,4 +45,15 @@ export const components: readonly Component[] = [
   },
 ];
 
+/** What a node needs beside them. */
+export const nodeComponents: readonly Component[] = [
+  kubernetes('kubelet', 90),
+  kubernetes('kube-proxy', 40),
+  kubernetes('kube-scheduler', 25),
+  { name: 'coredns', module: 'coredns', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 160 },
+  { name: 'pause', module: 'pause', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 5 },
+];
+
+export const allComponents: readonly Component[] = [...components, ...nodeComponents];
+
 export const oldestGo = [1, 24] as const;

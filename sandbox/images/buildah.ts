@@ -1,0 +1,50 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '../node/box.ts';
+import { cacheFolder } from '../programs/cache.ts';
+
+const storage = (): string => join(cacheFolder(process.env), 'images', 'storage');
+
+const buildah = (...args: readonly string[]): string =>
+  run('buildah', '--root', storage(), '--runroot', `${storage()}-run`, '--storage-driver', 'overlay', ...args);
+
+export interface BuildOptions {
+  readonly name: string;
+  readonly dockerfile: string;
+  /** The folder that COPY and ADD copy from. */
+  readonly context: string;
+  readonly target?: string;
+  readonly args?: Readonly<Record<string, string>>;
+  /** A stage that is not built but stands ready in a folder: `build=FOLDER`. */
+  readonly stage?: string;
+}
+
+/** Builds an image from a Dockerfile, without an engine and without a registry. */
+export function buildImage({ name, dockerfile, context, target, args = {}, stage }: BuildOptions): void {
+  buildah(
+    'bud',
+    '--isolation=chroot',
+    '--quiet',
+    '--format=oci',
+    '--pull=false',
+    `--file=${dockerfile}`,
+    `--tag=${name}`,
+    ...(target === undefined ? [] : [`--target=${target}`]),
+    ...Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`),
+    ...(stage === undefined ? [] : [`--build-context=${stage}`]),
+    context,
+  );
+}
+
+/** Writes an image as one file that a node can load. */
+export function saveImage(name: string, archive: string): void {
+  mkdirSync(join(archive, '..'), { recursive: true });
+  rmSync(`${archive}.part`, { force: true });
+  buildah('push', '--quiet', name, `docker-archive:${archive}.part:${name}`);
+  renameSync(`${archive}.part`, archive);
+}
+
+/** The files of finished images are kept; what they were made of need not be. */
+export function forgetLayers(): void {
+  buildah('rmi', '--all', '--force');
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundle } from '../../runtime/bundle.ts';
+import type { Progress } from '../programs/build.ts';
+import { cacheFolder } from '../programs/cache.ts';
+import { buildImage, forgetLayers, saveImage } from './buildah.ts';
+import { ingredientsOf, recipes, type Recipe } from './recipes.ts';
+
+/** An image as a file, and every name that pods may call it by. */
+export interface ImageArchive {
+  readonly archive: string;
+  readonly names: readonly string[];
+}
+
+/** The images of a node's pods: built once for each content, from packages and this repository alone. */
+export async function ensureImages(progress: Progress): Promise<readonly ImageArchive[]> {
+  await bundle();
+  const wanted = recipes.map((recipe) => ({ recipe, archive: archiveOf(recipe) }));
+  const missing = wanted.filter(({ archive }) => !existsSync(archive));
+  // A base is only looked for when something that stands on it is missing.
+  const shipped = missing.filter(({ recipe }) => !isBase(recipe));
+  for (const { recipe, archive } of shipped) await build(recipe, archive, progress);
+  if (shipped.length > 0) forgetLayers();
+  return wanted
+    .filter(({ recipe }) => !isBase(recipe))
+    .map(({ recipe: { name, aliases = [] }, archive }) => ({ archive, names: [name, ...aliases] }));
+}
+
+/** Whether any image would have to be built first. */
+export const areImagesBuilt = (): boolean => recipes.every((recipe) => isBase(recipe) || existsSync(archiveOf(recipe)));
+
+const isBase = ({ name }: Recipe): boolean => name.startsWith('localhost/');
+
+const built = new Set<string>();
+
+async function build(recipe: Recipe, archive: string, progress: Progress): Promise<void> {
+  const base = recipes.find(({ name }) => name === recipe.base);
+  if (base !== undefined && !built.has(base.name)) await make(base, progress);
+  await make(recipe, progress);
+  saveImage(recipe.name, archive);
+}
+
+async function make(recipe: Recipe, progress: Progress): Promise<void> {
+  const { name, dockerfile, target, base, prepare, isBuildStage } = recipe;
+  const started = Date.now();
+  const context = mkdtempSync(join(tmpdir(), 'lumigo-image-'));
+  try {
+    await prepare(context);
+    buildImage({
+      name,
+      dockerfile,
+      context,
+      ...(target === undefined ? {} : { target }),
+      ...(base === undefined ? {} : { args: { BASE: base } }),
+      ...(isBuildStage === true ? { stage: `build=${context}` } : {}),
+    });
+    built.add(name);
+  } finally {
+    rmSync(context, { recursive: true, force: true });
+  }
+  progress(`image ${name}: built in ${((Date.now() - started) / 1_000).toFixed(1)} s`);
+}
+
+function archiveOf(recipe: Recipe): string {
+  const key = createHash('sha256').update(ingredientsOf(recipe)).digest('hex').slice(0, 16);
+  const name = recipe.name.replace(/[:@].*$/, '').replace(/^.*\//, '');
+  return join(cacheFolder(process.env), 'images', `${name}-${key}.tar`);
+}

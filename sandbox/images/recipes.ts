@@ -1,0 +1,212 @@
+import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { imageReference } from '../../infra/constructs/image.ts';
+import { parseSettings } from '../../infra/settings.ts';
+import { run } from '../node/box.ts';
+import { pauseImage } from '../node/configs.ts';
+import { dnsImage } from '../node/dns.ts';
+import { imageNode } from '../node-runtime.ts';
+import { ensureBinaries } from '../programs/build.ts';
+
+/** How each image comes to be: what goes into its build context, and which Dockerfile makes it. */
+export interface Recipe {
+  readonly name: string;
+  /** Other names that a node must know it by. */
+  readonly aliases?: readonly string[];
+  readonly dockerfile: string;
+  readonly target?: string;
+  /** The name of the image that it stands on, if any. */
+  readonly base?: string;
+  /** Files and folders of this repository that decide what it is. */
+  readonly sources: readonly string[];
+  /** Versions of what comes from elsewhere. */
+  readonly pins: readonly string[];
+  /** Fills the build context. */
+  readonly prepare: (context: string) => Promise<void> | void;
+  /** Whether the prepared context stands for the stage `build`, which an engine would run. */
+  readonly isBuildStage?: boolean;
+}
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const here = (path: string): string => join(repository, 'sandbox', 'images', path);
+
+const settings = parseSettings({}, 'The sandbox');
+const { manager, telemetryProxy } = settings.controllerManager;
+const NODE = 'localhost/lumigo-base-node:1';
+const PYTHON = 'localhost/lumigo-base-python:1';
+
+/** The user that nobody is, by name, for programs that ask. */
+const passwd = 'root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n';
+
+/** A root file system of Debian packages and what they need, unpacked and nothing more: no shell, no package manager. */
+function debian(context: string, packages: readonly string[], extra: string): void {
+  const files = join(context, 'extra');
+  mkdirSync(join(files, 'etc'), { recursive: true });
+  mkdirSync(join(files, 'tmp'), { mode: 0o1777 });
+  writeFileSync(join(files, 'etc', 'passwd'), passwd);
+  const tar = join(context, 'rootfs.tar');
+  run('mmdebstrap', '--quiet', '--variant=extract', `--include=${packages.join(',')}`, 'bookworm', tar);
+  if (extra !== '') cpSync(extra, files, { recursive: true });
+  run('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
+}
+
+const plain =
+  (program: string, path: string) =>
+  async (context: string): Promise<void> => {
+    const { [program]: binary = '' } = await ensureBinaries([program], () => undefined);
+    mkdirSync(join(context, path, '..'), { recursive: true });
+    copyFileSync(binary, join(context, path));
+  };
+
+/** The published Lumigo distributions, and a library of ours that hands them to Node.js and Python. */
+function autotrace(context: string): void {
+  const payload = join(context, 'payload');
+  const node = join(payload, 'nodejs');
+  mkdirSync(join(context, 'bin'), { recursive: true });
+  mkdirSync(join(payload, 'injector'), { recursive: true });
+  mkdirSync(node, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(here(`autotrace/${file}`), join(node, file));
+  run('npm', 'ci', '--prefix', node, '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund');
+  // What only developers of it read is half of it.
+  run('find', node, '-type', 'f', '(', '-name', '*.map', '-o', '-name', '*.ts', '-o', '-name', '*.md', ')', '-delete');
+  const python = join(payload, 'python');
+  pip(here('autotrace/requirements.txt'), python);
+  copyFileSync(here('autotrace/sitecustomize.py'), join(python, 'sitecustomize.py'));
+  run(
+    'gcc',
+    ...['-shared', '-fPIC', '-O2', '-s', '-nostdlib', '-fno-stack-protector', '-U_FORTIFY_SOURCE', '-Wall', '-Werror'],
+    '-o',
+    join(payload, 'injector', 'lumigo_injector.so'),
+    here('autotrace/injector.c'),
+  );
+  copyFileSync('/bin/busybox', join(context, 'bin', 'busybox'));
+  for (const name of ['sh', 'cp']) symlinkSync('busybox', join(context, 'bin', name));
+  copyFileSync(here('autotrace/entrypoint.sh'), join(context, 'entrypoint.sh'));
+}
+
+/** Wheels for the Python of Debian bookworm, whichever this machine has. */
+function pip(requirements: string, target: string): void {
+  const wheels = ['--only-binary=:all:', '--python-version=3.11', '--platform=manylinux2014_x86_64', '--platform=any'];
+  run(
+    'python3',
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--no-deps',
+    '--no-compile',
+    '--disable-pip-version-check',
+    '--root-user-action=ignore',
+    ...wheels,
+    `--target=${target}`,
+    `--requirement=${requirements}`,
+  );
+}
+
+/** In the order in which they build on one another. */
+export const recipes: readonly Recipe[] = [
+  {
+    name: NODE,
+    dockerfile: here('base/Dockerfile'),
+    sources: ['sandbox/images/base', 'sandbox/node-runtime.ts', 'sandbox/images/recipes.ts'],
+    pins: ['bookworm'],
+    prepare: (context) => {
+      const binary = imageNode(() => undefined);
+      if (binary === undefined) throw new Error('the Node.js of the image cannot be had here');
+      const extra = join(context, 'node', 'nodejs', 'bin');
+      mkdirSync(extra, { recursive: true });
+      copyFileSync(binary, join(extra, 'node'));
+      debian(context, ['libc6', 'libstdc++6', 'ca-certificates'], join(context, 'node'));
+    },
+  },
+  {
+    name: PYTHON,
+    dockerfile: here('base/Dockerfile'),
+    sources: ['sandbox/images/base', 'sandbox/images/recipes.ts'],
+    pins: ['bookworm'],
+    prepare: (context) => debian(context, ['python3', 'ca-certificates'], ''),
+  },
+  {
+    name: imageReference(manager.image),
+    dockerfile: join(repository, 'Dockerfile'),
+    target: 'operator',
+    base: NODE,
+    sources: ['Dockerfile', 'runtime', 'package-lock.json'],
+    pins: [],
+    isBuildStage: true,
+    prepare: (context) => {
+      const stage = join(context, 'src', 'dist');
+      mkdirSync(stage, { recursive: true });
+      cpSync(join(repository, 'dist', 'runtime'), join(stage, 'runtime'), { recursive: true });
+    },
+  },
+  {
+    name: `docker.io/${telemetryProxy.image.repository}:${telemetryProxy.image.tag}`,
+    // Pods ask for it by its published content, which a node that reaches no registry cannot have.
+    aliases: [`docker.io/${telemetryProxy.image.repository}@${telemetryProxy.image.digest}`],
+    dockerfile: here('collector/Dockerfile'),
+    sources: ['sandbox/programs/collector', 'sandbox/images/collector'],
+    pins: [],
+    prepare: async (context) => {
+      await plain('otelcol', 'otelcol-contrib')(context);
+      mkdirSync(join(context, 'etc', 'ssl', 'certs'), { recursive: true });
+      copyFileSync('/etc/ssl/certs/ca-certificates.crt', join(context, 'etc', 'ssl', 'certs', 'ca-certificates.crt'));
+    },
+  },
+  {
+    name: imageReference(settings.injectorWebhook.lumigoInjector.image),
+    dockerfile: here('autotrace/Dockerfile'),
+    sources: ['sandbox/images/autotrace', 'sandbox/images/recipes.ts'],
+    pins: [],
+    prepare: autotrace,
+  },
+  {
+    name: 'sandbox.local/shop-node:1',
+    dockerfile: here('shop-node/Dockerfile'),
+    base: NODE,
+    sources: ['sandbox/images/shop-node'],
+    pins: [],
+    prepare: (context) => copyFileSync(here('shop-node/server.js'), join(context, 'server.js')),
+  },
+  {
+    name: 'sandbox.local/shop-python:1',
+    dockerfile: here('shop-python/Dockerfile'),
+    base: PYTHON,
+    sources: ['sandbox/images/shop-python'],
+    pins: [],
+    prepare: (context) => {
+      copyFileSync(here('shop-python/app.py'), join(context, 'app.py'));
+      pip(here('shop-python/requirements.txt'), join(context, 'packages'));
+    },
+  },
+  {
+    name: dnsImage,
+    dockerfile: here('coredns/Dockerfile'),
+    sources: ['sandbox/programs/coredns', 'sandbox/images/coredns'],
+    pins: [],
+    prepare: plain('coredns', 'coredns'),
+  },
+  {
+    name: pauseImage,
+    dockerfile: here('pause/Dockerfile'),
+    sources: ['sandbox/programs/pause', 'sandbox/images/pause'],
+    pins: [],
+    prepare: plain('pause', 'pause'),
+  },
+];
+
+/** What a recipe is made of, as text: any change makes another image. */
+export function ingredientsOf({ sources, pins, dockerfile, base }: Recipe): string {
+  const contents = sources.map((source) => run('git', '-C', repository, 'hash-object', '--', ...filesOf(source)));
+  const below = recipes.find(({ name }) => name === base);
+  return [readFileSync(dockerfile, 'utf8'), ...contents, ...pins, below === undefined ? '' : ingredientsOf(below)].join(
+    '\n',
+  );
+}
+
+const filesOf = (source: string): readonly string[] =>
+  run('find', join(repository, source), '-type', 'f', '-not', '-name', '*.test.ts')
+    .split('\n')
+    .filter(Boolean)
+    .toSorted();

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { releaseLock, takeLock } from '../programs/lock.ts';
+
+/** A node's number on this machine, from which all that would collide with another node's follows. */
+export interface Slot {
+  readonly number: number;
+  /** The link's end on this machine. */
+  readonly link: string;
+  readonly hostAddress: string;
+  readonly nodeAddress: string;
+  readonly serviceRange: string;
+  readonly serviceAddress: string;
+  readonly dnsAddress: string;
+  readonly podRange: string;
+  readonly cgroup: string;
+  release(): void;
+}
+
+const SLOTS = 50;
+const LOCKS = '/run/lumigo-sandbox';
+
+/** Takes the lowest number that no other node on this machine has. */
+export function takeSlot(): Slot {
+  mkdirSync(LOCKS, { recursive: true });
+  for (let number = 0; number < SLOTS; number += 1) {
+    const lock = join(LOCKS, `node-${number}`);
+    if (existsSync(`/sys/class/net/${linkOf(number)}`) || !takeLock(lock)) continue;
+    return { ...slotOf(number), release: () => releaseLock(lock) };
+  }
+  throw new Error(`${SLOTS} nodes run on this machine already; end one with 'npm run sandbox -- down'`);
+}
+
+/** Where the numbers are kept; it goes with the last. */
+export const forgetSlots = (): void => rmSync(LOCKS, { recursive: true, force: true });
+
+const linkOf = (number: number): string => `lumigo${number}`;
+
+/** The third byte of each range is the number, so two nodes never share an address. */
+export const slotOf = (number: number): Omit<Slot, 'release'> => ({
+  number,
+  link: linkOf(number),
+  hostAddress: `10.246.${number}.254`,
+  nodeAddress: `10.246.${number}.1`,
+  serviceRange: `10.97.${number}.0/24`,
+  serviceAddress: `10.97.${number}.1`,
+  dnsAddress: `10.97.${number}.10`,
+  podRange: `10.245.${number}.0/24`,
+  cgroup: `lumigo-sandbox-${number}`,
+});

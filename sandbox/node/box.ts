@@ -1,0 +1,101 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Guardian } from '../control-plane/guardian.ts';
+import { launch, type Launch, type Running } from '../control-plane/processes.ts';
+import type { Slot } from './addresses.ts';
+
+/** Namespaces of a node's own, in which its programs run as on a machine of theirs. */
+export interface Box {
+  /** The process that holds them, as this machine numbers it. */
+  readonly pid: number;
+  /** Starts a program in them. */
+  readonly launch: (what: Launch) => Running;
+}
+
+const script = fileURLToPath(new URL('box.sh', import.meta.url));
+const READY_MS = 10_000;
+
+/** Opens the namespaces and joins their network to this machine's by one link. */
+export async function openBox(
+  folder: string,
+  slot: Slot,
+  cgroups: readonly string[],
+  guardian: Guardian,
+): Promise<Box> {
+  const log = openSync(join(folder, 'box.log'), 'a');
+  const args = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--mount-proc'];
+  const child = spawn(
+    'unshare',
+    [...args, '--propagation', 'private', 'sh', script, folder, slot.nodeAddress, slot.serviceRange, ...cgroups],
+    { detached: true, stdio: ['ignore', log, log] },
+  );
+  child.on('error', () => undefined);
+  child.unref();
+  if (child.pid === undefined) throw new Error('unshare cannot be executed');
+  guardian.watch(child.pid);
+  const pid = await childOf(child.pid, folder);
+  run('ip', 'link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
+  run('ip', 'addr', 'add', `${slot.hostAddress}/24`, 'dev', slot.link);
+  run('ip', 'link', 'set', slot.link, 'up');
+  for (const range of [slot.serviceRange, slot.podRange]) run('ip', 'route', 'add', range, 'via', slot.nodeAddress);
+  await until(() => existsSync(join(folder, 'box.ready')), folder);
+  return { pid, launch: (what) => launchIn(pid, what) };
+}
+
+/** `nsenter` waits for the program, whose own process is its child. */
+function launchIn(pid: number, what: Launch): Running {
+  const running = launch({
+    ...what,
+    path: 'nsenter',
+    args: ['--target', String(pid), '--mount', '--pid', '--net', '--uts', '--ipc', '--', what.path, ...what.args],
+    environment: what.environment ?? { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+  });
+  return {
+    ...running,
+    async stop(signal = 'SIGTERM') {
+      const [own] = childrenOf(running.pid);
+      if (own === undefined) return running.stop(signal);
+      process.kill(own, signal);
+      const insist = setTimeout(() => kill(own), 5_000);
+      await running.died;
+      clearTimeout(insist);
+    },
+  };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended just now.
+  }
+}
+
+export function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
+}
+
+async function childOf(pid: number, folder: string): Promise<number> {
+  await until(() => childrenOf(pid).length > 0, folder);
+  return childrenOf(pid)[0] ?? 0;
+}
+
+async function until(isDone: () => boolean, folder: string): Promise<void> {
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(10)) if (isDone()) return;
+  throw new Error(`the node's namespaces could not be made: ${readFileSync(join(folder, 'box.log'), 'utf8').trim()}`);
+}
+
+/** Runs a program of this machine to its end. @throws Error with what it said. */
+export function run(program: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status === 0) return stdout;
+  throw new Error(`'${program} ${args.join(' ')}' failed: ${error?.message ?? stderr.trim()}`);
+}

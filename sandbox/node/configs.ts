@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import type { Slot } from './addresses.ts';
+
+/** The configuration files of a node's programs. */
+export interface NodeFolders {
+  /** The cluster's folder: everything that goes with it. */
+  readonly folder: string;
+  /** Where images are kept from one cluster to the next. */
+  readonly images: string;
+}
+
+export const nodeName = 'sandbox';
+export const pauseImage = 'sandbox.local/pause:1';
+
+export const containerdSocket = (folder: string): string => join(folder, 'containerd', 'containerd.sock');
+
+export const cniConfig = ({ folder }: NodeFolders, { podRange }: Slot): string =>
+  JSON.stringify({
+    cniVersion: '0.4.0',
+    name: 'sandbox',
+    plugins: [
+      {
+        type: 'bridge',
+        bridge: 'pods0',
+        isGateway: true,
+        ipMasq: false,
+        hairpinMode: true,
+        ipam: {
+          type: 'host-local',
+          dataDir: join(folder, 'cni', 'addresses'),
+          ranges: [[{ subnet: podRange }]],
+          routes: [{ dst: '0.0.0.0/0' }],
+        },
+      },
+    ],
+  });
+
+/** Without the rights of a real machine's root: no lower OOM score, no AppArmor, no huge pages. */
+export const containerdConfig = ({ folder, images }: NodeFolders): string => `version = 2
+root = "${images}"
+state = "${join(folder, 'containerd', 'state')}"
+disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
+[grpc]
+  address = "${containerdSocket(folder)}"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${pauseImage}"
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  disable_hugetlb_controller = true
+  tolerate_missing_hugetlb_controller = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "${join(folder, 'cni', 'net.d')}"
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+        SystemdCgroup = false
+`;
+
+/** JSON, which the kubelet reads as YAML. Images never go: nobody could pull them again. */
+export const kubeletConfig = ({ folder }: NodeFolders, slot: Slot): string =>
+  JSON.stringify({
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    failCgroupV1: false,
+    failSwapOn: false,
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot: `/${slot.cgroup}`,
+    containerRuntimeEndpoint: `unix://${containerdSocket(folder)}`,
+    podLogsDir: join(folder, 'pod-logs'),
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: join(folder, 'ca.crt') },
+    },
+    authorization: { mode: 'Webhook' },
+    tlsCertFile: join(folder, 'kubelet.crt'),
+    tlsPrivateKeyFile: join(folder, 'kubelet.key'),
+    address: slot.nodeAddress,
+    readOnlyPort: 0,
+    clusterDNS: [slot.dnsAddress],
+    clusterDomain: 'cluster.local',
+    resolvConf: join(folder, 'resolv.conf'),
+    makeIPTablesUtilChains: false,
+    evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
+    imageGCHighThresholdPercent: 100,
+    imageGCLowThresholdPercent: 99,
+    syncFrequency: '10s',
+  });
+
+export const proxyConfig = ({ folder }: NodeFolders, { podRange }: Slot): string =>
+  JSON.stringify({
+    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+    kind: 'KubeProxyConfiguration',
+    mode: 'nftables',
+    hostnameOverride: nodeName,
+    clusterCIDR: podRange,
+    clientConnection: { kubeconfig: join(folder, 'kubeconfig') },
+    healthzBindAddress: '127.0.0.1:10256',
+    metricsBindAddress: '127.0.0.1:10249',
+    conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
+  });

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
+import { kubeconfigOf } from '../control-plane/files.ts';
+import { startGuardian } from '../control-plane/guardian.ts';
+import type { Place } from '../control-plane/place.ts';
+import type { Running } from '../control-plane/processes.ts';
+import { issueServing } from '../../runtime/tls/issue.ts';
+import { ensureBinaries } from '../programs/build.ts';
+import { cacheFolder } from '../programs/cache.ts';
+import { nodeComponents } from '../programs/components.ts';
+import type { ImageArchive } from '../images/images.ts';
+import { takeSlot, type Slot } from './addresses.ts';
+import { openBox, run, type Box } from './box.ts';
+import { makeCgroups, removeCgroups } from './cgroups.ts';
+import {
+  cniConfig,
+  containerdConfig,
+  containerdSocket,
+  kubeletConfig,
+  nodeName,
+  proxyConfig,
+  type NodeFolders,
+} from './configs.ts';
+import { deployDns } from './dns.ts';
+import { whyNoNode } from './requirements.ts';
+import { restoreSysctls } from './sysctls.ts';
+
+/** A control plane with a node that runs pods, in namespaces of its own on this machine. */
+export interface NodeCluster extends ControlPlane {
+  readonly slot: Slot;
+  /** Starts a program in the node's namespaces. */
+  readonly launchInNode: Box['launch'];
+  /** Puts an image archive onto the node, once for each content. */
+  loadImage(image: ImageArchive): void;
+  restartKubelet(): Promise<void>;
+}
+
+export interface NodeOptions extends ControlPlaneOptions {
+  /** Images that pods may run. */
+  readonly images: readonly ImageArchive[];
+}
+
+const READY_MS = 60_000;
+
+/**
+ * Starts containerd, the kubelet, kube-proxy, the scheduler and DNS beside a control plane. Resolves when the node is ready.
+ * Nothing of it outlives this process, however that ends, unless the guardian is released.
+ * @throws Error with a sentence where no node can run.
+ */
+export async function startNode(options: NodeOptions): Promise<NodeCluster> {
+  const why = whyNoNode();
+  if (why !== undefined) throw new Error(why);
+  const { onProgress = () => undefined } = options;
+  const programs = await ensureBinaries(
+    nodeComponents.map(({ name }) => name),
+    onProgress,
+  );
+  const slot = takeSlot();
+  const folder = options.dir ?? join(mkdtempSync(join(tmpdir(), 'lumigo-node-')), 'cluster');
+  if (existsSync(folder)) throw new Error(`the folder ${folder} exists already; choose another one`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const guardian = startGuardian(options.dir ?? dirname(folder), cleanup(slot));
+  try {
+    return await start(folder, slot, { ...options, guardian }, programs);
+  } catch (error) {
+    await guardian.end();
+    throw error;
+  }
+}
+
+const cleanup = (slot: Slot): string =>
+  `${restoreSysctls()}\n${removeCgroups(slot.cgroup)}\nip link del ${slot.link} 2>/dev/null\nrm -rf /run/lumigo-sandbox/node-${slot.number}`;
+
+async function start(
+  folder: string,
+  slot: Slot,
+  options: NodeOptions & { readonly guardian: ReturnType<typeof startGuardian> },
+  programs: Readonly<Record<string, string>>,
+): Promise<NodeCluster> {
+  const { guardian } = options;
+  const folders: NodeFolders = {
+    folder,
+    images: join(cacheFolder(process.env), 'node', `images-${slot.number}`),
+  };
+  const box = await openBox(folder, slot, makeCgroups(slot.cgroup), guardian);
+  const nodeToken = randomBytes(24).toString('base64url');
+  const cluster = await startControlPlane({ ...options, dir: folder, place: placeIn(box, slot, folder, nodeToken) });
+  await writeNodeFiles(folders, slot, cluster, nodeToken);
+  const running = new Map<string, Running>();
+  const begin = (name: string, path: string, args: readonly string[]): void =>
+    void running.set(name, box.launch({ name, path, args, folder, guardian }));
+  const kubelet = () =>
+    begin('kubelet', programs['kubelet'] ?? '', [
+      `--config=${join(folder, 'kubelet.json')}`,
+      `--kubeconfig=${join(folder, 'kubelet.kubeconfig')}`,
+      `--root-dir=${join(folder, 'kubelet')}`,
+      `--hostname-override=${nodeName}`,
+      `--node-ip=${slot.nodeAddress}`,
+    ]);
+  begin('containerd', 'containerd', ['-c', join(folder, 'containerd.toml')]);
+  const loadImage = (image: ImageArchive): void => importImage(folders, image);
+  await whenAnswering(folder);
+  forgetContainers(folder);
+  for (const image of options.images) loadImage(image);
+  begin('scheduler', programs['kube-scheduler'] ?? '', [
+    `--kubeconfig=${join(folder, 'kubeconfig')}`,
+    '--leader-elect=false',
+  ]);
+  begin('proxy', programs['kube-proxy'] ?? '', [`--config=${join(folder, 'proxy.json')}`]);
+  kubelet();
+  await deployDns(cluster.client, slot.dnsAddress);
+  await whenReady(cluster, running);
+  return {
+    ...cluster,
+    slot,
+    launchInNode: box.launch,
+    loadImage,
+    pids: () => ({
+      ...cluster.pids(),
+      ...Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
+    }),
+    async restartKubelet() {
+      await running.get('kubelet')?.stop('SIGKILL');
+      kubelet();
+    },
+    async stop() {
+      // The namespaces' first process goes, and all the others with it.
+      process.kill(box.pid, 'SIGKILL');
+      await guardian.end();
+      slot.release();
+    },
+  };
+}
+
+const placeIn = (box: Box, slot: Slot, folder: string, nodeToken: string): Place => ({
+  address: slot.nodeAddress,
+  serviceRange: slot.serviceRange,
+  serviceAddress: slot.serviceAddress,
+  launch: box.launch,
+  ports: () => Promise.resolve({ etcd: 2379, etcdPeer: 2380, api: 6443 }),
+  users: [`${nodeToken},system:node:${nodeName},node,"system:nodes"`],
+  apiServerFlags: [
+    '--enable-admission-plugins=NodeRestriction',
+    `--kubelet-client-certificate=${join(folder, 'kubelet-client.crt')}`,
+    `--kubelet-client-key=${join(folder, 'kubelet-client.key')}`,
+    `--kubelet-certificate-authority=${join(folder, 'ca.crt')}`,
+    '--kubelet-preferred-address-types=InternalIP',
+  ],
+  controllerManagerFlags: ['--allocate-node-cidrs=true', `--cluster-cidr=${slot.podRange}`, '--node-cidr-mask-size=24'],
+});
+
+async function writeNodeFiles(folders: NodeFolders, slot: Slot, cluster: ControlPlane, token: string): Promise<void> {
+  const { folder, images } = folders;
+  const validity = { now: new Date(), days: 365 };
+  for (const each of ['cni/net.d', 'containerd', 'kubelet', 'pod-logs'])
+    mkdirSync(join(folder, each), { recursive: true });
+  mkdirSync(images, { recursive: true });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  const serving = { dnsNames: [nodeName], ipAddresses: [slot.nodeAddress] };
+  const kubelet = await issueServing(cluster.authority, serving, validity);
+  write('kubelet.crt', kubelet.certificate);
+  write('kubelet.key', kubelet.key);
+  write('cni/net.d/10-sandbox.conflist', cniConfig(folders, slot));
+  write('containerd.toml', containerdConfig(folders));
+  write('kubelet.json', kubeletConfig(folders, slot));
+  write('proxy.json', proxyConfig(folders, slot));
+  write('resolv.conf', 'options ndots:5\n');
+  write('kubelet.kubeconfig', kubeconfigOf(cluster.server, cluster.ca, token));
+}
+
+const ctr = (folder: string, ...args: readonly string[]): string =>
+  run('ctr', '--address', containerdSocket(folder), '--namespace', 'k8s.io', ...args);
+
+/** The images are kept from one cluster to the next; the containers of the last one are not. */
+function forgetContainers(folder: string): void {
+  const left = ctr(folder, 'containers', 'list', '--quiet').split('\n').filter(Boolean);
+  if (left.length > 0) ctr(folder, 'containers', 'delete', ...left);
+}
+
+/** What was imported before is there still, and is known by a file beside the images. */
+function importImage({ folder, images }: NodeFolders, { archive, names }: ImageArchive): void {
+  const mark = join(images, `imported-${archive.replaceAll('/', '_')}`);
+  if (existsSync(mark)) return;
+  ctr(folder, 'images', 'import', archive);
+  const [name = '', ...aliases] = names;
+  for (const alias of aliases) ctr(folder, 'images', 'tag', '--force', name, alias);
+  writeFileSync(mark, '');
+}
+
+async function whenAnswering(folder: string): Promise<void> {
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(50)) {
+    if (!existsSync(containerdSocket(folder))) continue;
+    try {
+      ctr(folder, 'version');
+      return;
+    } catch {
+      // Not yet.
+    }
+  }
+  throw new Error(`containerd did not answer within ${READY_MS / 1_000} s; see ${join(folder, 'containerd.log')}`);
+}
+
+interface NodeView {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+async function whenReady({ client }: ControlPlane, running: ReadonlyMap<string, Running>): Promise<void> {
+  const ref = { group: '', version: 'v1', plural: 'nodes', name: nodeName };
+  let dead: string | undefined;
+  for (const process of running.values()) void process.died.then((said) => (dead ??= said));
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(100)) {
+    if (dead !== undefined) throw new Error(dead);
+    const node = (await client.get(ref).catch(() => undefined)) as NodeView | undefined;
+    if (node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true) return;
+  }
+  throw new Error(`the node was not ready within ${READY_MS / 1_000} s`);
+}

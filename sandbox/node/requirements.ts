@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** The Debian packages that a node is made with, and the programs of each that show it is there. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  containerd: ['containerd', 'ctr'],
+  runc: ['runc'],
+  'containernetworking-plugins': ['/usr/lib/cni/bridge'],
+  nftables: ['nft'],
+  iproute2: ['ip'],
+  conntrack: ['conntrack'],
+  'util-linux': ['unshare', 'nsenter'],
+  mmdebstrap: ['mmdebstrap'],
+  buildah: ['buildah'],
+  'busybox-static': ['busybox'],
+  gcc: ['gcc'],
+};
+
+/** Why no node can run here, in a sentence that says what to do; undefined where one can. */
+export function whyNoNode(): string | undefined {
+  if (process.platform !== 'linux')
+    return `a node needs Linux (this is ${process.platform}); the control plane alone runs here: leave out --node`;
+  if (process.getuid?.() !== 0)
+    return 'a node needs root, for namespaces, mounts and cgroups of its own; run it with sudo, or leave out --node';
+  const missing = Object.entries(packages).filter(([, programs]) => !programs.every(isThere));
+  if (missing.length > 0)
+    return `a node needs some programs that are not installed; on Debian and Ubuntu: apt-get install --no-install-recommends ${missing.map(([name]) => name).join(' ')}`;
+  return undefined;
+}
+
+const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+
+const isThere = (program: string): boolean =>
+  program.startsWith('/') ? existsSync(program) : folders.some((folder) => existsSync(join(folder, program)));
