@@ -23,7 +23,7 @@ export async function withSurroundings<T>(
   const cluster = await startControlPlane({ controllerManager: false, onProgress: say });
   try {
     const [webhookPort = 0] = await freePorts(1);
-    const installation = await install(cluster.client, { webhookPort });
+    const installation = await install(cluster.client, { webhook: webhookPort });
     const manager = await startManager(cluster, installation, { webhookPort, node });
     try {
       return await measure({ cluster, installation, manager, node });

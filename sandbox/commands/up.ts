@@ -53,7 +53,7 @@ export async function up({ dir: given, bare = false, json = false }: UpOptions):
 async function addOperator(cluster: ControlPlane): Promise<Manager> {
   await bundle();
   const [webhookPort = 0] = await freePorts(1);
-  const installation = await install(cluster.client, { webhookPort });
+  const installation = await install(cluster.client, { webhook: webhookPort });
   return startManager(cluster, installation, { webhookPort });
 }
 

@@ -30,7 +30,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
   const cluster = await startControlPlane({ controllerManager, onProgress: progress });
   try {
     const [webhookPort = 0] = await freePorts(1);
-    const installation = await install(cluster.client, { webhookPort });
+    const installation = await install(cluster.client, { webhook: webhookPort });
     const manager = await startManager(cluster, installation, {
       webhookPort,
       collector,

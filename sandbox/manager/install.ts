@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { synthesize, type Manifest } from '../../infra/manifests.ts';
 import { parseSettings, type Settings } from '../../infra/settings.ts';
-import { mounts } from '../../runtime/contract.ts';
+import { certificateFiles, mounts, suffixes } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
 import { apply } from './apply.ts';
@@ -22,8 +22,11 @@ export interface Installation {
 export interface InstallOptions {
   /** Settings other than the defaults, as a settings file would say. */
   readonly settings?: object;
-  /** Where the webhook answers: it runs beside the cluster, so its Service is replaced by this port on loopback. Left out: no webhook. */
-  readonly webhookPort?: number;
+  /**
+   * Where the webhook answers: beside the cluster, so that its Service is replaced by this port on loopback; or (`service`)
+   * in pods, behind its Service. Left out: no webhook.
+   */
+  readonly webhook?: number | 'service';
   /** Which of the objects; left out: all. */
   readonly only?: (manifest: Manifest) => boolean;
 }
@@ -31,16 +34,23 @@ export interface InstallOptions {
 /** Applies what `cdk8s synth` writes, object by object; only where the webhook is reached differs from a cluster with nodes. */
 export async function install(
   client: Client,
-  { settings: given = {}, webhookPort, only = () => true }: InstallOptions,
+  { settings: given = {}, webhook, only = () => true }: InstallOptions,
 ): Promise<Installation> {
   const settings = parseSettings(given, 'The sandbox');
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
-  const certificate = await issueServing(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] }, validity);
+  const service = `${settings.name}${suffixes.webhookService}.${settings.namespace}.svc`;
+  const certificate = await issueServing(
+    authority,
+    { dnsNames: [service, 'localhost'], ipAddresses: ['127.0.0.1'] },
+    validity,
+  );
   const manifests = synthesize(settings);
   for (const manifest of manifests.filter(only)) {
+    if (manifest.kind === 'Deployment' && webhook === 'service')
+      await apply(client, certificateSecret(settings, certificate, authority.certificate));
     if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
-    else if (webhookPort !== undefined) await apply(client, onLoopback(manifest, webhookPort, authority.certificate));
+    else if (webhook !== undefined) await apply(client, withClient(manifest, webhook, authority.certificate));
     if (manifest.kind === 'CustomResourceDefinition') await whenServed(client);
   }
   return {
@@ -57,14 +67,30 @@ interface Webhook {
   readonly clientConfig: { readonly service?: { readonly path?: string } };
 }
 
-function onLoopback(manifest: Manifest, port: number, authority: string): Manifest {
+function withClient(manifest: Manifest, webhook: number | 'service', authority: string): Manifest {
   const caBundle = Buffer.from(authority).toString('base64');
-  const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
-    ...webhook,
-    clientConfig: { url: `https://127.0.0.1:${port}${webhook.clientConfig.service?.path ?? ''}`, caBundle },
+  const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((each) => ({
+    ...each,
+    clientConfig:
+      webhook === 'service'
+        ? { ...each.clientConfig, caBundle }
+        : { url: `https://127.0.0.1:${webhook}${each.clientConfig.service?.path ?? ''}`, caBundle },
   }));
   return { ...manifest, webhooks };
 }
+
+/** What whoever delivers the operator brings along. */
+const certificateSecret = ({ name, namespace }: Settings, { certificate, key }: KeyPair, authority: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type: 'kubernetes.io/tls',
+  metadata: { name: `${name}${suffixes.certificates}`, namespace },
+  stringData: {
+    [certificateFiles.certificate]: certificate,
+    [certificateFiles.key]: key,
+    [certificateFiles.authority]: authority,
+  },
+});
 
 /** A new kind is served a moment after its definition is stored. */
 async function whenServed(client: Client): Promise<void> {

@@ -77,6 +77,7 @@ export class OtlpSink {
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (request.url?.startsWith(controlPath) === true) return this.#control(request, response, Buffer.concat(chunks));
       await sleep(this.delayMs);
       while (this.mood === 'hang' && !response.destroyed) await sleep(20);
       this.#respond(response, this.#take(request, Buffer.concat(chunks)));
@@ -84,6 +85,14 @@ export class OtlpSink {
       // The sender has gone.
       response.destroy();
     }
+  }
+
+  /** For whoever runs in another process: `GET …/received?since=N`, `POST …/mood` with a mood. */
+  #control({ url = '', method }: IncomingMessage, response: ServerResponse, body: Buffer): void {
+    if (method === 'POST') this.mood = body.toString() as Mood;
+    const since = Number(new URL(url, 'http://sink').searchParams.get('since') ?? 0);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(method === 'POST' ? {} : this.received.slice(since)));
   }
 
   #respond(response: ServerResponse, status: number): void {
@@ -111,6 +120,8 @@ export class OtlpSink {
       }
   }
 }
+
+export const controlPath = '/sandbox/';
 
 const signals: Readonly<Record<string, Received['signal']>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' };
 

@@ -50,7 +50,7 @@ export async function startOperator(options: OperatorOptions = {}): Promise<Oper
 async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Promise<OperatorBench> {
   const [webhookPort = 0] = await freePorts(1);
   const settings = options.settings ?? {};
-  const installation = await install(cluster.client, { settings, webhookPort });
+  const installation = await install(cluster.client, { settings, webhook: webhookPort });
   const environment = { ...impatient, ...options.environment };
   const { collector = false } = options;
   const start = () => startManager(cluster, installation, { webhookPort, environment, collector });

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { managerSelector } from '../../runtime/contract.ts';
+import { ensureImages } from '../images/images.ts';
+import { install, type Installation } from '../manager/install.ts';
+import type { RemoteSink } from '../otlp-sink/remote.ts';
+import type { Progress } from '../programs/build.ts';
+import { startNode, type NodeCluster, type NodeOptions } from './node.ts';
+import { startSink } from './sink.ts';
+
+/** A node with the operator in pods of it, and a sink where Lumigo would be. */
+export interface NodeWithOperator {
+  readonly node: NodeCluster;
+  readonly installation: Installation;
+  readonly sink: RemoteSink;
+}
+
+export interface NodeOperatorOptions extends Omit<NodeOptions, 'images'> {
+  readonly settings?: object;
+}
+
+const READY_MS = 120_000;
+
+export async function startNodeWithOperator(options: NodeOperatorOptions = {}): Promise<NodeWithOperator> {
+  const progress: Progress = options.onProgress ?? (() => undefined);
+  const images = await ensureImages(progress);
+  const node = await startNode({ ...options, images });
+  try {
+    const sink = await startSink(node);
+    progress('the node is ready; installing the operator');
+    const settings = { endpoint: { otlp: { url: sink.url } }, cluster: { name: 'sandbox' }, ...options.settings };
+    const installation = await install(node.client, { settings, webhook: 'service' });
+    await whenOperatorReady(node);
+    return { node, installation, sink };
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
+}
+
+export interface PodView {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly namespace: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    readonly containers: readonly {
+      readonly name: string;
+      readonly env?: readonly { name: string; value?: string }[];
+    }[];
+    readonly initContainers?: readonly { readonly name: string }[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly podIP?: string;
+    readonly qosClass?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    readonly containerStatuses?: readonly {
+      readonly name: string;
+      readonly ready: boolean;
+      readonly restartCount: number;
+      readonly state?: unknown;
+    }[];
+    readonly initContainerStatuses?: readonly { readonly name: string; readonly state?: unknown }[];
+  };
+}
+
+export async function podsOf(node: NodeCluster, namespace: string, labelSelector?: string): Promise<PodView[]> {
+  const found: PodView[] = [];
+  const ref = { group: '', version: 'v1', plural: 'pods', namespace };
+  const options = labelSelector === undefined ? {} : { labelSelector };
+  for await (const { items } of node.client.pages(ref, options)) found.push(...(items as unknown as PodView[]));
+  return found;
+}
+
+export const isReady = ({ status, metadata }: PodView): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+
+/** Waits until every replica of the manager is `2/2 Running`. */
+export async function whenOperatorReady(node: NodeCluster, replicas = 2): Promise<void> {
+  let pods: PodView[] = [];
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(200)) {
+    pods = await podsOf(node, 'lumigo-system', managerSelector);
+    if (pods.length === replicas && pods.every(isReady)) return;
+  }
+  const states = pods.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status)}`);
+  throw new Error(`the operator was not ready within ${READY_MS / 1_000} s:\n${states.join('\n')}`);
+}

@@ -1,0 +1,30 @@
+import { collectedObject, controlPath, type CollectedObject, type Mood, type Received } from './sink.ts';
+
+/** A sink that runs in another process: its answers are fetched. */
+export class RemoteSink {
+  readonly url: string;
+  readonly #received: Received[] = [];
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** Everything that has arrived so far. */
+  async received(): Promise<readonly Received[]> {
+    const answer = await fetch(`${this.url}${controlPath}received?since=${this.#received.length}`);
+    this.#received.push(...((await answer.json()) as Received[]));
+    return this.#received;
+  }
+
+  async objects(): Promise<readonly CollectedObject[]> {
+    return (await this.received()).flatMap(collectedObject);
+  }
+
+  async spans(): Promise<readonly Received[]> {
+    return (await this.received()).filter(({ signal }) => signal === 'traces');
+  }
+
+  async setMood(mood: Mood): Promise<void> {
+    await fetch(`${this.url}${controlPath}mood`, { method: 'POST', body: mood });
+  }
+}
