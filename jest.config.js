@@ -25,5 +25,11 @@ export default {
       testMatch: ['<rootDir>/{runtime,infra,sandbox}/**/*.cluster.test.ts'],
       setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
+    {
+      ...common,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/sandbox/e2e/*.e2e.test.ts'],
+      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
+    },
   ],
 };

@@ -16,6 +16,18 @@ const podAttributes = [
     `k8s.${owner}.uid`,
   ]),
   'k8s.cronjob.name',
+  // For a program that does not name itself: its workload's.
+  'service.name',
+];
+
+/** What SDKs say of a program that has no name is worse than nothing. */
+const unnamed = [
+  {
+    context: 'resource',
+    statements: [
+      'delete_key(attributes, "service.name") where IsMatch(attributes["service.name"], "^unknown_service")',
+    ],
+  },
 ];
 
 /** Small enough that little is in memory only, large enough to save requests. One batch holds one token's data. */
@@ -39,7 +51,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   const collected = collects ? renderCollection(settings, collection) : undefined;
   const forward = (receiver: string) => ({
     receivers: [receiver],
-    processors: ['memory_limiter', 'k8sattributes', 'resource/operator', 'batch'],
+    processors: ['memory_limiter', 'transform/service', 'k8sattributes', 'resource/operator', 'batch'],
     exporters: ['otlphttp/lumigo'],
   });
   return {
@@ -47,6 +59,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
     receivers: { otlp: otlpReceiver(settings), ...collected?.receivers },
     processors: {
       memory_limiter: { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 },
+      'transform/service': { error_mode: 'ignore', trace_statements: unnamed, log_statements: unnamed },
       k8sattributes: {
         auth_type: settings.credentials,
         extract: { metadata: podAttributes },

@@ -12,6 +12,7 @@ export type Attributes = Readonly<Record<string, unknown>>;
 export interface SpanItem {
   readonly name: string;
   readonly spanId: string;
+  readonly traceId: string;
   readonly attributes: Attributes;
 }
 export interface LogItem {
@@ -55,6 +56,7 @@ interface RawScope {
 interface RawSpan {
   readonly name?: string;
   readonly spanId?: string;
+  readonly traceId?: string;
   readonly attributes?: readonly RawAttribute[];
 }
 interface RawLog {
@@ -75,9 +77,10 @@ const spansOf = ({ resource, scopeSpans = [] }: Message['resourceSpans'][number]
   scopeSpans.map(({ scope, spans = [] }) => ({
     resource: attributesOf(resource?.attributes),
     scope: scopeOf(scope),
-    items: spans.map(({ name = '', spanId = '', attributes }) => ({
+    items: spans.map(({ name = '', spanId = '', traceId = '', attributes }) => ({
       name,
       spanId,
+      traceId,
       attributes: attributesOf(attributes),
     })),
   }));

@@ -1,0 +1,78 @@
+import type { Manifest } from '../../runtime/kubernetes/objects.ts';
+
+/** The sample applications: programs without a line of tracing in them, as a team would deploy them. */
+
+export const nodeImage = 'sandbox.local/shop-node:1';
+export const pythonImage = 'sandbox.local/shop-python:1';
+
+/** What the `restricted` Pod Security Standard asks of a pod and of its containers. */
+const restrictedPod = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+const restrictedContainer = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+
+export interface AppOptions {
+  readonly image?: string;
+  readonly replicas?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly env?: readonly object[];
+  readonly resources?: object;
+  /** Merged into the pod's security context, and the container's. */
+  readonly podSecurity?: object;
+  readonly containerSecurity?: object;
+  readonly pod?: object;
+  readonly command?: readonly string[];
+}
+
+export function podTemplate(name: string, options: AppOptions = {}) {
+  const { image = nodeImage, env = [], resources = {}, command } = options;
+  return {
+    metadata: { labels: { app: name } },
+    spec: {
+      terminationGracePeriodSeconds: 10,
+      securityContext: { ...restrictedPod, ...options.podSecurity },
+      containers: [
+        {
+          name: 'app',
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          ...(command === undefined
+            ? {
+                ports: [{ containerPort: 8080 }],
+                readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
+              }
+            : { command }),
+          env,
+          resources,
+          securityContext: { ...restrictedContainer, ...options.containerSecurity },
+        },
+      ],
+      ...options.pod,
+    },
+  };
+}
+
+export function deployment(namespace: string, name: string, options: AppOptions = {}): Manifest {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name, labels: { app: name, ...options.labels } },
+    spec: {
+      replicas: options.replicas ?? 1,
+      selector: { matchLabels: { app: name } },
+      template: podTemplate(name, options),
+    },
+  };
+}
+
+export const service = (namespace: string, name: string): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace, name },
+  spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] },
+});
+
+/** A namespace that takes in only pods of the strictest Pod Security Standard. */
+export const restrictedNamespace = (name: string): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+});

@@ -1,0 +1,113 @@
+import { lumigo as contract } from '../../runtime/contract.ts';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import { apply } from '../manager/apply.ts';
+import { startNodeWithOperator, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
+import type { Received } from '../otlp-sink/sink.ts';
+import { eventually } from '../testing/eventually.ts';
+import { tokenOf } from '../testing/telemetry.ts';
+import { restrictedNamespace } from './apps.ts';
+
+/** A real node with the operator in pods, and what the tests ask of it. */
+export class NodeBench {
+  readonly system: NodeWithOperator;
+  readonly client: Client;
+  #tokens = 0;
+
+  private constructor(system: NodeWithOperator) {
+    this.system = system;
+    this.client = system.node.client;
+  }
+
+  static async start(settings: object = {}): Promise<NodeBench> {
+    const started = Date.now();
+    const system = await startNodeWithOperator({ settings });
+    process.stderr.write(`      the operator runs in pods after ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
+    return new NodeBench(system);
+  }
+
+  stop(): Promise<void> {
+    return this.system.node.stop();
+  }
+
+  /** A namespace that enforces `restricted`, with an active Lumigo and a token of its own. */
+  async namespace(name: string, spec: object = {}): Promise<{ namespace: string; token: string }> {
+    await apply(this.client, restrictedNamespace(name));
+    const token = tokenOf(0xe2e_000 + (this.#tokens += 1));
+    await this.lumigo(name, token, spec);
+    return { namespace: name, token };
+  }
+
+  async lumigo(namespace: string, token: string, spec: object = {}): Promise<void> {
+    await apply(this.client, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: 'lumigo-credentials' },
+      stringData: { token },
+    } as never);
+    const lumigoToken = { secretRef: { name: 'lumigo-credentials', key: 'token' } };
+    const { apiVersion, kind } = contract;
+    await apply(this.client, {
+      apiVersion,
+      kind,
+      metadata: { namespace, name: 'lumigo' },
+      spec: { lumigoToken, ...spec },
+    } as never);
+    await eventually(async () => {
+      const { status } = (await this.client.get({ ...contract, namespace, name: 'lumigo' })) as {
+        status?: { conditions?: { type: string; status: string }[] };
+      };
+      if (status?.conditions?.find(({ type }) => type === 'Active')?.status !== 'True')
+        throw new Error(`the Lumigo in ${namespace} is not active: ${JSON.stringify(status)}`);
+    });
+  }
+
+  async apply(...manifests: readonly object[]): Promise<void> {
+    for (const manifest of manifests) await apply(this.client, manifest as never);
+  }
+
+  pods(namespace: string, app: string): Promise<PodView[]> {
+    return podsOf(this.system.node, namespace, `app=${app}`);
+  }
+
+  /** Waits until an app has this many ready pods and no others, each instrumented or each not. */
+  async whenRunning(
+    namespace: string,
+    app: string,
+    { instrumented = true, replicas = 1, timeoutMs = 60_000 } = {},
+  ): Promise<PodView[]> {
+    return eventually(
+      async () => {
+        const pods = await this.pods(namespace, app);
+        const fit = pods.filter((pod) => isReady(pod) && isInstrumented(pod) === instrumented);
+        if (fit.length !== replicas || pods.length !== replicas)
+          throw new Error(
+            `${app}: ${pods.length} pods, ${fit.length} of them ready and ${instrumented ? '' : 'not '}instrumented: ${JSON.stringify(pods.map(({ status }) => status?.containerStatuses ?? status))}`,
+          );
+        return fit;
+      },
+      { timeoutMs, intervalMs: 200 },
+    );
+  }
+
+  async addressOf(namespace: string, name: string): Promise<string> {
+    const ref = { group: '', version: 'v1', plural: 'services', namespace, name };
+    const { spec } = (await this.client.get(ref)) as unknown as { spec: { clusterIP: string } };
+    return `http://${spec.clusterIP}`;
+  }
+
+  /** Asks an app again and again until spans of it have arrived that fit; resolves with those. */
+  async spansOf(url: string, fits: (received: Received) => boolean, timeoutMs = 40_000): Promise<readonly Received[]> {
+    return eventually(
+      async () => {
+        await fetch(url).catch(() => undefined);
+        const spans = (await this.system.sink.spans()).filter(fits);
+        if (spans.length === 0) throw new Error(`no span of ${url} arrived that fits`);
+        return spans;
+      },
+      { timeoutMs, intervalMs: 500 },
+    );
+  }
+}
+
+export const isInstrumented = ({ spec }: PodView): boolean =>
+  spec.initContainers?.some(({ name }) => name === 'lumigo-injector') === true;

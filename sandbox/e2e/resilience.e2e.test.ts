@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { managerSelector } from '../../runtime/contract.ts';
+import { podsOf, whenOperatorReady } from '../node/operator.ts';
+import { eventually } from '../testing/eventually.ts';
+import { tokenOf } from '../testing/telemetry.ts';
+import { deployment, restrictedNamespace, service } from './apps.ts';
+import { NodeBench } from './bench.ts';
+
+/** A real node in trouble, and programs that serve meanwhile. */
+let bench: NodeBench;
+beforeAll(async () => {
+  bench = await NodeBench.start();
+});
+afterAll(() => bench?.stop());
+
+/** Asks an address without a pause, a connection each time, until it is told to stop; resolves with what went wrong. */
+function askWithoutPause(url: string): { stop(): Promise<{ asked: number; failures: string[] }> } {
+  const failures: string[] = [];
+  let [asked, stopped] = [0, false];
+  const one = async (): Promise<void> => {
+    while (!stopped) {
+      asked += 1;
+      await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(10_000) }).then(
+        async (answer) => {
+          await answer.text();
+          if (!answer.ok) failures.push(`status ${answer.status}`);
+        },
+        (error: unknown) => failures.push(String((error as Error).cause ?? error)),
+      );
+      await sleep(10);
+    }
+  };
+  const asking = Promise.all([one(), one(), one(), one()]);
+  return {
+    async stop() {
+      stopped = true;
+      await asking;
+      return { asked, failures };
+    },
+  };
+}
+
+describe('programs that serve', () => {
+  it('fail no request while ten replicas of them are replaced by the injection, and by its removal', async () => {
+    await bench.apply(restrictedNamespace('busy'));
+    // As a careful team has it: whoever is to go serves on until every node has noticed.
+    const env = [{ name: 'GRACE_MS', value: '3000' }];
+    await bench.apply(deployment('busy', 'front', { replicas: 10, env }), service('busy', 'front'));
+    await bench.whenRunning('busy', 'front', { instrumented: false, replicas: 10, timeoutMs: 90_000 });
+    const asking = askWithoutPause(await bench.addressOf('busy', 'front'));
+    await sleep(1_000);
+    const started = Date.now();
+    await bench.lumigo('busy', tokenOf(1));
+    await bench.whenRunning('busy', 'front', { replicas: 10, timeoutMs: 120_000 });
+    const injected = Date.now();
+    const lumigo = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes' };
+    await bench.client.delete({ ...lumigo, namespace: 'busy', name: 'lumigo' });
+    await bench.whenRunning('busy', 'front', { instrumented: false, replicas: 10, timeoutMs: 120_000 });
+    const { asked, failures } = await asking.stop();
+    process.stderr.write(
+      `      ${asked} requests, ${failures.length} failed; 10 replicas instrumented in ${((injected - started) / 1_000).toFixed(1)} s, clean again after ${((Date.now() - injected) / 1_000).toFixed(1)} s\n`,
+    );
+    expect(asked).toBeGreaterThan(100);
+    expect(failures).toEqual([]);
+  });
+});
+
+describe('the operator', () => {
+  it('misses no deployment while its pods are killed', async () => {
+    const { namespace } = await bench.namespace('storm');
+    const names = Array.from({ length: 30 }, (_, index) => `app-${index}`);
+    const pods = await podsOf(bench.system.node, 'lumigo-system', managerSelector);
+    for (const [index, name] of names.entries()) {
+      await bench.apply(deployment(namespace, name, { replicas: 0 }));
+      const victim = index === 5 ? pods[0] : index === 15 ? pods[1] : undefined;
+      if (victim !== undefined)
+        await bench.client.delete({
+          group: '',
+          version: 'v1',
+          plural: 'pods',
+          namespace: 'lumigo-system',
+          name: victim.metadata.name,
+        });
+      await sleep(100);
+    }
+    const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace };
+    await eventually(
+      async () => {
+        const missing: string[] = [];
+        for await (const { items } of bench.client.pages(deployments))
+          for (const item of items)
+            if (!JSON.stringify(item).includes('"lumigo-injector"')) missing.push(item.metadata.name ?? '');
+        expect(missing).toEqual([]);
+      },
+      { timeoutMs: 90_000, intervalMs: 500 },
+    );
+    await whenOperatorReady(bench.system.node);
+  });
+
+  it('and what it traces go on when the kubelet is restarted', async () => {
+    const { namespace } = await bench.namespace('kubelet');
+    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    const [before] = await bench.whenRunning(namespace, 'front');
+    const url = await bench.addressOf(namespace, 'front');
+    await bench.spansOf(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
+    await bench.system.node.restartKubelet();
+    await sleep(5_000);
+    const [after] = await bench.whenRunning(namespace, 'front');
+    expect(after?.metadata.uid).toBe(before?.metadata.uid);
+    expect(after?.status?.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0]);
+    const count = (await bench.system.sink.spans()).length;
+    await fetch(url);
+    await eventually(async () => expect((await bench.system.sink.spans()).length).toBeGreaterThan(count), {
+      timeoutMs: 20_000,
+    });
+    // A pod that is made after it is traced as well.
+    await bench.apply(deployment(namespace, 'later'), service(namespace, 'later'));
+    await bench.whenRunning(namespace, 'later');
+  });
+});

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Received } from '../otlp-sink/sink.ts';
+import { eventually } from '../testing/eventually.ts';
+import { deployment, podTemplate, pythonImage, service } from './apps.ts';
+import { isInstrumented, NodeBench } from './bench.ts';
+
+/** Real programs in pods of a real node, in namespaces that enforce `restricted`: traced, enriched, and left as they were. */
+let bench: NodeBench;
+beforeAll(async () => {
+  bench = await NodeBench.start();
+});
+afterAll(() => bench?.stop());
+
+const of =
+  (namespace: string, name: string) =>
+  ({ resource }: Received): boolean =>
+    resource['k8s.namespace.name'] === namespace && resource['service.name'] === name;
+
+describe('programs without a line of tracing', () => {
+  it('in Node.js and Python are traced, under the token of their namespace, with where they run', async () => {
+    const { namespace, token } = await bench.namespace('shop');
+    await bench.apply(
+      deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
+      service(namespace, 'front'),
+      deployment(namespace, 'stock', { image: pythonImage }),
+      service(namespace, 'stock'),
+    );
+    await bench.whenRunning(namespace, 'front');
+    await bench.whenRunning(namespace, 'stock');
+    const url = await bench.addressOf(namespace, 'front');
+    for (const [app, language] of [
+      ['front', 'nodejs'],
+      ['stock', 'python'],
+    ] as const) {
+      const [pod] = await bench.pods(namespace, app);
+      const [span] = await bench.spansOf(url, of(namespace, app));
+      expect(span?.authorization).toBe(`LumigoToken ${token}`);
+      expect(span?.resource).toMatchObject({
+        'telemetry.sdk.language': language,
+        'service.name': app,
+        'k8s.pod.name': pod?.metadata.name,
+        'k8s.pod.uid': pod?.metadata.uid,
+        'k8s.deployment.name': app,
+        'k8s.namespace.name': namespace,
+        'k8s.node.name': 'sandbox',
+        'k8s.cluster.name': 'sandbox',
+        'lumigo.k8s_operator.version': '0.1.0',
+      });
+    }
+    // The front asks the stock, and the trace goes on there.
+    await eventually(async () => {
+      const spans = await bench.system.sink.spans();
+      const traces = (app: string) =>
+        new Set(spans.filter(of(namespace, app)).map(({ item }) => 'traceId' in item && item.traceId));
+      const shared = [...traces('front')].filter((trace) => traces('stock').has(trace));
+      expect(shared.length).toBeGreaterThan(0);
+    });
+  });
+
+  it('send beside their spans the Kubernetes events and objects of their namespace, and of no other', async () => {
+    await eventually(async () => {
+      const objects = await bench.system.sink.objects();
+      const kinds = new Set(objects.filter(({ namespace }) => namespace === 'shop').map(({ resource }) => resource));
+      expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
+      expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
+    });
+  });
+
+  it('that opted out stay as they are', async () => {
+    const { namespace } = await bench.namespace('opted-out');
+    await bench.apply(
+      deployment(namespace, 'own', { labels: { 'lumigo.auto-trace': 'false' } }),
+      service(namespace, 'own'),
+    );
+    await bench.whenRunning(namespace, 'own', { instrumented: false });
+    const answer = await fetch(await bench.addressOf(namespace, 'own'));
+    expect(await answer.json()).toEqual({ shop: 'node' });
+  });
+
+  it('keep a library of their own that is preloaded', async () => {
+    const { namespace } = await bench.namespace('preloaded');
+    const env = [{ name: 'LD_PRELOAD', value: '/lib/x86_64-linux-gnu/libm.so.6' }];
+    await bench.apply(deployment(namespace, 'own', { env }), service(namespace, 'own'));
+    await bench.whenRunning(namespace, 'own');
+    const url = await bench.addressOf(namespace, 'own');
+    await bench.spansOf(url, of(namespace, 'own'));
+    expect(await (await fetch(url)).json()).toEqual({
+      shop: 'node',
+      preload: '/lib/x86_64-linux-gnu/libm.so.6:/opt/lumigo/injector/lumigo_injector.so',
+    });
+  });
+
+  it.each([
+    ['another user', { podSecurity: { runAsUser: 4321 } }],
+    ['a group for its volumes', { podSecurity: { runAsUser: 4321, runAsGroup: 4321, fsGroup: 5678 } }],
+    ['a root file system that cannot be written', { containerSecurity: { readOnlyRootFilesystem: true } }],
+    ['a user of the container alone', { containerSecurity: { runAsUser: 7777, runAsNonRoot: true } }],
+  ])('with %s are traced', async (_case, security) => {
+    const { namespace } = await bench.namespace(`secure-${Math.random().toString(36).slice(2, 8)}`);
+    for (const [name, image] of [
+      ['front', undefined],
+      ['stock', pythonImage],
+    ] as const)
+      await bench.apply(
+        deployment(namespace, name, { ...security, ...(image === undefined ? {} : { image }) }),
+        service(namespace, name),
+      );
+    for (const name of ['front', 'stock']) {
+      await bench.whenRunning(namespace, name);
+      await bench.spansOf(await bench.addressOf(namespace, name), of(namespace, name));
+    }
+  });
+});
+
+describe('every kind of workload', () => {
+  it('that serves is traced: a DaemonSet, a StatefulSet, a ReplicaSet', async () => {
+    const { namespace } = await bench.namespace('kinds');
+    const spec = (name: string) => ({ selector: { matchLabels: { app: name } }, template: podTemplate(name) });
+    await bench.apply(
+      { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace, name: 'daemon' }, spec: spec('daemon') },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: { namespace, name: 'stateful' },
+        spec: { serviceName: 'stateful', ...spec('stateful') },
+      },
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace, name: 'replicas' }, spec: spec('replicas') },
+    );
+    for (const [name, attribute] of [
+      ['daemon', 'k8s.daemonset.name'],
+      ['stateful', 'k8s.statefulset.name'],
+      ['replicas', 'k8s.replicaset.name'],
+    ] as const) {
+      await bench.apply(service(namespace, name));
+      await bench.whenRunning(namespace, name);
+      const [span] = await bench.spansOf(await bench.addressOf(namespace, name), of(namespace, name));
+      expect(span?.resource).toMatchObject({ [attribute]: name });
+    }
+  });
+
+  it('that ends is traced: a Job, and a CronJob', async () => {
+    const { namespace } = await bench.namespace('batch');
+    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await bench.whenRunning(namespace, 'front');
+    // It asks once, lives long enough for its spans to leave, and is done.
+    const script = `require('http').get('http://front/', () => setTimeout(() => process.exit(0), 6000))`;
+    const template = (name: string) => {
+      const { metadata, spec } = podTemplate(name, { command: ['/nodejs/bin/node', '-e', script] });
+      return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
+    };
+    await bench.apply(
+      {
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: { namespace, name: 'once' },
+        spec: { template: template('once') },
+      },
+      {
+        apiVersion: 'batch/v1',
+        kind: 'CronJob',
+        metadata: { namespace, name: 'nightly' },
+        spec: { schedule: '* * * * *', jobTemplate: { spec: { template: template('nightly') } } },
+      },
+    );
+    for (const [name, attribute] of [
+      ['once', 'k8s.job.name'],
+      ['nightly', 'k8s.cronjob.name'],
+    ] as const)
+      await eventually(
+        async () => {
+          const spans = (await bench.system.sink.spans()).filter(({ resource }) => resource[attribute] === name);
+          expect(spans.length).toBeGreaterThan(0);
+        },
+        { timeoutMs: 90_000, intervalMs: 500 },
+      );
+  });
+});
+
+describe('what a namespace asks of its pods', () => {
+  const guaranteed = { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '100m', memory: '128Mi' } };
+
+  it('Guaranteed pods stay Guaranteed, also where there is a quota', async () => {
+    const { namespace } = await bench.namespace('quota');
+    const hard = { 'requests.cpu': '1', 'requests.memory': '1Gi', 'limits.cpu': '1', 'limits.memory': '1Gi' };
+    await bench.apply({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { namespace, name: 'quota' },
+      spec: { hard },
+    });
+    await bench.apply(deployment(namespace, 'front', { resources: guaranteed }), service(namespace, 'front'));
+    const [pod] = await bench.whenRunning(namespace, 'front');
+    expect(pod?.status?.qosClass).toBe('Guaranteed');
+    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+  });
+
+  it('a LimitRange is respected', async () => {
+    const { namespace } = await bench.namespace('limits');
+    await bench.apply({
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: { namespace, name: 'limits' },
+      spec: {
+        limits: [
+          {
+            type: 'Container',
+            default: { cpu: '200m', memory: '200Mi' },
+            defaultRequest: { cpu: '20m', memory: '64Mi' },
+            max: { cpu: '500m', memory: '256Mi' },
+            min: { cpu: '10m', memory: '16Mi' },
+          },
+        ],
+      },
+    });
+    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await bench.whenRunning(namespace, 'front');
+    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+  });
+});
+
+describe('when the Lumigo goes', () => {
+  it('pods are replaced by clean ones', async () => {
+    const { namespace } = await bench.namespace('leaving');
+    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    const [before] = await bench.whenRunning(namespace, 'front');
+    expect(before !== undefined && isInstrumented(before)).toBe(true);
+    await bench.client.delete({
+      group: 'operator.lumigo.io',
+      version: 'v1alpha1',
+      plural: 'lumigoes',
+      namespace,
+      name: 'lumigo',
+    });
+    const [after] = await bench.whenRunning(namespace, 'front', { instrumented: false });
+    expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+    expect(await (await fetch(await bench.addressOf(namespace, 'front'))).json()).toEqual({ shop: 'node' });
+  });
+});
