@@ -7,7 +7,7 @@ import { defaultDir, up } from './commands/up.ts';
 /** `npm run sandbox`: a real control plane on this machine, with the operator in it, for as long as it is wanted. */
 const program = new Command('sandbox')
   .description(
-    'A throwaway Kubernetes control plane on this machine (no root, no containers), with the operator at work in it',
+    'A throwaway Kubernetes on this machine, with the operator at work in it: a control plane (no root, no containers) or, with --node, a node as well',
   )
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('(--help lists the commands)');
@@ -17,6 +17,7 @@ const withDir = (command: Command) =>
 
 withDir(program.command('up'))
   .description('start it, install the operator, and return when both are ready')
+  .option('--node', 'with a node that runs pods: containerd, kubelet, kube-proxy, DNS (Linux, root)')
   .option('--bare', 'the cluster alone, without the operator')
   .option('--json', 'print {kubeconfig, server, token, pids} on standard output, and nothing else there')
   .action(up);

@@ -10,6 +10,10 @@ export interface SandboxState {
   readonly token: string;
   readonly kubectl: string;
   readonly startedAt: string;
+  /** A shell's words for what is to be taken back once the processes are gone: a node changes more than a folder. */
+  readonly cleanup: string;
+  /** Where telemetry arrives, on a cluster with a node. */
+  readonly sink?: string;
   /** In the order in which they are to be ended. */
   readonly processes: readonly SandboxProcess[];
 }

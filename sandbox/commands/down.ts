@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +13,7 @@ export async function down({ dir: given }: { readonly dir: string }): Promise<vo
   if (state === undefined)
     throw new Error(`there is no sandbox in ${dir}; 'npm run sandbox -- up' starts one (--dir names its folder)`);
   for (const process of state.processes) await end(process);
+  spawnSync('sh', ['-c', state.cleanup]);
   rmSync(dir, { recursive: true, force: true });
   process.stderr.write(`The sandbox in ${dir} is gone.\n`);
 }

@@ -1,6 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { bundle } from '../../runtime/bundle.ts';
+import { ensureImages } from '../images/images.ts';
+import { startNode } from '../node/node.ts';
+import { installOnNode } from '../node/operator.ts';
+import { whyNoNode } from '../node/requirements.ts';
+import { startSink } from '../node/sink.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
@@ -13,6 +18,8 @@ export interface UpOptions {
   readonly dir: string;
   readonly bare?: boolean;
   readonly json?: boolean;
+  /** With a node that runs pods. */
+  readonly node?: boolean;
 }
 
 export const defaultDir = (): string => join(cacheFolder(process.env), 'sandbox');
@@ -23,7 +30,7 @@ const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
  * Starts a sandbox that outlives this command. Until it is ready everything ends with this command, however it ends; from
  * then on `down` ends it.
  */
-export async function up({ dir: given, bare = false, json = false }: UpOptions): Promise<void> {
+export async function up({ dir: given, bare = false, json = false, node = false }: UpOptions): Promise<void> {
   const dir = resolve(given);
   const there = readState(dir);
   if (there?.processes.some(isRunning) === true)
@@ -32,22 +39,54 @@ export async function up({ dir: given, bare = false, json = false }: UpOptions):
     );
   // What a crash or a reboot left behind.
   if (there !== undefined) rmSync(dir, { recursive: true, force: true });
+  const why = node ? whyNoNode() : undefined;
+  if (why !== undefined) throw new Error(why);
   const kubectl =
     (await ensureBinaries(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], say))['kubectl'] ?? '';
   mkdirSync(dirname(dir), { recursive: true });
-  const cluster = await startControlPlane({ dir, onProgress: say });
-  endOnSignal(cluster);
-  const manager = bare
-    ? undefined
-    : await addOperator(cluster).catch(async (error: unknown) => {
-        await cluster.stop();
-        throw error;
-      });
-  const state = stateOf(cluster, manager, kubectl);
+  const started = node ? await startWithNode(dir, bare) : await startWithoutNode(dir, bare);
+  const { cluster } = started;
+  const state = stateOf(started, kubectl);
   writeState(state);
   cluster.guardian.release();
   process.stdout.write(json ? `${JSON.stringify(summary(state))}\n` : forPeople(state, bare));
   process.exit(0);
+}
+
+interface Started {
+  readonly cluster: ControlPlane;
+  /** What to end first, by name. */
+  readonly first: Readonly<Record<string, number>>;
+  readonly cleanup: string;
+  readonly sink?: string;
+}
+
+async function startWithoutNode(dir: string, bare: boolean): Promise<Started> {
+  const cluster = await startControlPlane({ dir, onProgress: say });
+  endOnSignal(cluster);
+  if (bare) return { cluster, first: {}, cleanup: '' };
+  const manager = await addOperator(cluster).catch(async (error: unknown) => {
+    await cluster.stop();
+    throw error;
+  });
+  return { cluster, first: { manager: manager.pid }, cleanup: '' };
+}
+
+/** With `bare` the images are on the node, and nothing is installed. */
+async function startWithNode(dir: string, bare: boolean): Promise<Started> {
+  const images = await ensureImages(say);
+  const cluster = await startNode({ dir, images, onProgress: say });
+  endOnSignal(cluster);
+  const { url: sink } = await startSink(cluster);
+  const started = { cluster, first: { node: cluster.box }, cleanup: cluster.cleanup, sink };
+  if (bare) return started;
+  try {
+    await installOnNode(cluster, sink);
+    return started;
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
 }
 
 async function addOperator(cluster: ControlPlane): Promise<Manager> {
@@ -63,8 +102,8 @@ function endOnSignal(cluster: ControlPlane): void {
     process.once(signal, () => void cluster.guardian.end().then(() => process.exit(130)));
 }
 
-function stateOf(cluster: ControlPlane, manager: Manager | undefined, kubectl: string): SandboxState {
-  const pids = { ...(manager === undefined ? {} : { manager: manager.pid }), ...reversed(cluster.pids()) };
+function stateOf({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {
+  const pids = { ...first, ...reversed(cluster.pids()) };
   return {
     dir: cluster.dir,
     server: cluster.server,
@@ -72,6 +111,8 @@ function stateOf(cluster: ControlPlane, manager: Manager | undefined, kubectl: s
     token: cluster.token,
     kubectl,
     startedAt: new Date().toISOString(),
+    cleanup,
+    ...(sink === undefined ? {} : { sink }),
     processes: Object.entries(pids).map(([name, pid]) => ({ name, pid, began: beganAt(pid) ?? '' })),
   };
 }
@@ -79,8 +120,9 @@ function stateOf(cluster: ControlPlane, manager: Manager | undefined, kubectl: s
 const reversed = (pids: Readonly<Record<string, number>>) => Object.fromEntries(Object.entries(pids).reverse());
 
 /** What programs are told; `token` is an administrator's. */
-export function summary({ kubeconfig, server, token, kubectl, processes }: SandboxState): object {
+export function summary({ kubeconfig, server, token, kubectl, processes, sink }: SandboxState): object {
   return {
+    ...(sink === undefined ? {} : { sink }),
     kubeconfig,
     server,
     token,
@@ -89,7 +131,7 @@ export function summary({ kubeconfig, server, token, kubectl, processes }: Sandb
   };
 }
 
-function forPeople({ kubeconfig, kubectl, server, dir }: SandboxState, bare: boolean): string {
+function forPeople({ kubeconfig, kubectl, server, dir, sink }: SandboxState, bare: boolean): string {
   return [
     '',
     `Kubernetes answers at ${server}${bare ? '' : ', the operator is installed and its manager runs'}.`,
@@ -99,7 +141,8 @@ function forPeople({ kubeconfig, kubectl, server, dir }: SandboxState, bare: boo
     '',
     'Worth trying:',
     `  kubectl get ${bare ? 'namespaces' : 'crd lumigoes.operator.lumigo.io'}`,
-    `  kubectl create deployment hello --image=hello:1`,
+    `  kubectl create deployment hello --image=${sink === undefined ? 'hello:1' : 'sandbox.local/shop-node:1'}`,
+    ...(sink === undefined ? [] : [`  curl '${sink}/sandbox/received'     (what has arrived where Lumigo would be)`]),
     '',
     `It runs until: npm run sandbox -- down${dir === defaultDir() ? '' : ` --dir ${dir}`}`,
     '',

@@ -143,7 +143,7 @@ describe('every kind of workload', () => {
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     await bench.whenRunning(namespace, 'front');
     // It asks once, lives long enough for its spans to leave, and is done.
-    const script = `require('http').get('http://front/', () => setTimeout(() => process.exit(0), 6000))`;
+    const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 6000)))`;
     const template = (name: string) => {
       const { metadata, spec } = podTemplate(name, { command: ['/nodejs/bin/node', '-e', script] });
       return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
@@ -177,11 +177,11 @@ describe('every kind of workload', () => {
 });
 
 describe('what a namespace asks of its pods', () => {
-  const guaranteed = { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '100m', memory: '128Mi' } };
+  const guaranteed = { requests: { cpu: '500m', memory: '128Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
 
   it('Guaranteed pods stay Guaranteed, also where there is a quota', async () => {
     const { namespace } = await bench.namespace('quota');
-    const hard = { 'requests.cpu': '1', 'requests.memory': '1Gi', 'limits.cpu': '1', 'limits.memory': '1Gi' };
+    const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi', 'limits.cpu': '2', 'limits.memory': '1Gi' };
     await bench.apply({
       apiVersion: 'v1',
       kind: 'ResourceQuota',
@@ -204,7 +204,7 @@ describe('what a namespace asks of its pods', () => {
         limits: [
           {
             type: 'Container',
-            default: { cpu: '200m', memory: '200Mi' },
+            default: { cpu: '500m', memory: '200Mi' },
             defaultRequest: { cpu: '20m', memory: '64Mi' },
             max: { cpu: '500m', memory: '256Mi' },
             min: { cpu: '10m', memory: '16Mi' },

@@ -3,6 +3,7 @@
 # only waits; everything else is started into them. When it ends, all of it ends.
 #   box.sh FOLDER NODE_ADDRESS SERVICE_RANGE CGROUPS...
 set -e
+trap 'exit 0' TERM
 folder=$1 address=$2 services=$3
 shift 3
 mount --make-rshared /

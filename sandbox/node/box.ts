@@ -37,6 +37,7 @@ export async function openBox(
   if (child.pid === undefined) throw new Error('unshare cannot be executed');
   guardian.watch(child.pid);
   const pid = await childOf(child.pid, folder);
+  guardian.watch(pid);
   run('ip', 'link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
   run('ip', 'addr', 'add', `${slot.hostAddress}/24`, 'dev', slot.link);
   run('ip', 'link', 'set', slot.link, 'up');

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { kubeconfigOf } from '../control-plane/files.ts';
-import { startGuardian } from '../control-plane/guardian.ts';
+import { startGuardian, type Guardian } from '../control-plane/guardian.ts';
 import type { Place } from '../control-plane/place.ts';
 import type { Running } from '../control-plane/processes.ts';
 import { issueServing } from '../../runtime/tls/issue.ts';
@@ -32,6 +32,10 @@ import { restoreSysctls } from './sysctls.ts';
 /** A control plane with a node that runs pods, in namespaces of its own on this machine. */
 export interface NodeCluster extends ControlPlane {
   readonly slot: Slot;
+  /** The process that all the others end with. */
+  readonly box: number;
+  /** A shell's words for what is to be taken back when that is gone. */
+  readonly cleanup: string;
   /** Starts a program in the node's namespaces. */
   readonly launchInNode: Box['launch'];
   /** Puts an image archive onto the node, once for each content. */
@@ -63,25 +67,26 @@ export async function startNode(options: NodeOptions): Promise<NodeCluster> {
   const folder = options.dir ?? join(mkdtempSync(join(tmpdir(), 'lumigo-node-')), 'cluster');
   if (existsSync(folder)) throw new Error(`the folder ${folder} exists already; choose another one`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const guardian = startGuardian(options.dir ?? dirname(folder), cleanup(slot));
+  const cleanup = cleanupOf(slot);
+  const guardian = startGuardian(options.dir ?? dirname(folder), cleanup);
   try {
-    return await start(folder, slot, { ...options, guardian }, programs);
+    return await start(folder, slot, { ...options, guardian, cleanup }, programs);
   } catch (error) {
     await guardian.end();
     throw error;
   }
 }
 
-const cleanup = (slot: Slot): string =>
+const cleanupOf = (slot: Slot): string =>
   `${restoreSysctls()}\n${removeCgroups(slot.cgroup)}\nip link del ${slot.link} 2>/dev/null\nrm -rf /run/lumigo-sandbox/node-${slot.number}`;
 
 async function start(
   folder: string,
   slot: Slot,
-  options: NodeOptions & { readonly guardian: ReturnType<typeof startGuardian> },
+  options: NodeOptions & { readonly guardian: Guardian; readonly cleanup: string },
   programs: Readonly<Record<string, string>>,
 ): Promise<NodeCluster> {
-  const { guardian } = options;
+  const { guardian, cleanup } = options;
   const folders: NodeFolders = {
     folder,
     images: join(cacheFolder(process.env), 'node', `images-${slot.number}`),
@@ -117,6 +122,8 @@ async function start(
   return {
     ...cluster,
     slot,
+    box: box.pid,
+    cleanup,
     launchInNode: box.launch,
     loadImage,
     pids: () => ({
@@ -129,7 +136,6 @@ async function start(
     },
     async stop() {
       // The namespaces' first process goes, and all the others with it.
-      process.kill(box.pid, 'SIGKILL');
       await guardian.end();
       slot.release();
     },

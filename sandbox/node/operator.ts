@@ -27,14 +27,20 @@ export async function startNodeWithOperator(options: NodeOperatorOptions = {}): 
   try {
     const sink = await startSink(node);
     progress('the node is ready; installing the operator');
-    const settings = { endpoint: { otlp: { url: sink.url } }, cluster: { name: 'sandbox' }, ...options.settings };
-    const installation = await install(node.client, { settings, webhook: 'service' });
-    await whenOperatorReady(node);
+    const installation = await installOnNode(node, sink.url, options.settings);
     return { node, installation, sink };
   } catch (error) {
     await node.stop();
     throw error;
   }
+}
+
+/** Installs the operator from its manifests, and waits until it is ready. */
+export async function installOnNode(node: NodeCluster, endpoint: string, given: object = {}): Promise<Installation> {
+  const settings = { endpoint: { otlp: { url: endpoint } }, cluster: { name: 'sandbox' }, ...given };
+  const installation = await install(node.client, { settings, webhook: 'service' });
+  await whenOperatorReady(node);
+  return installation;
 }
 
 export interface PodView {
