@@ -1,15 +1,20 @@
 import { bundle } from '../runtime/bundle.ts';
 import { describeError } from '../runtime/errors.ts';
+import { ensureImages } from './images/images.ts';
+import { whyNoNode } from './node/requirements.ts';
 import { ensureBinaries } from './programs/build.ts';
-import { components } from './programs/components.ts';
+import { components, nodeComponents } from './programs/components.ts';
 
 /** Before the tests: whatever they run against is built, and whoever waits sees what for. */
+const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 try {
   await bundle();
+  const needed = whyNoNode() === undefined ? [...components, ...nodeComponents] : components;
   await ensureBinaries(
-    components.map(({ name }) => name),
-    (line) => process.stderr.write(`  ${line}\n`),
+    needed.map(({ name }) => name),
+    say,
   );
+  if (whyNoNode() === undefined) await ensureImages(say);
 } catch (error) {
   process.stderr.write(`${describeError(error)}\n`);
   process.exitCode = 1;

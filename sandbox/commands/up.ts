@@ -32,15 +32,8 @@ const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
  */
 export async function up({ dir: given, bare = false, json = false, node = false }: UpOptions): Promise<void> {
   const dir = resolve(given);
-  const there = readState(dir);
-  if (there?.processes.some(isRunning) === true)
-    throw new Error(
-      `a sandbox runs in ${dir} already (since ${there.startedAt}); end it with 'npm run sandbox -- down --dir ${dir}', or choose another --dir`,
-    );
-  // What a crash or a reboot left behind.
-  if (there !== undefined) rmSync(dir, { recursive: true, force: true });
-  const why = node ? whyNoNode() : undefined;
-  if (why !== undefined) throw new Error(why);
+  refuseOrClear(dir);
+  if (node) refuseWithoutMeans();
   const kubectl =
     (await ensureBinaries(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], say))['kubectl'] ?? '';
   mkdirSync(dirname(dir), { recursive: true });
@@ -51,6 +44,21 @@ export async function up({ dir: given, bare = false, json = false, node = false 
   cluster.guardian.release();
   process.stdout.write(json ? `${JSON.stringify(summary(state))}\n` : forPeople(state, bare));
   process.exit(0);
+}
+
+/** One sandbox a folder; what a crash or a reboot left behind goes. */
+function refuseOrClear(dir: string): void {
+  const there = readState(dir);
+  if (there?.processes.some(isRunning) === true)
+    throw new Error(
+      `a sandbox runs in ${dir} already (since ${there.startedAt}); end it with 'npm run sandbox -- down --dir ${dir}', or choose another --dir`,
+    );
+  if (there !== undefined) rmSync(dir, { recursive: true, force: true });
+}
+
+function refuseWithoutMeans(): void {
+  const why = whyNoNode();
+  if (why !== undefined) throw new Error(why);
 }
 
 interface Started {

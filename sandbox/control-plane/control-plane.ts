@@ -53,10 +53,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const { controllerManager = true, onProgress = () => undefined } = options;
   const first = ['etcd', 'kube-apiserver'];
   const binaries = await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
-  if (options.guardian === undefined && options.dir !== undefined && existsSync(options.dir))
-    throw new Error(`the folder ${options.dir} exists already; choose another one, or take down what runs there`);
-  const folder = options.dir ?? mkdtempSync(join(tmpdir(), 'lumigo-sandbox-'));
-  const guardian = options.guardian ?? startGuardian(folder);
+  const { folder, guardian } = options.guardian === undefined ? newHome(options.dir) : givenHome(options);
   try {
     return await start(folder, guardian, binaries, options);
   } catch (error) {
@@ -64,6 +61,24 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     throw error;
   }
 }
+
+interface Home {
+  readonly folder: string;
+  readonly guardian: Guardian;
+}
+
+function newHome(dir: string | undefined): Home {
+  if (dir !== undefined && existsSync(dir))
+    throw new Error(`the folder ${dir} exists already; choose another one, or take down what runs there`);
+  const folder = dir ?? mkdtempSync(join(tmpdir(), 'lumigo-sandbox-'));
+  return { folder, guardian: startGuardian(folder) };
+}
+
+/** Whoever brings a guardian along has made the folder as well. */
+const givenHome = ({ dir = '', guardian }: ControlPlaneOptions): Home => ({
+  folder: dir,
+  guardian: guardian as Guardian,
+});
 
 async function start(
   folder: string,

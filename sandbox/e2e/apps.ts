@@ -3,6 +3,7 @@ import type { Manifest } from '../../runtime/kubernetes/objects.ts';
 /** The sample applications: programs without a line of tracing in them, as a team would deploy them. */
 
 export const nodeImage = 'sandbox.local/shop-node:1';
+export const muslImage = 'sandbox.local/shop-musl:1';
 export const pythonImage = 'sandbox.local/shop-python:1';
 
 /** What the `restricted` Pod Security Standard asks of a pod and of its containers. */

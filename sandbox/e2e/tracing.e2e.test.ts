@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
-import { deployment, podTemplate, pythonImage, service } from './apps.ts';
+import { deployment, muslImage, podTemplate, pythonImage, service } from './apps.ts';
 import { isInstrumented, NodeBench } from './bench.ts';
 
 /** Real programs in pods of a real node, in namespaces that enforce `restricted`: traced, enriched, and left as they were. */
@@ -55,6 +55,14 @@ describe('programs without a line of tracing', () => {
       const shared = [...traces('front')].filter((trace) => traces('stock').has(trace));
       expect(shared.length).toBeGreaterThan(0);
     });
+  });
+
+  it('on musl, the C library of Alpine, are traced too', async () => {
+    const { namespace } = await bench.namespace('alpine');
+    await bench.apply(deployment(namespace, 'front', { image: muslImage }), service(namespace, 'front'));
+    await bench.whenRunning(namespace, 'front');
+    const [span] = await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+    expect(span?.resource).toMatchObject({ 'telemetry.sdk.language': 'nodejs' });
   });
 
   it('send beside their spans the Kubernetes events and objects of their namespace, and of no other', async () => {

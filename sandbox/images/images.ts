@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../runtime/bundle.ts';
 import type { Progress } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
+import { releaseLock, takeLock } from '../programs/lock.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
 import { ingredientsOf, recipes, type Recipe } from './recipes.ts';
+
+const WAIT_MS = 2_000;
 
 /** An image as a file, and every name that pods may call it by. */
 export interface ImageArchive {
@@ -17,15 +21,26 @@ export interface ImageArchive {
 /** The images of a node's pods: built once for each content, from packages and this repository alone. */
 export async function ensureImages(progress: Progress): Promise<readonly ImageArchive[]> {
   await bundle();
-  const wanted = recipes.map((recipe) => ({ recipe, archive: archiveOf(recipe) }));
-  const missing = wanted.filter(({ archive }) => !existsSync(archive));
-  // A base is only looked for when something that stands on it is missing.
-  const shipped = missing.filter(({ recipe }) => !isBase(recipe));
-  for (const { recipe, archive } of shipped) await build(recipe, archive, progress);
-  if (shipped.length > 0) forgetLayers();
-  return wanted
-    .filter(({ recipe }) => !isBase(recipe))
-    .map(({ recipe: { name, aliases = [] }, archive }) => ({ archive, names: [name, ...aliases] }));
+  // A base is only made when something that stands on it is missing.
+  const wanted = recipes.filter((recipe) => !isBase(recipe));
+  while (!areImagesBuilt()) await buildMissing(wanted, progress);
+  return wanted.map((recipe) => ({ archive: archiveOf(recipe), names: [recipe.name, ...(recipe.aliases ?? [])] }));
+}
+
+async function buildMissing(wanted: readonly Recipe[], progress: Progress): Promise<void> {
+  const folder = join(cacheFolder(process.env), 'images');
+  mkdirSync(folder, { recursive: true });
+  const lock = join(folder, 'building');
+  if (!takeLock(lock)) {
+    progress('images: another process is building them; waiting');
+    return sleep(WAIT_MS);
+  }
+  try {
+    for (const recipe of wanted) if (!existsSync(archiveOf(recipe))) await build(recipe, archiveOf(recipe), progress);
+    forgetLayers();
+  } finally {
+    releaseLock(lock);
+  }
 }
 
 /** Whether any image would have to be built first. */

