@@ -2,8 +2,10 @@ import { Command } from 'commander';
 import { bundle } from '../../runtime/bundle.ts';
 import { describeError } from '../../runtime/errors.ts';
 import { ensureBinaries } from '../programs/build.ts';
+import type { NodeWithOperator } from '../node/operator.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { Narrator } from './narrator.ts';
+import { nodeAtOnce, tellOnNode } from './node-demo.ts';
 import { ownCluster } from './own-cluster.ts';
 import { instrument, setTheScene, takeBack, type Story } from './story.ts';
 import { tellOfArrivals, whenCollected } from './telemetry.ts';
@@ -13,23 +15,34 @@ interface Flags {
   readonly once?: boolean;
   readonly context?: string;
   readonly yes?: boolean;
+  readonly node?: boolean;
 }
+
+const farewell = 'Ctrl-C ends it and leaves nothing behind.';
+const PATIENCE_MS = 10_000;
 
 /** `npm start`: the operator's main job, on a real Kubernetes API server, for a person to watch or (`--once`) for a check. */
 const program = new Command('start')
   .description('Shows the operator at work on a real Kubernetes control plane on this machine')
   .option('--once', 'check every object, take everything back, and exit: 0 when all is as it should be, 1 when not')
+  .option(
+    '--node',
+    'in real pods of a real node, with real programs (Linux, root); the default once its parts are built',
+  )
+  .option('--no-node', 'on the control plane alone')
   .option('--context <name>', 'use a cluster of yours (a context of your kubeconfig) instead, after asking')
   .option('--yes', 'with --context: agree beforehand')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('(--help lists the flags)')
   .action(run);
 
-async function run({ once = false, context, yes = false }: Flags): Promise<void> {
+async function run(flags: Flags): Promise<void> {
+  const { once = false, context, yes = false } = flags;
   const narrator = new Narrator((text) => process.stdout.write(text), process.stdout.isTTY);
   narrator.title('The Lumigo operator at work');
   await bundle();
   const interrupted = interruption();
+  if (onNode(flags, narrator)) return runOnNode(narrator, once, interrupted);
   const starting = context === undefined ? throwawayCluster((line) => narrator.aside(line)) : ownCluster(context, yes);
   const cluster = await Promise.race([starting, interrupted.then(() => undefined)]);
   // Interrupted while starting: the guardian ends what was started when this process exits.
@@ -46,6 +59,41 @@ async function run({ once = false, context, yes = false }: Flags): Promise<void>
     await cluster.stop();
   }
   process.exit();
+}
+
+/** As the flags say; without one, on a node where that takes no building. */
+function onNode({ node, context }: Flags, narrator: Narrator): boolean {
+  if (node !== undefined || context !== undefined) return node === true;
+  const atOnce = nodeAtOnce();
+  if (atOnce === true) return true;
+  narrator.aside(atOnce);
+  return false;
+}
+
+async function runOnNode(narrator: Narrator, once: boolean, interrupted: Promise<void>): Promise<void> {
+  const stay = async ({ node }: NodeWithOperator, hints: readonly string[]) => {
+    const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], (line) => narrator.aside(line));
+    const access = [`  export KUBECONFIG=${node.kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
+    narrator.text(['', 'It keeps running. In another terminal:', '', ...access, ...hints, '', farewell]);
+    await awakeUntil(interrupted);
+    narrator.step('taking everything down');
+  };
+  // Interrupted while starting: the guardian ends what was started when this process exits.
+  void interrupted.then(() => setTimeout(() => process.exit(130), PATIENCE_MS).unref());
+  const problems = await tellOnNode(narrator, once, stay);
+  for (const problem of problems) narrator.wrong(problem);
+  if (problems.length === 0 && once) narrator.step('both programs were traced, and are what they were');
+  process.exit(problems.length > 0 ? 1 : 0);
+}
+
+async function awakeUntil<T>(end: Promise<T>): Promise<T> {
+  // Neither a signal handler nor a detached child keeps this process alive.
+  const awake = setInterval(() => undefined, 60_000);
+  try {
+    return await end;
+  } finally {
+    clearInterval(awake);
+  }
 }
 
 async function tell(story: Story, once: boolean): Promise<string[]> {
@@ -87,12 +135,9 @@ async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narra
     `  ${kubectl} describe deployment cart -n ${demoNamespace}`,
     `  ${kubectl} label deployment legacy lumigo.auto-trace- -n ${demoNamespace}     (opts it in again)`,
     '',
-    'Ctrl-C ends it and leaves nothing behind.',
+    farewell,
   ]);
-  // Neither a signal handler nor a detached child keeps this process alive.
-  const awake = setInterval(() => undefined, 60_000);
-  const died = await Promise.race([interrupted, cluster.manager.died]);
-  clearInterval(awake);
+  const died = await awakeUntil(Promise.race([interrupted, cluster.manager.died]));
   if (typeof died === 'string') throw new Error(died);
   narrator.step('taking everything down');
 }

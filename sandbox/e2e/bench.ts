@@ -1,11 +1,18 @@
 import { lumigo as contract } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import { apply } from '../manager/apply.ts';
-import { startNodeWithOperator, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
+import {
+  isInstrumented,
+  isReady,
+  podsOf,
+  startNodeWithOperator,
+  type NodeWithOperator,
+  type PodView,
+} from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { restrictedNamespace } from './apps.ts';
+import { restrictedNamespace } from '../node/apps.ts';
 
 /** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeBench {
@@ -108,6 +115,3 @@ export class NodeBench {
     );
   }
 }
-
-export const isInstrumented = ({ spec }: PodView): boolean =>
-  spec.initContainers?.some(({ name }) => name === 'lumigo-injector') === true;

@@ -4,7 +4,7 @@ import { managerSelector } from '../../runtime/contract.ts';
 import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { deployment, restrictedNamespace, service } from './apps.ts';
+import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { NodeBench } from './bench.ts';
 
 /** A real node in trouble, and programs that serve meanwhile. */

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
-import { deployment, muslImage, podTemplate, pythonImage, service } from './apps.ts';
-import { isInstrumented, NodeBench } from './bench.ts';
+import { deployment, muslImage, podTemplate, pythonImage, service } from '../node/apps.ts';
+import { isInstrumented } from '../node/operator.ts';
+import { NodeBench } from './bench.ts';
 
 /** Real programs in pods of a real node, in namespaces that enforce `restricted`: traced, enriched, and left as they were. */
 let bench: NodeBench;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { managerSelector } from '../../runtime/contract.ts';
+import { injector, managerSelector } from '../../runtime/contract.ts';
 import { ensureImages } from '../images/images.ts';
 import { install, type Installation } from '../manager/install.ts';
 import type { RemoteSink } from '../otlp-sink/remote.ts';
@@ -84,6 +84,9 @@ export async function podsOf(node: NodeCluster, namespace: string, labelSelector
 export const isReady = ({ status, metadata }: PodView): boolean =>
   metadata.deletionTimestamp === undefined &&
   status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+
+export const isInstrumented = ({ spec }: PodView): boolean =>
+  spec.initContainers?.some(({ name }) => name === injector.container) === true;
 
 /** Waits until every replica of the manager is `2/2 Running`. */
 export async function whenOperatorReady(node: NodeCluster, replicas = 2): Promise<void> {

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lumigo as contract } from '../../runtime/contract.ts';
+import { deployment, pythonImage, service } from '../node/apps.ts';
+import { apply } from '../manager/apply.ts';
+import { isInstrumented, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
+import { collectedObject, type Received } from '../otlp-sink/sink.ts';
+import type { Narrator } from './narrator.ts';
+import { demoLumigo, demoNamespace, namespace, secret } from './workloads.ts';
+
+const PATIENCE_MS = 60_000;
+const apps = ['front', 'stock'] as const;
+
+export interface NodeStory {
+  readonly system: NodeWithOperator;
+  readonly narrator: Narrator;
+}
+
+/** Two real programs, deployed as any team would, and nothing of Lumigo yet. */
+export async function deployShop({ system: { node }, narrator }: NodeStory): Promise<void> {
+  const backend = { name: 'BACKEND', value: `http://stock.${demoNamespace}.svc.cluster.local/` };
+  for (const object of [
+    namespace,
+    deployment(demoNamespace, 'front', { env: [backend] }),
+    service(demoNamespace, 'front'),
+    deployment(demoNamespace, 'stock', { image: pythonImage }),
+    service(demoNamespace, 'stock'),
+  ])
+    await apply(node.client, object as never);
+  const pods = await whenPods(node, (pod) => !isInstrumented(pod));
+  narrator.step(`a shop is open: ${pods.map(nameOf).join(' (Node.js) and ')} (Python), without a line of tracing`);
+}
+
+/** The Lumigo comes; returns what did not turn out as it should. */
+export async function traceShop(story: NodeStory): Promise<string[]> {
+  const { system, narrator } = story;
+  const { node } = system;
+  await apply(node.client, secret as never);
+  await apply(node.client, demoLumigo as never);
+  narrator.step('a Lumigo is created');
+  const pods = await whenPods(node, isInstrumented).catch(() => undefined);
+  if (pods === undefined) return ['the pods of the shop were not replaced by instrumented ones within a minute'];
+  for (const pod of pods) narrator.instrumented(nameOf(pod), 'replaced, with the injection');
+  narrator.step('customers come');
+  return tellOfTraces(story);
+}
+
+async function tellOfTraces({ system, narrator }: NodeStory): Promise<string[]> {
+  const ref = { group: '', version: 'v1', plural: 'services', namespace: demoNamespace, name: 'front' };
+  const { spec } = (await system.node.client.get(ref)) as unknown as { spec: { clusterIP: string } };
+  const teller = new Teller(narrator);
+  let count = 0;
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
+    await fetch(`http://${spec.clusterIP}/`).catch(() => undefined);
+    const received = await system.sink.received();
+    for (const each of received.slice(count)) teller.tell(each);
+    count = received.length;
+    if (apps.every((app) => teller.spansOf(app) >= SHOWN_SPANS)) break;
+  }
+  narrator.step(teller.sum());
+  const silent = apps.filter((app) => teller.spansOf(app) === 0);
+  return silent.map((app) => `no span of '${app}' arrived within ${PATIENCE_MS / 1_000} s`);
+}
+
+const SHOWN_SPANS = 3;
+const SHOWN_EVENTS = 8;
+
+/** Shows the first of what arrives, and counts the rest. */
+class Teller {
+  readonly #narrator: Narrator;
+  readonly #spans = new Map<string, number>();
+  #events = 0;
+  #objects = 0;
+
+  constructor(narrator: Narrator) {
+    this.#narrator = narrator;
+  }
+
+  tell(received: Received): void {
+    const [object] = collectedObject(received);
+    if (object === undefined) this.#tellSpan(received);
+    else if (object.resource === 'events') this.#tellEvent(object.object);
+    else this.#objects += 1;
+  }
+
+  spansOf(app: string): number {
+    return this.#spans.get(app) ?? 0;
+  }
+
+  sum(): string {
+    const spans = [...this.#spans.values()].reduce((all, one) => all + one, 0);
+    return `in all ${spans} spans, ${this.#events} Kubernetes events and ${this.#objects} object versions, under the token of this namespace`;
+  }
+
+  #tellSpan({ signal, resource, item }: Received): void {
+    if (signal !== 'traces' || !('spanId' in item)) return;
+    // The kubelet's probes make spans as well.
+    if (String(item.attributes['http.target'] ?? '').startsWith('/healthz')) return;
+    const app = String(resource['service.name']);
+    this.#spans.set(app, this.spansOf(app) + 1);
+    if (this.spansOf(app) > SHOWN_SPANS) return;
+    const { 'k8s.pod.name': pod, 'k8s.deployment.name': owner, 'k8s.namespace.name': where } = resource;
+    this.#narrator.arrived(
+      `span ${item.name}`,
+      `service ${app}, deployment ${String(owner)}, pod ${String(pod)}, namespace ${String(where)}`,
+    );
+  }
+
+  #tellEvent(object: { readonly [field: string]: unknown }): void {
+    this.#events += 1;
+    if (this.#events > SHOWN_EVENTS) return;
+    const { kind = '', name = '' } = (object['involvedObject'] ?? {}) as { kind?: string; name?: string };
+    this.#narrator.arrived(`event ${String(object['reason'])}`, `${kind}/${name}`);
+  }
+}
+
+/** The Lumigo goes, and the pods of the shop are what they were. */
+export async function untraceShop({ system: { node }, narrator }: NodeStory): Promise<string[]> {
+  await node.client.delete({ ...contract, namespace: demoNamespace, name: 'lumigo' });
+  narrator.step('the Lumigo is deleted');
+  const pods = await whenPods(node, (pod) => !isInstrumented(pod)).catch(() => undefined);
+  if (pods === undefined) return ['the pods of the shop were not replaced by clean ones within a minute'];
+  for (const pod of pods) narrator.instrumented(nameOf(pod), 'replaced, without the injection');
+  return [];
+}
+
+/** One ready pod of each app, and no other. */
+async function whenPods(node: NodeWithOperator['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(200)) {
+    const pods = await podsOf(node, demoNamespace);
+    if (pods.length === apps.length && pods.every((pod) => isReady(pod) && fits(pod)))
+      return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+  throw new Error('the pods of the shop are not as they should be');
+}
+
+const nameOf = ({ metadata }: PodView): string => metadata.name;
