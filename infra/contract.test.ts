@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { fromEnvironment } from '../runtime/config.ts';
-import { mounts, paths, permissions, ports, suffixes, webhooks, workloads } from '../runtime/contract.ts';
+import {
+  mounts,
+  paths,
+  permissions,
+  ports,
+  suffixes,
+  webhooks,
+  workloads,
+  type PolicyRule,
+} from '../runtime/contract.ts';
 import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings.ts';
 
@@ -140,7 +149,8 @@ describe('the environment', () => {
       webhookPort: ports.webhook,
       healthPort: ports.health,
       metricsPort: ports.metrics,
-      certificatesDirectory: mounts.certificates,
+      certificatesDirectory: '',
+      webhookHost: `${settings.name}${suffixes.webhookService}.${settings.namespace}.svc`,
       telemetryProxyUrl: `http://${settings.name}${suffixes.telemetryProxyService}.${settings.namespace}.svc.cluster.local`,
     });
   });
@@ -172,21 +182,15 @@ describe('the references', () => {
   it('mount volumes that the pod has, where the contract says', () => {
     const names = volumes.map(({ name }) => name);
     for (const { volumeMounts } of containers) for (const { name } of volumeMounts) expect(names).toContain(name);
-    expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
-      mounts.certificates,
-      mounts.telemetryProxyConfiguration,
-    ]);
+    expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([mounts.telemetryProxyConfiguration]);
     expect(telemetryProxy.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
       mounts.telemetryProxyConfiguration,
       mounts.telemetryProxyQueue,
     ]);
   });
 
-  it('name objects that are installed too; the certificate alone comes later', () => {
-    expect(volumes.flatMap(({ configMap }) => configMap?.name ?? [])).toEqual([]);
-    expect(volumes.flatMap(({ secret }) => secret ?? [])).toEqual([
-      { secretName: settings.name + suffixes.certificates, optional: true },
-    ]);
+  it('name objects that are installed too', () => {
+    expect(volumes.flatMap(({ configMap, secret }) => [configMap ?? [], secret ?? []].flat())).toEqual([]);
     expect(pod.priorityClassName).toBe(one('PriorityClass').metadata.name);
     expect(pod.serviceAccountName).toBe(one('ServiceAccount').metadata.name);
   });
@@ -210,9 +214,11 @@ describe('the references', () => {
 
 describe('the permissions', () => {
   it('are those of the contract and nothing more', () => {
-    expect(one('ClusterRole', suffixes.managerRole).rules).toEqual(permissions.cluster);
-    expect(one('ClusterRole', suffixes.telemetryProxyRole).rules).toEqual(permissions.telemetryProxy);
-    expect(one('Role').rules).toEqual(permissions.ownNamespace);
+    const named = (rules: readonly PolicyRule[]): unknown =>
+      JSON.parse(JSON.stringify(rules).replaceAll('NAME', settings.name));
+    expect(one('ClusterRole', suffixes.managerRole).rules).toEqual(named(permissions.cluster));
+    expect(one('ClusterRole', suffixes.telemetryProxyRole).rules).toEqual(named(permissions.telemetryProxy));
+    expect(one('Role').rules).toEqual(named(permissions.ownNamespace));
     expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([2, 1]);
   });
 });

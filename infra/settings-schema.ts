@@ -173,6 +173,14 @@ export const settingsSchema = fields({
       .describe('How long a workload that cannot be updated may hold up the deletion of its Lumigo resource.'),
   }),
   webhook: webhook,
+  certificates: section({
+    issuer: oneOf('operator', 'external')
+      .default('operator')
+      .describe(
+        'Who makes the certificate of the webhook: `operator` (it does where nobody else has, and renews it in time) or ' +
+          '`external` (somebody else, such as cert-manager, keeps the Secret and the caBundle of the webhook).',
+      ),
+  }),
   monitoredNamespaces: z
     .array(monitoredNamespace, { error: 'must be a list' })
     .default([])

@@ -39,7 +39,12 @@ export interface RuntimeConfig {
   readonly metricsPort: number;
   /** The address that the three ports are bound to; empty: every address of the pod. */
   readonly listenAddress: string;
+  /** A folder with the webhook's certificate, for a manager beside a cluster; empty: the operator's own Secret. */
   readonly certificatesDirectory: string;
+  /** Who makes that certificate: the operator where nobody else has, or always somebody else, such as cert-manager. */
+  readonly certificatesIssuer: 'operator' | 'external';
+  /** What the API server calls the webhook by: a DNS name or an IP address. */
+  readonly webhookHost: string;
   /** How the operator was installed: stands on all telemetry. */
   readonly deploymentMethod: string;
   /** A name for the cluster, shown with its telemetry; may be empty. */
@@ -134,7 +139,9 @@ const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } =
   healthPort: field('LUMIGO_HEALTH_PORT', port, ports.health),
   metricsPort: field('LUMIGO_METRICS_PORT', port, ports.metrics),
   listenAddress: field('LUMIGO_LISTEN_ADDRESS', text(/^[0-9a-fA-F.:]*$/, 'an IP address'), ''),
-  certificatesDirectory: field('LUMIGO_CERTIFICATES_DIR', nonEmpty, mounts.certificates),
+  certificatesDirectory: field('LUMIGO_CERTIFICATES_DIR', String, ''),
+  certificatesIssuer: field('LUMIGO_CERTIFICATES_ISSUER', oneOf('operator', 'external'), 'operator'),
+  webhookHost: field('LUMIGO_WEBHOOK_HOST', nonEmpty),
   deploymentMethod: field('LUMIGO_OPERATOR_DEPLOYMENT_METHOD', nonEmpty, 'Manifests'),
   clusterName: field('LUMIGO_CLUSTER_NAME', String, ''),
   endpoint: field('LUMIGO_ENDPOINT', url),

@@ -156,7 +156,6 @@ export const ports = {
 } as const;
 
 export const mounts = {
-  certificates: '/var/run/lumigo/certificates',
   telemetryProxyConfiguration: '/etc/lumigo/telemetry-proxy',
   telemetryProxyQueue: '/var/lib/lumigo/telemetry-proxy',
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
@@ -202,7 +201,7 @@ export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names. */
+  /** Only objects of these names; `NAME` stands for the installation's. */
   readonly resourceNames?: readonly string[];
 }
 
@@ -220,6 +219,12 @@ export const permissions = {
     { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
     { apiGroups: [''], resources: ['events'], verbs: ['create'] },
+    {
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['mutatingwebhookconfigurations'],
+      verbs: ['get', 'patch'],
+      resourceNames: [`NAME${suffixes.injectorWebhook}`],
+    },
     // Its uid is what a cluster is known by.
     { apiGroups: [''], resources: ['namespaces'], verbs: ['get'], resourceNames: ['kube-system'] },
   ],
@@ -233,5 +238,10 @@ export const permissions = {
     },
     { apiGroups: ['batch'], resources: ['cronjobs', 'jobs'], verbs: ['list', 'watch'] },
   ],
-  ownNamespace: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }],
+  ownNamespace: [
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+    // The webhook's certificate. What is to be created has no name yet that a rule could know.
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['patch'], resourceNames: [`NAME${suffixes.certificates}`] },
+  ],
 } as const satisfies Readonly<Record<string, readonly PolicyRule[]>>;

@@ -17,6 +17,8 @@ import { createReconcilerApi } from './reconciler/api.ts';
 import { startReconciling, type WatchHandler } from './reconciler/leader.ts';
 import { createTelemetryProxy, secretReader } from './telemetry.ts';
 import type { TelemetryProxy } from './telemetry-proxy/proxy.ts';
+import { certificateSource, certificateStoreOf, type CertificateStore } from './certificates.ts';
+import { keepCertificates } from './tls/keeper.ts';
 import { serveAdmission } from './webhook/admission.ts';
 
 /** Connections for writes and reads; watches and the Lease have their own. */
@@ -38,7 +40,15 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
     logger,
   });
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
-  const admission = await serveAdmission({ config, lumigoes, metrics, logger, signal: stop.signal });
+  const certificates = certificateStoreOf(config, createClient(transport));
+  const admission = await serveAdmission({
+    config,
+    lumigoes,
+    metrics,
+    logger,
+    signal: stop.signal,
+    certificate: certificateSource(config, certificates),
+  });
   const running = { transport, lumigoes, metrics, logger, signal: stop.signal };
   const telemetry = createTelemetryProxy({ ...running, config });
   const lumigoWatch = watchLumigoes({ ...running, telemetry });
@@ -53,14 +63,14 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
     drainMs: config.drainSeconds * 800,
     unready: () => [
       ...(ready.caches ? [] : ['the Lumigo resources are not read yet']),
-      ...(admission.hasCertificate() ? [] : [`no webhook certificate in ${config.certificatesDirectory} yet`]),
+      ...(admission.hasCertificate() ? [] : ['there is no webhook certificate yet']),
       ...telemetry.unready(),
       ...(stop.signal.aborted ? ['stopping'] : []),
     ],
   });
   const metricsServer = await serveMetrics(config.metricsPort, metrics.registry, host.host);
   logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
-  await lead({ ...running, config, lumigoWatch, telemetry });
+  await lead({ ...running, config, lumigoWatch, telemetry, certificates });
   await proxying;
   await admission.close(config.drainSeconds);
   transport.close();
@@ -122,7 +132,12 @@ function watchLumigoes({
 
 /** Stands for election until the end; reconciles whenever this replica is elected. */
 function lead(
-  running: Running & { config: RuntimeConfig; lumigoWatch: LumigoWatch; telemetry: TelemetryProxy },
+  running: Running & {
+    config: RuntimeConfig;
+    lumigoWatch: LumigoWatch;
+    telemetry: TelemetryProxy;
+    certificates: CertificateStore;
+  },
 ): Promise<void> {
   const { config, transport, lumigoes, lumigoWatch, telemetry, metrics, logger, signal } = running;
   const client = createClient(transport);
@@ -137,6 +152,8 @@ function lead(
     logger,
     onStartedLeading: async (term) => {
       metrics.leader.set(1);
+      if (config.certificatesDirectory === '' && config.certificatesIssuer === 'operator')
+        void keepCertificates({ ...running.certificates, dnsName: config.webhookHost, logger, signal: term.signal });
       await lumigoWatch.synced;
       const reconciling = startReconciling({
         api,

@@ -8,12 +8,12 @@ import { labels } from './labels.ts';
 export const operatorUser = ({ name, namespace }: Settings): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
-const rules = (granted: readonly PolicyRule[]): k8s.PolicyRule[] =>
+const rules = (granted: readonly PolicyRule[], name: string): k8s.PolicyRule[] =>
   granted.map(({ apiGroups, resources, verbs, resourceNames }) => ({
     apiGroups: [...apiGroups],
     resources: [...resources],
     verbs: [...verbs],
-    ...(resourceNames === undefined ? {} : { resourceNames: [...resourceNames] }),
+    ...(resourceNames === undefined ? {} : { resourceNames: resourceNames.map((each) => each.replace('NAME', name)) }),
   }));
 
 /** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
@@ -40,7 +40,7 @@ export class Access extends Construct {
       const clusterRole = `${name}${suffix}`;
       new k8s.KubeClusterRole(this, id, {
         metadata: { name: clusterRole, labels: common },
-        rules: rules(granted),
+        rules: rules(granted, name),
       });
       new k8s.KubeClusterRoleBinding(this, `${id}-binding`, {
         metadata: { name: clusterRole, labels: common },
@@ -52,7 +52,7 @@ export class Access extends Construct {
     const role = `${name}${suffixes.leaderElectionRole}`;
     new k8s.KubeRole(this, 'role', {
       metadata: { name: role, namespace, labels: common },
-      rules: rules(permissions.ownNamespace),
+      rules: rules(permissions.ownNamespace, name),
     });
     new k8s.KubeRoleBinding(this, 'role-binding', {
       metadata: { name: role, namespace, labels: common },

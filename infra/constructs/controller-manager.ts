@@ -1,7 +1,7 @@
 import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { mounts, paths, ports, suffixes } from '../../runtime/contract.ts';
+import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
@@ -10,7 +10,6 @@ import { managerEnvironment, type Delivery } from './runtime-environment.ts';
 import { configurationMount, type TelemetryProxy } from './telemetry-proxy.ts';
 
 const component = 'controller-manager';
-const certificates = 'webhook-certificates';
 
 export interface ControllerManagerProps {
   readonly settings: Settings;
@@ -111,11 +110,7 @@ function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps,
     })),
     initContainers: [telemetryProxy.initContainer],
     containers: [managerContainer(settings, delivery), telemetryProxy.container],
-    volumes: [
-      // Optional: the pod starts, and its webhook waits, until the certificate is there.
-      { name: certificates, secret: { secretName: `${settings.name}${suffixes.certificates}`, optional: true } },
-      ...telemetryProxy.volumes,
-    ],
+    volumes: telemetryProxy.volumes,
   };
 }
 
@@ -131,6 +126,6 @@ function managerContainer(settings: Settings, delivery: Delivery): Raw {
     ...probes('health', paths.live, paths.ready),
     resources,
     securityContext: containerSecurity,
-    volumeMounts: [{ name: certificates, mountPath: mounts.certificates, readOnly: true }, configurationMount],
+    volumeMounts: [configurationMount],
   };
 }

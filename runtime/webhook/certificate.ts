@@ -11,40 +11,53 @@ export interface CertificateFollower {
   readonly loaded: () => boolean;
 }
 
+export interface Pair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 export interface FollowOptions {
-  readonly directory: string;
-  readonly use: (pair: { cert: Buffer; key: Buffer }) => void;
+  /** Reads the pair that should be served; rejects where there is none. */
+  readonly read: () => Promise<Pair>;
+  /** Where it stands, for people. */
+  readonly place: string;
+  readonly use: (pair: Pair) => void;
   /** Told when the certificate that is served from now on ends, in seconds since 1970. */
   readonly onLoaded?: (expiresAt: number) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** How often the files are read; they are small, and notifications do not reach every kind of volume. */
-  readonly intervalMs?: number;
+  /** How often it is read: until there is one, and from then on. */
+  readonly intervalMs?: { readonly first: number; readonly later: number };
 }
 
+/** From a folder, where its files change whole or one after the other; notifications do not reach every kind of volume. */
+export const fromFolder = (directory: string) => async (): Promise<Pair> => ({
+  cert: await readFile(join(directory, certificateFiles.certificate)),
+  key: await readFile(join(directory, certificateFiles.key)),
+});
+
 /**
- * Keeps serving what stands in the certificate's folder: the first pair as soon as it is there, a new one within
- * seconds and without a restart. A pair that does not fit (half of an update, say) is reported once and the old stays.
+ * Keeps serving what stands there: the first pair as soon as it is there, a new one within seconds and without a restart.
+ * A pair that does not fit (half of an update, say) is reported once and the old stays.
  */
 export function followCertificate(options: FollowOptions): CertificateFollower {
-  const { directory, use, onLoaded, logger, signal, intervalMs = 2_000 } = options;
-  let served: { cert: Buffer; key: Buffer } | undefined;
+  const { read, place, use, onLoaded, logger, signal, intervalMs = { first: 2_000, later: 2_000 } } = options;
+  let served: Pair | undefined;
   let lastProblem = '';
 
   const look = async (): Promise<void> => {
     try {
-      const cert = await readFile(join(directory, certificateFiles.certificate));
-      const key = await readFile(join(directory, certificateFiles.key));
+      const { cert, key } = await read();
       if (served?.cert.equals(cert) && served.key.equals(key)) return;
       use({ cert, key });
       const parsed = new X509Certificate(cert);
       served = { cert, key };
       onLoaded?.(Date.parse(parsed.validTo) / 1000);
       lastProblem = '';
-      logger.info({ directory, expires: new Date(parsed.validTo).toISOString() }, 'webhook certificate loaded');
+      logger.info({ place, expires: new Date(parsed.validTo).toISOString() }, 'webhook certificate loaded');
     } catch (error) {
       const problem = describeError(error);
-      if (problem !== lastProblem) logger.warn({ directory, problem }, 'webhook certificate not usable');
+      if (problem !== lastProblem) logger.warn({ place, problem }, 'webhook certificate not usable');
       lastProblem = problem;
     }
   };
@@ -52,7 +65,8 @@ export function followCertificate(options: FollowOptions): CertificateFollower {
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
       await look();
-      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined);
+      const pause = served === undefined ? intervalMs.first : intervalMs.later;
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
   void follow();

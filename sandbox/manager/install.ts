@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { synthesize, type Manifest } from '../../infra/manifests.ts';
 import { parseSettings, type Settings } from '../../infra/settings.ts';
-import { certificateFiles, mounts, suffixes } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
 import { apply } from './apply.ts';
@@ -39,18 +38,12 @@ export async function install(
   const settings = parseSettings(given, 'The sandbox');
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
-  const service = `${settings.name}${suffixes.webhookService}.${settings.namespace}.svc`;
-  const certificate = await issueServing(
-    authority,
-    { dnsNames: [service, 'localhost'], ipAddresses: ['127.0.0.1'] },
-    validity,
-  );
+  const certificate = await issueServing(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] }, validity);
   const manifests = synthesize(settings);
   for (const manifest of manifests.filter(only)) {
-    if (manifest.kind === 'Deployment' && webhook === 'service')
-      await apply(client, certificateSecret(settings, certificate, authority.certificate));
     if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
-    else if (webhook !== undefined) await apply(client, withClient(manifest, webhook, authority.certificate));
+    else if (webhook === 'service') await apply(client, manifest);
+    else if (webhook !== undefined) await apply(client, onLoopback(manifest, webhook, authority.certificate));
     if (manifest.kind === 'CustomResourceDefinition') await whenServed(client);
   }
   return {
@@ -67,30 +60,14 @@ interface Webhook {
   readonly clientConfig: { readonly service?: { readonly path?: string } };
 }
 
-function withClient(manifest: Manifest, webhook: number | 'service', authority: string): Manifest {
+function onLoopback(manifest: Manifest, port: number, authority: string): Manifest {
   const caBundle = Buffer.from(authority).toString('base64');
-  const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((each) => ({
-    ...each,
-    clientConfig:
-      webhook === 'service'
-        ? { ...each.clientConfig, caBundle }
-        : { url: `https://127.0.0.1:${webhook}${each.clientConfig.service?.path ?? ''}`, caBundle },
+  const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { url: `https://127.0.0.1:${port}${webhook.clientConfig.service?.path ?? ''}`, caBundle },
   }));
   return { ...manifest, webhooks };
 }
-
-/** What whoever delivers the operator brings along. */
-const certificateSecret = ({ name, namespace }: Settings, { certificate, key }: KeyPair, authority: string) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  type: 'kubernetes.io/tls',
-  metadata: { name: `${name}${suffixes.certificates}`, namespace },
-  stringData: {
-    [certificateFiles.certificate]: certificate,
-    [certificateFiles.key]: key,
-    [certificateFiles.authority]: authority,
-  },
-});
 
 /** A new kind is served a moment after its definition is stored. */
 async function whenServed(client: Client): Promise<void> {
@@ -129,7 +106,7 @@ const collectorArgsOf = (manifests: readonly Manifest[]): readonly string[] =>
 function environmentOf(manifests: readonly Manifest[]): Record<string, string> {
   return Object.fromEntries(
     (containerOf(manifests, 'manager').env ?? []).flatMap(({ name, value }) =>
-      value === undefined || value === mounts.certificates ? [] : [[name, value]],
+      value === undefined ? [] : [[name, value]],
     ),
   );
 }

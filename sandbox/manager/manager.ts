@@ -65,6 +65,7 @@ export async function startManager(
     LUMIGO_HEALTH_PORT: String(healthPort),
     LUMIGO_METRICS_PORT: String(metricsPort),
     LUMIGO_CERTIFICATES_DIR: certificates,
+    LUMIGO_WEBHOOK_HOST: '127.0.0.1',
     LUMIGO_DRAIN_SECONDS: '0',
     ...place.environment,
     ...options.environment,

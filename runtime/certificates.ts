@@ -1,0 +1,35 @@
+import type { RuntimeConfig } from './config.ts';
+import { suffixes } from './contract.ts';
+import type { Client } from './kubernetes/client.ts';
+import { certificateStore } from './tls/store.ts';
+import { fromFolder, type FollowOptions } from './webhook/certificate.ts';
+
+export type CertificateStore = ReturnType<typeof certificateStore>;
+
+export const certificateStoreOf = (
+  { operatorNamespace, operatorName }: RuntimeConfig,
+  client: Client,
+): CertificateStore =>
+  certificateStore(client, {
+    namespace: operatorNamespace,
+    secret: `${operatorName}${suffixes.certificates}`,
+    webhook: `${operatorName}${suffixes.injectorWebhook}`,
+  });
+
+/** Where a replica finds what its webhook serves: a volume would show a new Secret only after a minute. */
+export function certificateSource(
+  { certificatesDirectory, operatorNamespace, operatorName }: RuntimeConfig,
+  store: CertificateStore,
+): Pick<FollowOptions, 'read' | 'place' | 'intervalMs'> {
+  if (certificatesDirectory !== '') return { read: fromFolder(certificatesDirectory), place: certificatesDirectory };
+  const place = `Secret '${operatorNamespace}/${operatorName}${suffixes.certificates}'`;
+  return {
+    place,
+    intervalMs: { first: 500, later: 10_000 },
+    read: async () => {
+      const pair = await store.readPair();
+      if (pair === undefined) throw new Error(`${place} does not exist yet`);
+      return { cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { PairFacts } from './plan-certificates.ts';
+
+/** PEM texts as they stand in the Secret; `authority` may be several certificates. */
+export interface CertificateFiles {
+  readonly certificate: string;
+  readonly key: string;
+  readonly authority: string;
+}
+
+const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a bundle, each as PEM; what cannot be read is left out. */
+export const certificatesIn = (bundle: string): readonly string[] =>
+  (bundle.match(PEM) ?? []).filter((pem) => read(pem) !== undefined).map((pem) => `${pem}\n`);
+
+function read(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is to be known of a pair to decide about it; undefined when the certificate cannot be read at all. */
+export function inspectPair(files: CertificateFiles, dnsName: string): PairFacts | undefined {
+  const certificate = read(files.certificate);
+  if (certificate === undefined) return undefined;
+  const signed = signerOf(files) !== undefined;
+  return {
+    notBefore: Date.parse(certificate.validFrom),
+    notAfter: Date.parse(certificate.validTo),
+    fits:
+      signed &&
+      isKeyOf(files.key, certificate) &&
+      (certificate.checkHost(dnsName) ?? certificate.checkIP(dnsName)) !== undefined,
+  };
+}
+
+/** The authority of the Secret that signed its certificate. */
+export function signerOf({ certificate, authority }: CertificateFiles): string | undefined {
+  const leaf = read(certificate);
+  return certificatesIn(authority).find((pem) => {
+    const signer = read(pem);
+    return leaf !== undefined && signer !== undefined && leaf.checkIssued(signer) && leaf.verify(signer.publicKey);
+  });
+}
+
+function isKeyOf(key: string, certificate: X509Certificate): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+/** The bundle with one more authority, first, and without those that have ended; no more than `most` in all. */
+export function withAuthority(bundle: string, authority: string, now: number, most = 3): string {
+  const others = certificatesIn(bundle).filter((pem) => pem.trim() !== authority.trim());
+  const valid = others.filter((pem) => Date.parse(read(pem)?.validTo ?? '') > now);
+  return [`${authority.trim()}\n`, ...valid].slice(0, most).join('');
+}
+
+export const trusts = (bundle: string, authority: string): boolean =>
+  certificatesIn(bundle).some((pem) => pem.trim() === authority.trim());

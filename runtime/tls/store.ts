@@ -1,0 +1,82 @@
+import { certificateFiles, fieldManager } from '../contract.ts';
+import { guarded, type Client, type KubernetesObject } from '../kubernetes/client.ts';
+import { isNotFound } from '../kubernetes/errors.ts';
+import type { CertificateFiles } from './inspect.ts';
+import type { StoredPair, Trust } from './keeper.ts';
+
+export interface CertificateNames {
+  readonly namespace: string;
+  readonly secret: string;
+  readonly webhook: string;
+}
+
+const encode = (text: string): string => Buffer.from(text).toString('base64');
+const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
+
+/** Where the webhook's certificate and the trust in it stand in the API. */
+export function certificateStore(client: Client, { namespace, secret, webhook }: CertificateNames) {
+  const secrets = { group: '', version: 'v1', plural: 'secrets', namespace };
+  const webhooks = {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    plural: 'mutatingwebhookconfigurations',
+    name: webhook,
+  };
+  const dataOf = ({ certificate, key, authority }: CertificateFiles) => ({
+    [certificateFiles.certificate]: encode(certificate),
+    [certificateFiles.key]: encode(key),
+    [certificateFiles.authority]: encode(authority),
+  });
+  return {
+    async readPair(): Promise<StoredPair | undefined> {
+      const found = await orMissing(client.get({ ...secrets, name: secret }));
+      if (found === undefined) return undefined;
+      const { data = {} } = found as KubernetesObject & { data?: Record<string, string> };
+      return {
+        resourceVersion: found.metadata.resourceVersion ?? '',
+        certificate: decode(data[certificateFiles.certificate]),
+        key: decode(data[certificateFiles.key]),
+        authority: decode(data[certificateFiles.authority]),
+      };
+    },
+
+    async writePair(files: CertificateFiles, before: StoredPair | undefined): Promise<void> {
+      if (before !== undefined) {
+        const patch = guarded(before.resourceVersion, [{ op: 'add', path: '/data', value: dataOf(files) }]);
+        await client.patch({ ...secrets, name: secret }, patch, { fieldManager });
+        return;
+      }
+      const metadata = { name: secret, namespace, labels: { 'app.kubernetes.io/managed-by': fieldManager } };
+      const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: dataOf(files) };
+      await client.create(secrets, object, { fieldManager });
+    },
+
+    async readTrust(): Promise<Trust | undefined> {
+      const found = await orMissing(client.get(webhooks));
+      if (found === undefined) return undefined;
+      const { webhooks: each = [] } = found as KubernetesObject & {
+        webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
+      };
+      return {
+        resourceVersion: found.metadata.resourceVersion ?? '',
+        bundles: each.map(({ clientConfig }) => decode(clientConfig.caBundle)),
+      };
+    },
+
+    async writeTrust(bundles: readonly string[], before: Trust): Promise<void> {
+      const operations = bundles.map((bundle, index) => ({
+        op: 'add' as const,
+        path: `/webhooks/${index}/clientConfig/caBundle`,
+        value: encode(bundle),
+      }));
+      await client.patch(webhooks, guarded(before.resourceVersion, operations), { fieldManager });
+    },
+  };
+}
+
+async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+}
