@@ -9,7 +9,7 @@ import { labels, permissions, workloads, type PolicyRule } from './contract.ts';
 /** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
 let operator: TelemetryBench;
 beforeAll(async () => {
-  operator = await startTelemetry({ audit: true });
+  operator = await startTelemetry({ audit: true, environment: { LUMIGO_CERTIFICATES_DIR: '' } });
 });
 afterAll(() => operator?.stop());
 
@@ -40,6 +40,15 @@ const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
   return `${verb} ${subresource === undefined ? resource : `${resource}/${subresource}`}.${apiGroup}`;
 };
 
+/** Has the operator make another one in its place. */
+async function breakCertificate(): Promise<void> {
+  const { name, namespace } = operator.installation.settings;
+  const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
+  await operator.stopManager();
+  await operator.cluster.client.patch(ref, { kind: 'merge', body: { data: { 'tls.crt': '', 'tls.key': '' } } });
+  await operator.startManager();
+}
+
 describe('the permissions of the operator', () => {
   it('suffice for all that it does', async () => {
     const { bench, cluster, installation } = operator;
@@ -58,6 +67,7 @@ describe('the permissions of the operator', () => {
       ),
     );
     await operator.whenCollecting(namespace);
+    await breakCertificate();
     const preview = await runInContainer(cluster, installation, ['--preview']);
     expect(preview).toMatchObject({ code: 0, stderr: '' });
     expect(preview.stdout).toContain(`Namespace ${namespace}: the Lumigo 'lumigo' is active`);

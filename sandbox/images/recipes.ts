@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageReference } from '../../infra/constructs/image.ts';
@@ -87,6 +87,16 @@ function autotrace(context: string): void {
   copyFileSync(here('autotrace/entrypoint.sh'), join(context, 'entrypoint.sh'));
 }
 
+/** musl itself; bookworm's is older than what Node.js is linked against. */
+function muslOf(context: string, target: string): void {
+  const file = 'usr/lib/x86_64-linux-musl/libc.so';
+  const tar = join(context, 'musl.tar');
+  run('mmdebstrap', '--quiet', '--variant=extract', '--include=musl', 'trixie', tar);
+  run('tar', '--extract', `--file=${tar}`, `--directory=${context}`, `./${file}`);
+  renameSync(join(context, file), target);
+  for (const left of [tar, join(context, 'usr')]) rmSync(left, { recursive: true });
+}
+
 /** Wheels for the Python of Debian bookworm, whichever this machine has. */
 function pip(what: readonly string[], target: string, platform = 'manylinux2014_x86_64'): void {
   const quietly = ['--quiet', '--disable-pip-version-check', '--root-user-action=ignore'];
@@ -166,12 +176,12 @@ export const recipes: readonly Recipe[] = [
     name: 'sandbox.local/shop-musl:1',
     dockerfile: here('shop-musl/Dockerfile'),
     sources: ['sandbox/images/shop-musl', 'sandbox/images/shop-node'],
-    pins: [muslNode],
+    pins: [muslNode, 'trixie'],
     prepare: (context) => {
       const library = join(context, 'lib');
       for (const folder of [library, join(context, 'app'), join(context, 'etc')]) mkdirSync(folder);
       mkdirSync(join(context, 'tmp'), { mode: 0o1777 });
-      copyFileSync('/lib/ld-musl-x86_64.so.1', join(library, 'ld-musl-x86_64.so.1'));
+      muslOf(context, join(library, 'ld-musl-x86_64.so.1'));
       symlinkSync('ld-musl-x86_64.so.1', join(library, 'libc.musl-x86_64.so.1'));
       pip([muslNode], join(context, 'opt'), 'musllinux_1_2_x86_64');
       writeFileSync(join(context, 'etc', 'passwd'), passwd);

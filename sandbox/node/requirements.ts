@@ -14,7 +14,6 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   buildah: ['buildah'],
   'busybox-static': ['busybox'],
   gcc: ['gcc'],
-  musl: ['/lib/ld-musl-x86_64.so.1'],
   'python3-pip': ['pip3'],
 };
 

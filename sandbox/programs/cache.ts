@@ -21,7 +21,7 @@ export interface Sources {
 }
 
 /** Whatever changes the program changes this key: a built program is used again as long as its key is the same. */
-export function cacheKey({ goPackage, ldflags }: Component, { goMod, goSum, own, goVersion }: Sources): string {
-  const parts = [goPackage, ldflags, goMod, goSum, own, goVersion];
+export function cacheKey({ module, goPackage, ldflags }: Component, { goMod, goSum, own, goVersion }: Sources): string {
+  const parts = [module, goPackage, ldflags, goMod, goSum, own, goVersion];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
