@@ -67,6 +67,10 @@ describe('the permissions of the operator', () => {
       ),
     );
     await operator.whenCollecting(namespace);
+    // The probe of the webhook comes a moment after the start.
+    await eventually(() =>
+      expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
+    );
     await breakCertificate();
     const preview = await runInContainer(cluster, installation, ['--preview']);
     expect(preview).toMatchObject({ code: 0, stderr: '' });
@@ -83,10 +87,6 @@ describe('the permissions of the operator', () => {
     const uninstalled = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '60']);
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
-    // The probe of the webhook comes a moment after the start.
-    await eventually(() =>
-      expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
-    );
   });
 
   it('nothing that it asked for was forbidden, and nothing was asked for that is not in the contract', () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, workloads } from '../contract.ts';
+import { postByGrpc } from '../../sandbox/otlp-sink/grpc.ts';
 import { logOf, post, spanId, spansOf } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
@@ -60,6 +61,18 @@ describe('senders', () => {
       new Set([`LumigoToken ${tokenOf(1)}`]),
     );
     expect(new Set(arrived(bank).map(({ authorization }) => authorization))).toEqual(
+      new Set([`LumigoToken ${tokenOf(2)}`]),
+    );
+  });
+
+  it('that speak gRPC are let in, or not, just the same', async () => {
+    const { grpcPort } = telemetry.collector();
+    const spans = ids(5);
+    for (const token of [undefined, tokenOf(999)])
+      expect(await postByGrpc(grpcPort, spansOf({}, spans), token)).toMatchObject({ status: 16 });
+    expect(await postByGrpc(grpcPort, spansOf({}, spans), tokenOf(2))).toMatchObject({ status: 0 });
+    await whenAllArrived(spans);
+    expect(new Set(arrived(spans).map(({ authorization }) => authorization))).toEqual(
       new Set([`LumigoToken ${tokenOf(2)}`]),
     );
   });

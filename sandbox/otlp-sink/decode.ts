@@ -40,6 +40,14 @@ function unpack(signal: 'traces' | 'logs', body: Buffer): Message {
   return type.toObject(type.decode(body), { longs: Number, bytes: String, arrays: true }) as Message;
 }
 
+/** The other way round: a request as JSON (ids in hexadecimal, as OTLP has them there) in protobuf. */
+export function encodeTraces(body: object): Buffer {
+  const binary = JSON.parse(JSON.stringify(body), (key, value: unknown) =>
+    key === 'spanId' || key === 'traceId' ? Buffer.from(String(value), 'hex').toString('base64') : value,
+  ) as Record<string, unknown>;
+  return Buffer.from(traces.encode(traces.fromObject(binary)).finish());
+}
+
 interface Message {
   readonly resourceSpans: readonly Resourced<'scopeSpans', 'spans', RawSpan>[];
   readonly resourceLogs: readonly Resourced<'scopeLogs', 'logRecords', RawLog>[];
