@@ -8,6 +8,7 @@ import { MonitoredNamespaces } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
+import { UninstallHook } from './constructs/uninstall-hook.ts';
 import type { Settings } from './settings-schema.ts';
 
 /**
@@ -26,5 +27,6 @@ export class Operator extends Chart {
     new ControllerManager(this, 'controller-manager', { settings, delivery, telemetryProxy });
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
+    if (delivery === 'Helm') new UninstallHook(this, 'uninstall-hook', settings);
   }
 }

@@ -8,9 +8,12 @@ export interface SettingEntry {
   /** What holds where it is left out; undefined where it cannot be left out. */
   readonly fallback: unknown;
   readonly meaning: string;
+  /** `strings` and `objects` are lists; `map` is one of Kubernetes' own form. */
+  readonly type: 'text' | 'integer' | 'boolean' | 'strings' | 'objects' | 'map';
 }
 
 interface JsonSchema {
+  readonly type?: string;
   readonly description?: string;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -23,10 +26,19 @@ export function settingEntries(): readonly SettingEntry[] {
 }
 
 function entriesOf(schema: JsonSchema, path: string): SettingEntry[] {
-  const own = schema.description === undefined ? [] : [{ path, fallback: schema.default, meaning: schema.description }];
+  const own =
+    schema.description === undefined
+      ? []
+      : [{ path, fallback: schema.default, meaning: schema.description, type: typeOf(schema) }];
   const children = Object.entries(schema.properties ?? {}).flatMap(([key, child]) =>
     entriesOf(child, path === '' ? key : `${path}.${key}`),
   );
   const items = schema.items?.properties === undefined ? [] : entriesOf(schema.items, `${path}[]`);
   return [...own, ...children, ...items];
+}
+
+function typeOf({ type, items }: JsonSchema): SettingEntry['type'] {
+  if (type === 'integer' || type === 'boolean') return type;
+  if (type === 'array') return items?.type === 'string' ? 'strings' : 'objects';
+  return type === 'object' ? 'map' : 'text';
 }

@@ -19,7 +19,12 @@ const DAY = 24 * 3_600_000;
 
 const store = () => {
   const { name, namespace } = operator.installation.settings;
-  const names = { namespace, secret: `${name}-webhook-certificates`, webhook: `${name}-injector-webhook` };
+  const names = {
+    namespace,
+    secret: `${name}-webhook-certificates`,
+    webhook: `${name}-injector-webhook`,
+    deployment: 'none',
+  };
   return certificateStore(operator.cluster.client, names);
 };
 

@@ -14,6 +14,7 @@ export const certificateStoreOf = (
     namespace: operatorNamespace,
     secret: `${operatorName}${suffixes.certificates}`,
     webhook: `${operatorName}${suffixes.injectorWebhook}`,
+    deployment: `${operatorName}${suffixes.manager}`,
   });
 
 /** Where a replica finds what its webhook serves: a volume would show a new Secret only after a minute. */

@@ -178,6 +178,7 @@ export const suffixes = {
   managerRole: '-manager-role',
   leaderElectionRole: '-leader-election-role',
   priorityClass: '-priority',
+  uninstall: '-uninstall',
   lease: '-leader',
 } as const;
 

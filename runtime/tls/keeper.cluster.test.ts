@@ -11,7 +11,7 @@ import { certificateStore } from './store.ts';
 /** The keeper of the webhook's certificate, with a Secret and a webhook configuration on a real API server. */
 const DAY = 24 * 3_600_000;
 const dnsName = 'webhooks.lumigo-system.svc';
-const names = { namespace: 'lumigo-system', secret: 'webhook-certificates', webhook: 'injector' };
+const names = { namespace: 'lumigo-system', secret: 'webhook-certificates', webhook: 'injector', deployment: 'none' };
 
 let cluster: ControlPlane;
 let store: ReturnType<typeof certificateStore>;

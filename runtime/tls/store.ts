@@ -8,13 +8,15 @@ export interface CertificateNames {
   readonly namespace: string;
   readonly secret: string;
   readonly webhook: string;
+  /** Whose the Secret is: it goes when this Deployment goes. */
+  readonly deployment: string;
 }
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
 
 /** Where the webhook's certificate and the trust in it stand in the API. */
-export function certificateStore(client: Client, { namespace, secret, webhook }: CertificateNames) {
+export function certificateStore(client: Client, { namespace, secret, webhook, deployment }: CertificateNames) {
   const secrets = { group: '', version: 'v1', plural: 'secrets', namespace };
   const webhooks = {
     group: 'admissionregistration.k8s.io',
@@ -46,7 +48,13 @@ export function certificateStore(client: Client, { namespace, secret, webhook }:
         await client.patch({ ...secrets, name: secret }, patch, { fieldManager });
         return;
       }
-      const metadata = { name: secret, namespace, labels: { 'app.kubernetes.io/managed-by': fieldManager } };
+      const labels = { 'app.kubernetes.io/managed-by': fieldManager };
+      const metadata = {
+        name: secret,
+        namespace,
+        labels,
+        ownerReferences: await owners(client, namespace, deployment),
+      };
       const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: dataOf(files) };
       await client.create(secrets, object, { fieldManager });
     },
@@ -72,6 +80,14 @@ export function certificateStore(client: Client, { namespace, secret, webhook }:
       await client.patch(webhooks, guarded(before.resourceVersion, operations), { fieldManager });
     },
   };
+}
+
+/** The operator's Deployment; beside a cluster there is none. */
+async function owners(client: Client, namespace: string, name: string) {
+  const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace, name };
+  const found = await orMissing(client.get(deployments, { metadataOnly: true }));
+  if (found === undefined) return [];
+  return [{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid: found.metadata.uid }];
 }
 
 async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {

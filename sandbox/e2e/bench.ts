@@ -16,11 +16,11 @@ import { restrictedNamespace } from '../node/apps.ts';
 
 /** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeBench {
-  readonly system: NodeWithOperator;
+  readonly system: Pick<NodeWithOperator, 'node' | 'sink'>;
   readonly client: Client;
   #tokens = 0;
 
-  private constructor(system: NodeWithOperator) {
+  private constructor(system: Pick<NodeWithOperator, 'node' | 'sink'>) {
     this.system = system;
     this.client = system.node.client;
   }
@@ -29,6 +29,11 @@ export class NodeBench {
     const started = Date.now();
     const system = await startNodeWithOperator({ settings });
     process.stderr.write(`      the operator runs in pods after ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
+    return new NodeBench(system);
+  }
+
+  /** On a node that somebody else has prepared. */
+  static on(system: Pick<NodeWithOperator, 'node' | 'sink'>): NodeBench {
     return new NodeBench(system);
   }
 

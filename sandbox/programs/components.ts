@@ -21,6 +21,14 @@ const versioned = [
   ]),
 ].join(' ');
 
+const helmVersion = [
+  '-s -w',
+  '-X helm.sh/helm/v3/internal/version.version=v3.22.0',
+  // As which Kubernetes it renders a chart where no cluster says so.
+  '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1',
+  '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=34',
+].join(' ');
+
 const kubernetes = (name: string, expectedSeconds: number): Component => ({
   name,
   module: 'kubernetes',
@@ -43,6 +51,7 @@ export const components: readonly Component[] = [
     ldflags: '-s -w',
     expectedSeconds: 210,
   },
+  { name: 'helm', module: 'helm', goPackage: 'helm.sh/helm/v3/cmd/helm', ldflags: helmVersion, expectedSeconds: 80 },
 ];
 
 /** What a node needs beside them. */

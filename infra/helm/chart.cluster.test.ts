@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { synthesize, type Manifest } from '../manifests.ts';
+import { parseSettings } from '../settings.ts';
+import { settingEntries } from '../settings-tree.ts';
+import { chartFiles, chartTemplates } from './chart.ts';
+
+/** What the real helm makes of the chart is what the constructs make of the same settings, object by object. */
+let helm = '';
+let chart = '';
+beforeAll(async () => {
+  helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
+  chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
+  for (const [path, text] of Object.entries(chartFiles())) {
+    mkdirSync(dirname(join(chart, path)), { recursive: true });
+    writeFileSync(join(chart, path), text);
+  }
+});
+afterAll(() => rmSync(chart, { recursive: true, force: true }));
+
+const run = (...args: readonly string[]) => spawnSync(helm, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+
+const kinds = ['--api-versions', 'operator.lumigo.io/v1alpha1/Lumigo'];
+
+function template(...flags: readonly string[]): Record<string, Manifest> {
+  const { status, stdout, stderr } = run(
+    'template',
+    'lumigo',
+    chart,
+    '--namespace',
+    'lumigo-system',
+    ...kinds,
+    ...flags,
+  );
+  if (status !== 0) throw new Error(stderr);
+  return byName(
+    parseAllDocuments(stdout)
+      .map((document) => document.toJS() as Manifest | null)
+      .filter((each) => each !== null),
+  );
+}
+
+const synth = (given: object): Record<string, Manifest> =>
+  byName(synthesize(parseSettings({ createNamespace: false, ...given }), 'Helm'));
+
+const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
+  Object.fromEntries(
+    manifests.map((manifest) => [
+      `${manifest.kind}/${manifest.metadata.namespace ?? ''}/${manifest.metadata.name}`,
+      manifest,
+    ]),
+  );
+
+/** A value of each setting that is not its default. */
+const samples: Readonly<Record<string, unknown>> = {
+  name: 'another',
+  platform: 'openshift',
+  kubernetesClusterDomain: 'cluster.example',
+  'cluster.name': 'production: "1e3" {a}',
+  'endpoint.otlp.url': 'http://collector.example:4318',
+  'controllerManager.replicas': 3,
+  'controllerManager.manager.image.repository': 'registry.example:5000/operator',
+  'controllerManager.manager.image.tag': 'next',
+  'controllerManager.manager.image.digest': `sha256:${'a'.repeat(64)}`,
+  'controllerManager.manager.resources': { limits: { memory: '1Gi', 'example.com/gpu': 1 } },
+  'controllerManager.telemetryProxy.image.repository': 'registry.example/collector',
+  'controllerManager.telemetryProxy.image.tag': '0.130.0',
+  'controllerManager.telemetryProxy.image.digest': '',
+  'controllerManager.telemetryProxy.resources': { limits: { memory: '2Gi' } },
+  'controllerManager.telemetryProxy.queue.batches': 12_345_678 % 1_000_000,
+  'controllerManager.telemetryProxy.queue.sizeLimit': '5Gi',
+  'controllerManager.telemetryProxy.queue.claimName': 'telemetry',
+  'injectorWebhook.lumigoInjector.image.repository': 'registry.example/injector',
+  'injectorWebhook.lumigoInjector.image.tag': 'v1',
+  'injectorWebhook.lumigoInjector.image.digest': `sha256:${'b'.repeat(64)}`,
+  'injection.imagePullPolicy': 'Always',
+  'injection.imagePullSecrets': ['one', 'two'],
+  'injection.updateOnUpgrade': true,
+  'changes.concurrent': 7,
+  'changes.concurrentPerNamespace': 3,
+  'changes.settleSeconds': 9,
+  'removal.deadlineSeconds': 77,
+  'webhook.excludedNamespaces': ['kube-system', 'ci'],
+  'webhook.timeoutSeconds': 9,
+  'certificates.issuer': 'external',
+  monitoredNamespaces: [{ namespace: 'shop' }, { namespace: 'bank', secretName: 'own', secretKey: 'key' }],
+  'debug.enabled': true,
+  imagePullSecrets: [{ name: 'registry' }],
+  priorityClassName: 'high',
+  podAnnotations: { note: 'yes', 'example.com/number': '1' },
+  podLabels: { team: 'a' },
+  nodeSelector: { pool: 'system' },
+  tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
+  affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+};
+
+/** What only goes together with something else. */
+const companions: Readonly<Record<string, object>> = {
+  'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
+};
+
+const nested = (path: string, value: unknown): object =>
+  path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
+
+const merged = (a: object, b: object): object => {
+  const result: Record<string, unknown> = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const there = result[key];
+    const both = typeof there === 'object' && there !== null && typeof value === 'object' && value !== null;
+    result[key] = both ? merged(there, value as object) : value;
+  }
+  return result;
+};
+
+describe('the Helm chart', () => {
+  it('makes, without any value, what the constructs make of the defaults', () => {
+    expect(template()).toEqual(synth({}));
+  });
+
+  it('knows every setting that the constructs know', () => {
+    const paths = settingEntries().map(({ path }) => path);
+    const ofTheRelease = ['namespace', 'createNamespace'];
+    const leaves = paths.filter((path) => !path.includes('[]') && !ofTheRelease.includes(path));
+    expect(Object.keys(samples).toSorted()).toEqual(leaves.toSorted());
+    expect(chartTemplates().unused).toEqual([]);
+  });
+
+  it.each(Object.entries(samples))('makes of %s what the constructs make of it', (path, value) => {
+    const all = { ...companions[path], [path]: value };
+    const flags = Object.entries(all).flatMap(([each, set]) => ['--set-json', `${each}=${JSON.stringify(set)}`]);
+    const given = Object.entries(all).reduce((sum, [each, set]) => merged(sum, nested(each, set)), {});
+    const expected = synth(given);
+    expect(template(...flags)).toEqual(expected);
+    if (path !== 'controllerManager.telemetryProxy.image.tag') expect(expected).not.toEqual(synth({}));
+  });
+
+  it('makes of many at once what the constructs make of them', () => {
+    const { 'controllerManager.replicas': _replicas, ...others } = samples;
+    const all = { ...others, 'controllerManager.replicas': 1 };
+    const given = Object.entries(all).reduce((sum, [path, value]) => merged(sum, nested(path, value)), {});
+    const file = join(chart, '..', `values-${process.pid}.json`);
+    writeFileSync(file, JSON.stringify(given));
+    try {
+      expect(template('--values', file)).toEqual(synth(given));
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  it('names its objects after the release, and puts them into its namespace', () => {
+    const { stdout } = run('template', 'tracing', chart, '--namespace', 'elsewhere', ...kinds);
+    expect(stdout).toContain('name: "tracing-lumigo-operator-controller-manager"');
+    expect(stdout).toContain('namespace: "elsewhere"');
+    expect(stdout).not.toContain('lumigo-system');
+    expect(stdout).not.toMatch(/xhelm|77000\d\d/);
+  });
+
+  it.each([
+    ['a setting that there is not', 'controlerManager.replicas=3'],
+    ['a misspelt one in a section', 'debug.enable=true'],
+    ['a text for a number', 'controllerManager.replicas=many'],
+    ['a number out of range', 'changes.concurrent=0'],
+  ])('refuses %s', (_case, setting) => {
+    const { status, stderr } = run('template', 'lumigo', chart, '--set', setting);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(setting.split(/[.=]/)[0]);
+  });
+
+  it('passes helm lint', () => {
+    const { status, stdout } = run('lint', '--strict', chart);
+    expect([status, stdout]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+  });
+});

@@ -1,0 +1,128 @@
+import { stringify } from 'yaml';
+import { lumigo } from '../../runtime/contract.ts';
+import { synthesize, type Manifest } from '../manifests.ts';
+import { operatorVersion } from '../version.ts';
+import { markedSettings } from './markers.ts';
+import { merge } from './merge.ts';
+import { settled, switches } from './switches.ts';
+import { chartValues, valuesSchema } from './values.ts';
+import { TemplateWriter } from './write.ts';
+
+/** The files of the Helm chart by their path in it. It is the one construct tree, rendered with markers for values. */
+export function chartFiles(): Readonly<Record<string, string>> {
+  const { templates } = chartTemplates();
+  return {
+    'Chart.yaml': chartYaml(),
+    'values.yaml': chartValues(),
+    'values.schema.json': valuesSchema(),
+    'templates/_helpers.tpl': helpers,
+    'templates/NOTES.txt': notes,
+    ...templates,
+  };
+}
+
+interface Templates {
+  readonly templates: Readonly<Record<string, string>>;
+  /** Settings that no template has a use for. */
+  readonly unused: readonly string[];
+}
+
+export function chartTemplates(): Templates {
+  const off = { ...settled, ...Object.fromEntries(switches.map(({ path, off: value }) => [path, value])) };
+  const { settings } = markedSettings(off);
+  // Every marker there is, those of the switches included.
+  const all = markedSettings(settled);
+  const base = byKey(synthesize(settings, 'Helm'));
+  let tree: unknown = base;
+  for (const { path, on, condition } of switches) {
+    const { [path]: _off, ...others } = off;
+    const turned = markedSettings(on === undefined ? others : { ...others, [path]: on });
+    tree = merge(tree, base, byKey(synthesize(turned.settings, 'Helm')), condition);
+  }
+  const writer = new TemplateWriter(all.expressions);
+  const templates = Object.fromEntries(
+    Object.entries(tree as Record<string, unknown>).map(([key, object]) => [
+      `templates/${key}.yaml`,
+      key === 'lumigo.lumigo' ? onceKnown(writer.file(object, 'monitoredNamespaces')) : writer.file(object),
+    ]),
+  );
+  const known = new Set([...writer.used, ...switches.map(({ path }) => path), 'monitoredNamespaces']);
+  return {
+    templates,
+    unused: [...all.expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
+  };
+}
+
+/** Before its first installation no cluster knows the kind, and Helm would refuse all of the release. */
+const onceKnown = (template: string): string =>
+  `{{- if $.Capabilities.APIVersions.Has "${lumigo.apiVersion}/${lumigo.kind}" }}\n${template}{{- end }}\n`;
+
+/** Objects by a name that becomes that of their file; a release's own name is left out of it. */
+function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest>> {
+  return Object.fromEntries(
+    manifests.map((manifest) => {
+      const name = manifest.metadata.name.replace(/^xhelm\d+x-?/, '');
+      return [[manifest.kind.toLowerCase(), name].filter(Boolean).join('.'), manifest];
+    }),
+  );
+}
+
+const chartYaml = (): string =>
+  stringify({
+    apiVersion: 'v2',
+    name: 'lumigo-operator',
+    description: 'Traces every Python and Node.js program of a namespace, without a change to any of them.',
+    type: 'application',
+    version: operatorVersion(),
+    appVersion: operatorVersion(),
+    kubeVersion: '>=1.28.0-0',
+    home: 'https://github.com/lumigo-io/lumigo-kubernetes-operator',
+    keywords: ['tracing', 'opentelemetry', 'lumigo'],
+  });
+
+/** As charts usually name things: after the release, and after the chart where that does not say it already. */
+const helpers = `{{- define "lumigo-operator.fullname" -}}
+{{- if .Values.name -}}
+{{- .Values.name -}}
+{{- else if contains "lumigo-operator" .Release.Name -}}
+{{- .Release.Name | trunc 28 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-lumigo-operator" .Release.Name | trunc 28 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+`;
+
+const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed in the namespace '{{ .Release.Namespace }}'.
+
+Next, in each namespace that you want to trace:
+
+  kubectl create secret generic lumigo-credentials --from-literal token=YOUR_LUMIGO_TOKEN -n NAMESPACE
+  kubectl apply -n NAMESPACE -f - <<MANIFEST
+  apiVersion: operator.lumigo.io/v1alpha1
+  kind: Lumigo
+  metadata:
+    name: lumigo
+  spec:
+    lumigoToken:
+      secretRef:
+        name: lumigo-credentials
+        key: token
+  MANIFEST
+
+{{- if and .Values.monitoredNamespaces (not (.Capabilities.APIVersions.Has "operator.lumigo.io/v1alpha1/Lumigo")) }}
+
+The namespaces of 'monitoredNamespaces' get their Lumigo with the next 'helm upgrade': run it once now.
+{{- end }}
+
+Whether it works:  kubectl get lumigo -A
+{{- if .Release.IsUpgrade }}
+{{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
+{{- $lumigo := . }}
+{{- range (dig "status" "conditions" list .) }}
+{{- if and (eq .type "Error") (eq .status "True") }}
+! {{ $lumigo.metadata.namespace }}/{{ $lumigo.metadata.name }}: {{ .message }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+`;

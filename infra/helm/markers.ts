@@ -1,0 +1,67 @@
+import { parseSettings, type Settings } from '../settings.ts';
+import { settingEntries, type SettingEntry } from '../settings-tree.ts';
+
+/**
+ * Settings whose values are markers: the constructs put them wherever a value goes, and the writer of templates finds them
+ * there. A marker is a valid name, so it may become part of one; a number is one that nothing else is.
+ */
+export interface Marked {
+  readonly settings: Settings;
+  /** The template expression of each marker. */
+  readonly expressions: ReadonlyMap<string, Expression>;
+}
+
+export interface Expression {
+  readonly path: string;
+  /** In Go's template language, ready to stand in a pipeline. */
+  readonly code: string;
+  readonly type: SettingEntry['type'];
+}
+
+/** What a Helm release has of its own. */
+const given: Readonly<Record<string, string>> = {
+  name: '(include "lumigo-operator.fullname" $)',
+  namespace: '$.Release.Namespace',
+};
+
+/** Settings that decide about structure: the switches (switches.ts) set them, and a marker would only mislead. */
+const FIRST_NUMBER = 7_700_000;
+
+/** @param fixed settings that have this value instead of a marker, by path */
+export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked {
+  const expressions = new Map<string, Expression>();
+  const settings = structuredClone(parseSettings({})) as unknown as Record<string, unknown>;
+  const items: Record<string, unknown> = {};
+  settingEntries().forEach(({ path, type, fallback }, index) => {
+    if (path in fixed) return set(settings, path, fixed[path]);
+    const text = `xhelm${index}x`;
+    const inList = /^(.*)\[\]\.(.*)$/.exec(path);
+    if (inList !== null) {
+      const [, , key = ''] = inList;
+      const code = fallback === undefined ? `.${key}` : `(.${key} | default ${JSON.stringify(fallback)})`;
+      expressions.set(text, { path, code, type });
+      items[key] = text;
+      return;
+    }
+    const marker = type === 'integer' ? FIRST_NUMBER + index : text;
+    expressions.set(String(marker), { path, code: given[path] ?? `$.Values.${path}`, type });
+    set(settings, path, shaped(type, marker));
+  });
+  set(settings, 'monitoredNamespaces', [items]);
+  return { settings: settings as unknown as Settings, expressions };
+}
+
+/** A marker in the form that a setting of this type has. */
+function shaped(type: SettingEntry['type'], marker: string | number): unknown {
+  if (type === 'strings') return [marker];
+  if (type === 'objects') return [{ [marker]: marker }];
+  if (type === 'map') return { [marker]: marker };
+  return marker;
+}
+
+function set(target: Record<string, unknown>, path: string, value: unknown): void {
+  const keys = path.split('.');
+  const last = keys.pop() ?? '';
+  const parent = keys.reduce((node, key) => node[key] as Record<string, unknown>, target);
+  parent[last] = value;
+}

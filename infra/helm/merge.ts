@@ -1,0 +1,48 @@
+/** A place in the tree where two renderings differ. `ABSENT` is what one of them does not have. */
+export class Either {
+  constructor(
+    readonly condition: string,
+    readonly then: unknown,
+    readonly otherwise: unknown,
+  ) {}
+}
+
+export const ABSENT = Symbol('absent');
+
+type Tree = Readonly<Record<string, unknown>>;
+
+const isMap = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Either);
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/**
+ * Works what differs between `base` and `other` into `tree`, which is `base` with the differences of other conditions in
+ * it already.
+ */
+export function merge(tree: unknown, base: unknown, other: unknown, condition: string): unknown {
+  if (base === other || same(base, other)) return tree;
+  if (tree instanceof Either)
+    return new Either(tree.condition, tree.then, merge(tree.otherwise, base, other, condition));
+  if (isMap(tree) && isMap(base) && isMap(other)) return mergeMaps(tree, base, other, condition);
+  return mergeLists(tree, base, other, condition) ?? new Either(condition, other, tree);
+}
+
+/** Item by item, where both have as many; undefined where they are no lists, or of different lengths. */
+function mergeLists(tree: unknown, base: unknown, other: unknown, condition: string): unknown[] | undefined {
+  if (!Array.isArray(tree) || !Array.isArray(base) || !Array.isArray(other)) return undefined;
+  if (base.length !== other.length) return undefined;
+  return tree.map((item: unknown, index) => merge(item, base[index], other[index], condition));
+}
+
+function mergeMaps(tree: Tree, base: Tree, other: Tree, condition: string): Tree {
+  const keys = [...new Set([...Object.keys(tree), ...Object.keys(other)])];
+  return Object.fromEntries(
+    keys.map((key) => {
+      const was = key in tree ? tree[key] : ABSENT;
+      if (!(key in base)) return [key, key in other ? new Either(condition, other[key], was) : was];
+      if (!(key in other)) return [key, new Either(condition, ABSENT, was)];
+      return [key, merge(was, base[key], other[key], condition)];
+    }),
+  );
+}

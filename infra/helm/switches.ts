@@ -1,0 +1,25 @@
+/** A setting on which the structure of the objects depends, or a value that is computed: it is rendered both ways. */
+export interface Switch {
+  readonly path: string;
+  /** What it is in the rendering that all others start from, and in the other one; undefined: its marker. */
+  readonly off: unknown;
+  readonly on: unknown;
+  /** When the other one holds, in Go's template language. */
+  readonly condition: string;
+}
+
+/** Empty or not makes the difference, and what it is goes into the objects. */
+const filled = (path: string): Switch => ({ path, off: '', on: undefined, condition: `$.Values.${path}` });
+
+export const switches: readonly Switch[] = [
+  { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
+  { path: 'platform', off: 'kubernetes', on: 'openshift', condition: 'eq $.Values.platform "openshift"' },
+  filled('priorityClassName'),
+  filled('controllerManager.telemetryProxy.queue.claimName'),
+  filled('controllerManager.manager.image.digest'),
+  filled('controllerManager.telemetryProxy.image.digest'),
+  filled('injectorWebhook.lumigoInjector.image.digest'),
+];
+
+/** Not a matter of the chart: Helm makes the namespace (`--create-namespace`). */
+export const settled: Readonly<Record<string, unknown>> = { createNamespace: false };

@@ -1,0 +1,40 @@
+import { Document, isMap, isScalar, type YAMLMap } from 'yaml';
+import { z } from 'zod';
+import { parseSettings } from '../settings.ts';
+import { settingsSchema } from '../settings-schema.ts';
+import { settingEntries } from '../settings-tree.ts';
+
+/** What a release of Helm decides itself. */
+const ofTheRelease = ['namespace', 'createNamespace'];
+
+/** values.yaml: each setting with its default, and its meaning above it. */
+export function chartValues(): string {
+  const { namespace: _namespace, createNamespace: _create, ...defaults } = parseSettings({});
+  const document = new Document({ ...defaults, name: '' });
+  const meanings = new Map(settingEntries().map(({ path, meaning }) => [path, meaning]));
+  meanings.set(
+    'name',
+    'The name with which the names of its objects begin; empty: it follows from that of the release.',
+  );
+  comment(document.contents as YAMLMap, '', meanings);
+  return document.toString({ lineWidth: 0 });
+}
+
+function comment(map: YAMLMap, prefix: string, meanings: ReadonlyMap<string, string>): void {
+  for (const { key, value } of map.items) {
+    const path = `${prefix}${String(isScalar(key) ? key.value : key)}`;
+    const meaning = meanings.get(path);
+    if (isScalar(key) && meaning !== undefined) key.commentBefore = ` ${meaning}`;
+    if (isMap(value) && meaning === undefined) comment(value as YAMLMap, `${path}.`, meanings);
+  }
+}
+
+/** values.schema.json: a setting that there is not, or of another form, is refused by Helm itself. */
+export function valuesSchema(): string {
+  const schema = z.toJSONSchema(settingsSchema, { io: 'input' }) as { properties: Record<string, object> };
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties).filter(([key]) => !ofTheRelease.includes(key)),
+  );
+  const name = { type: 'string', description: 'Empty: it follows from the release.' };
+  return `${JSON.stringify({ ...schema, properties: { ...properties, name, global: { type: 'object' } } }, undefined, 2)}\n`;
+}

@@ -1,0 +1,113 @@
+import type { Expression } from './markers.ts';
+import { ABSENT, Either } from './merge.ts';
+
+/** Writes a tree with markers as a Helm template: YAML whose scalars are JSON, so that nothing needs to be guessed. */
+export class TemplateWriter {
+  readonly #expressions: ReadonlyMap<string, Expression>;
+  readonly #pattern: RegExp;
+  /** The settings that were found in some tree. */
+  readonly used = new Set<string>();
+
+  constructor(expressions: ReadonlyMap<string, Expression>) {
+    this.#expressions = expressions;
+    this.#pattern = new RegExp([...expressions.keys()].join('|'), 'g');
+  }
+
+  /** A file with one object, which may be there under a condition, or once for each item of a list. */
+  file(object: unknown, list?: string): string {
+    if (object instanceof Either) {
+      const part = object.then === ABSENT ? object.otherwise : object.then;
+      const condition = object.then === ABSENT ? `not (${object.condition})` : object.condition;
+      return [`{{- if ${condition} }}`, ...this.#block(part, 0), '{{- end }}', ''].join('\n');
+    }
+    const lines = this.#block(object, 0);
+    if (list === undefined) return [...lines, ''].join('\n');
+    return [`{{- range $.Values.${list} }}`, '---', ...lines, '{{- end }}', ''].join('\n');
+  }
+
+  /** The lines of a map or list that stands by itself. */
+  #block(value: unknown, depth: number): string[] {
+    const pad = '  '.repeat(depth);
+    if (Array.isArray(value)) return value.flatMap((item: unknown) => this.#item(item, depth));
+    return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([key, child]) => {
+      const marker = this.#expressionOf(key);
+      if (marker === undefined) return this.#entry(`${pad}${quoteKey(key)}:`, child, depth);
+      // A whole map of the user's, beside keys of ours.
+      return [`${pad}{{- with ${marker.code} }}`, `${pad}{{- toYaml . | nindent ${pad.length} }}`, `${pad}{{- end }}`];
+    });
+  }
+
+  #item(item: unknown, depth: number): string[] {
+    const [first = '', ...rest] = this.#entry(`${'  '.repeat(depth)}-`, item, depth);
+    const [second = '', ...others] = rest;
+    // A map begins on the line of its dash, unless it begins with a directive.
+    const joins = first.endsWith('-') && second !== '' && !second.includes('{{- ');
+    return joins ? [`${first} ${second.trimStart()}`, ...others] : [first, ...rest];
+  }
+
+  /** `head` is the key or the dash, with its colon and indentation. */
+  #entry(head: string, value: unknown, depth: number): string[] {
+    if (value === ABSENT) return [];
+    if (value instanceof Either) return this.#either(head, value, depth);
+    const whole = this.#wholeOf(value);
+    if (whole !== undefined) return [`${head} {{- toYaml ${whole.code} | nindent ${2 * (depth + 1)} }}`];
+    if (typeof value !== 'object' || value === null) return [`${head} ${this.#scalar(value)}`];
+    if (Object.keys(value).length === 0) return [`${head} ${Array.isArray(value) ? '[]' : '{}'}`];
+    return [head, ...this.#block(value, depth + 1)];
+  }
+
+  #either(head: string, { condition, then, otherwise }: Either, depth: number): string[] {
+    const [yes, no] = [this.#entry(head, then, depth), this.#entry(head, otherwise, depth)];
+    if (yes.length === 0) return [`{{- if not (${condition}) }}`, ...no, '{{- end }}'];
+    return [`{{- if ${condition} }}`, ...yes, ...(no.length === 0 ? [] : ['{{- else }}', ...no]), '{{- end }}'];
+  }
+
+  /** The setting that a list or a map is, as a whole: its only item, or its only key, is the marker. */
+  #wholeOf(value: unknown): Expression | undefined {
+    if (!Array.isArray(value)) return this.#wholeMap(value);
+    const [only, ...more] = value as unknown[];
+    if (more.length > 0) return undefined;
+    if (typeof only !== 'string') return this.#wholeMap(only);
+    return this.#expressions.get(only)?.type === 'strings' ? this.#expressionOf(only) : undefined;
+  }
+
+  #wholeMap(value: unknown): Expression | undefined {
+    if (typeof value !== 'object' || value === null || value instanceof Either) return undefined;
+    const [key = '', ...others] = Object.keys(value);
+    return others.length === 0 ? this.#expressionOf(key) : undefined;
+  }
+
+  #expressionOf(text: string): Expression | undefined {
+    const found = this.#expressions.get(text);
+    if (found !== undefined) this.used.add(found.path);
+    return found;
+  }
+
+  #scalar(value: unknown): string {
+    if (typeof value === 'number') {
+      const marker = this.#expressionOf(String(value));
+      return marker === undefined ? String(value) : `{{ ${marker.code} | int64 }}`;
+    }
+    if (typeof value !== 'string') return JSON.stringify(value);
+    if (value.includes('{{')) throw new Error(`a text has Helm's own brackets in it: ${value}`);
+    const found = [...value.matchAll(this.#pattern)].map(([marker]) => marker);
+    if (found.length === 0) return isPlain(value) ? value : JSON.stringify(value);
+    const codes = found.map((marker) => this.#textOf(marker));
+    if (found[0] === value) return `{{ ${codes[0]} | quote }}`;
+    const format = value.replaceAll('%', '%%').replace(this.#pattern, '%v');
+    return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | quote }}`;
+  }
+
+  #textOf(marker: string): string {
+    const expression = this.#expressionOf(marker);
+    if (expression === undefined) throw new Error(`${marker} is no marker`);
+    if (expression.type === 'strings') return `(join "," ${expression.code})`;
+    return expression.type === 'integer' ? `(${expression.code} | int64)` : expression.code;
+  }
+}
+
+/** What YAML takes for a text without quotes, whichever its version. */
+const isPlain = (text: string): boolean =>
+  /^[A-Za-z/][-A-Za-z0-9_./]*$/.test(text) && !/^(true|false|yes|no|on|off|null|nan|y|n)$/i.test(text);
+
+const quoteKey = (key: string): string => (isPlain(key) ? key : JSON.stringify(key));
