@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { synthesize } from '../../infra/manifests.ts';
+import { parseSettings } from '../../infra/settings.ts';
+import { ensureImages } from '../images/images.ts';
+import { deployment, service } from '../node/apps.ts';
+import { startNode, type NodeCluster } from '../node/node.ts';
+import { whenOperatorReady } from '../node/operator.ts';
+import { startSink } from '../node/sink.ts';
+import { ensureBinaries } from '../programs/build.ts';
+import { NodeBench } from './bench.ts';
+
+/** The life of the plain manifests on a real node, with the commands of the README. */
+let node: NodeCluster;
+let bench: NodeBench;
+let program = '';
+let folder = '';
+let file = '';
+beforeAll(async () => {
+  program = (await ensureBinaries(['kubectl'], () => undefined))['kubectl'] ?? '';
+  node = await startNode({ images: await ensureImages(() => undefined) });
+  bench = NodeBench.on({ node, sink: await startSink(node) });
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-manifests-'));
+  file = join(folder, 'lumigo-operator.k8s.yaml');
+  const settings = parseSettings({ endpoint: { otlp: { url: bench.system.sink.url } } });
+  writeFileSync(
+    file,
+    synthesize(settings)
+      .map((manifest) => stringify(manifest))
+      .join('---\n'),
+  );
+});
+afterAll(async () => {
+  await node?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function kubectl(...args: readonly string[]): string {
+  const flags = ['--kubeconfig', node.kubeconfig];
+  const { status, stdout, stderr } = spawnSync(program, [...args, ...flags], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+describe('the plain manifests', () => {
+  it('bring an operator that needs nothing else, a certificate least of all', async () => {
+    kubectl('apply', '--server-side', '-f', file);
+    kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
+    await whenOperatorReady(node);
+    const { namespace } = await bench.namespace('shop');
+    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await bench.whenRunning(namespace, 'front');
+  });
+
+  it('change nothing when they are applied again, whatever the operator wrote meanwhile', () => {
+    const versions = () =>
+      kubectl(
+        ...['get', 'deployment,service,mutatingwebhookconfiguration,clusterrole,crd', '--all-namespaces'],
+        ...[
+          '-l',
+          'app.kubernetes.io/part-of=lumigo',
+          '-o',
+          'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation}{"\\n"}{end}',
+        ],
+      );
+    const before = versions();
+    expect(before).toContain('MutatingWebhookConfiguration/lumigo-lumigo-operator-injector-webhook');
+    kubectl('apply', '--server-side', '-f', file);
+    expect(versions()).toBe(before);
+    expect(kubectl('diff', '--server-side', '-f', file)).toBe('');
+  });
+
+  it('leave nothing when the Lumigo resources are deleted and then they', async () => {
+    kubectl('delete', 'lumigo', '--all', '--all-namespaces', '--timeout=60s');
+    await bench.whenRunning('shop', 'front', { instrumented: false });
+    kubectl('delete', '-f', file, '--timeout=90s');
+    const left = kubectl(
+      ...[
+        'get',
+        'namespace,crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass',
+        '-o',
+        'name',
+      ],
+    );
+    expect(left.split('\n').filter((name) => name.includes('lumigo'))).toEqual([]);
+  });
+});
