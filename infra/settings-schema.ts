@@ -60,7 +60,7 @@ const controllerManager = section({
   telemetryProxy: section({
     image: image(
       { repository: 'otel/opentelemetry-collector-contrib', ...collectorImage },
-      'the telemetry proxy, an OpenTelemetry Collector,',
+      'the telemetry proxy (an OpenTelemetry Collector)',
     ),
     resources: opaqueMap()
       .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } })
@@ -161,7 +161,7 @@ export const settingsSchema = fields({
     lumigoInjector: section({
       image: image(
         { repository: 'public.ecr.aws/lumigo/lumigo-autotrace', tag: 'latest' },
-        "the injector, which carries Lumigo's tracers,",
+        "the injector (with Lumigo's tracers)",
       ),
     }),
   }),
