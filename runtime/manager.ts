@@ -152,6 +152,8 @@ function lead(
     logger,
     onStartedLeading: async (term) => {
       metrics.leader.set(1);
+      // Every watch listens to it.
+      setMaxListeners(0, term.signal);
       if (config.certificatesDirectory === '' && config.certificatesIssuer === 'operator')
         void keepCertificates({ ...running.certificates, dnsName: config.webhookHost, logger, signal: term.signal });
       await lumigoWatch.synced;

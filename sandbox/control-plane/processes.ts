@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Guardian } from './guardian.ts';
 
@@ -67,16 +67,31 @@ const minimalEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH']
 
 const tail = (file: string): string => readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
 
-/** Ports that nobody listens on at this moment, all different. */
+/** Below the range that systems take the near ends of outgoing connections from (32768 and up, 49152 elsewhere). */
+const FIRST_PORT = 10_000;
+const PORTS = 22_000;
+
+const given = new Set<number>();
+
+/**
+ * Ports that nobody listens on at this moment, all different, and none that was given before. They are not the system's own
+ * choice: those it gives to whoever connects somewhere next.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    ports.push(port);
+  }
   return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

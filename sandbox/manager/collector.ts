@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
@@ -98,7 +98,8 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     });
     void running.died.then(async () => {
       await sleep(500);
-      if (stopping) return;
+      // Its cluster may have been taken down without it.
+      if (stopping || !existsSync(cluster.dir)) return;
       restarts += 1;
       current = start();
     });

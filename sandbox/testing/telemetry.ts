@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import { OtlpSink } from '../otlp-sink/sink.ts';
 import type { Collector } from '../manager/collector.ts';
+import { freePorts } from '../control-plane/processes.ts';
 import { apply } from '../manager/apply.ts';
 import { startOperator, type OperatorBench, type OperatorOptions } from './operator.ts';
 
@@ -33,7 +34,9 @@ export const eventOf = (namespace: string, name: string, involvedObject: object 
 });
 
 export async function startTelemetry(options: OperatorOptions = {}): Promise<TelemetryBench> {
-  const sink = await OtlpSink.start();
+  // It goes and comes back on the same port.
+  const [port = 0] = await freePorts(1);
+  const sink = await OtlpSink.start({ port });
   try {
     const operator = await startOperator({
       ...options,
