@@ -91,6 +91,11 @@ describe('Kubernetes events and object versions', () => {
     const before = await bench.get(deployment, namespace, 'old');
     await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: true } } });
     await whenCollecting(namespace);
+    // What was there is listed one kind after the other.
+    await eventually(
+      () => expect(arrivedOf(namespace).map(({ resource }) => resource)).toContain('deployments'),
+      within5s,
+    );
     await bench.merge(deployment, namespace, 'old', { metadata: { annotations: { version: 'two' } } });
     const after = await bench.get(deployment, namespace, 'old');
     for (const { metadata } of [before, after])

@@ -48,13 +48,14 @@ describe('a workload that is created after the Lumigo', () => {
       const outside = await bench.namespace('outside');
       await bench.create(workloadOf(kind, outside, name));
       await bench.create(workloadOf(kind, shop, name));
+      const told = async (reason: string) =>
+        eventually(async () => expect((await bench.events(shop, name)).map((event) => event.reason)).toContain(reason));
+      await told('LumigoAddedInstrumentation');
       await bench.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: 'FALSE' } } });
       expect(await bench.templateOf(kind, shop, name)).toEqual(await bench.templateOf(kind, outside, name));
       expect(await bench.label(kind, shop, name)).toBe('FALSE');
       // What comes and goes within milliseconds may be looked at only once it is over, and then there is nothing to tell.
-      await eventually(async () =>
-        expect((await bench.events(shop, name)).map(({ reason }) => reason)).toContain('LumigoRemovedInstrumentation'),
-      );
+      await told('LumigoRemovedInstrumentation');
       await bench.merge(kind, shop, name, { metadata: { labels: { [labels.autoTrace]: null } } });
       expect(await bench.isInstrumented(kind, shop, name)).toBe(true);
       await eventually(async () => {
