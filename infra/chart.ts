@@ -1,17 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { chartFiles } from './helm/chart.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeChart } from './helm/chart.ts';
 import { operatorVersion } from './version.ts';
 
 /** `npm run chart`: writes the Helm chart to dist/chart/lumigo-operator, and beside it as the archive that repositories hold. */
 const parent = 'dist/chart';
 const folder = join(parent, 'lumigo-operator');
 rmSync(folder, { recursive: true, force: true });
-for (const [path, text] of Object.entries(chartFiles())) {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-}
+writeChart(folder);
 const archive = join(parent, `lumigo-operator-${operatorVersion()}.tgz`);
 const { status, stderr } = spawnSync(
   'tar',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
 import { runInContainer } from '../sandbox/manager/command.ts';
+import { operatorRequests, type AuditEntry } from '../sandbox/testing/audit.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { startTelemetry, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
 import { everyKind, mutableKinds, workloadOf } from '../sandbox/testing/workloads.ts';
@@ -15,20 +15,7 @@ afterAll(() => operator?.stop());
 
 const [deployment] = workloads;
 
-interface AuditEntry {
-  readonly verb: string;
-  readonly user: { readonly username: string };
-  readonly objectRef?: { readonly apiGroup?: string; readonly resource?: string; readonly subresource?: string };
-  readonly responseStatus?: { readonly code?: number };
-  readonly requestURI: string;
-}
-
-function ownRequests(): AuditEntry[] {
-  const { name, namespace } = operator.installation.settings;
-  const user = `system:serviceaccount:${namespace}:${name}-controller-manager`;
-  const lines = readFileSync(operator.cluster.auditLog, 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as AuditEntry).filter((entry) => entry.user.username === user);
-}
+const ownRequests = () => operatorRequests(operator.cluster, operator.installation);
 
 const granted = (rules: readonly PolicyRule[]): string[] =>
   rules.flatMap(({ apiGroups, resources, verbs }) =>

@@ -106,14 +106,11 @@ export interface CollectedKind {
   readonly plural: string;
 }
 
-const collected = (group: string, ...plurals: readonly string[]): readonly CollectedKind[] =>
-  plurals.map((plural) => ({ group, version: 'v1', plural }));
-
 /** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
-export const collectedKinds = [
-  ...collected('', 'events', 'pods'),
-  ...collected('apps', 'deployments', 'daemonsets', 'replicasets', 'statefulsets'),
-  ...collected('batch', 'cronjobs', 'jobs'),
+export const collectedKinds: readonly CollectedKind[] = [
+  { group: '', version: 'v1', plural: 'events' },
+  { group: '', version: 'v1', plural: 'pods' },
+  ...workloads,
 ];
 
 /** How a token stands in an Authorization header: `LumigoToken t_…`. */

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { beganAt as beganInProc } from '../runtime/telemetry-proxy/collector.ts';
 
 /** What is known of a sandbox that outlived the command which started it. */
 export interface SandboxState {
@@ -40,14 +41,6 @@ export function readState(dir: string): SandboxState | undefined {
 /** When a process began; undefined when there is no such process (any more), or only what is left of one. */
 export function beganAt(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? beganInProc(pid) : beganByPs(pid);
-}
-
-function beganInProc(pid: number): string | undefined {
-  if (!existsSync(`/proc/${pid}/stat`)) return undefined;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // After the name, which stands in brackets and may hold anything: the state, and 18 fields on the start in clock ticks.
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state === 'Z' ? undefined : fields[18];
 }
 
 function beganByPs(pid: number): string | undefined {

@@ -3,10 +3,9 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
-import { imageReference } from './image.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
-import { containerSecurity, podSecurity, probes, type Raw } from './pod.ts';
-import { managerEnvironment, type Delivery } from './runtime-environment.ts';
+import { operatorContainer, operatorPod, probes, type Raw } from './pod.ts';
+import type { Delivery } from './runtime-environment.ts';
 import { configurationMount, type TelemetryProxy } from './telemetry-proxy.ts';
 
 const component = 'controller-manager';
@@ -89,19 +88,11 @@ const strategy = ({ controllerManager }: Settings) =>
 
 function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
   return {
-    serviceAccountName: `${settings.name}${suffixes.manager}`,
-    automountServiceAccountToken: true,
-    // Kubernetes would describe each Service of the namespace in LUMIGO_… variables, which the operator does not know.
-    enableServiceLinks: false,
+    ...operatorPod(settings),
     priorityClassName,
     terminationGracePeriodSeconds: 30,
     // The manager has to find the telemetry proxy's process, to tell it of a new configuration.
     shareProcessNamespace: true,
-    securityContext: podSecurity(settings),
-    imagePullSecrets: settings.imagePullSecrets,
-    nodeSelector: settings.nodeSelector,
-    tolerations: settings.tolerations,
-    affinity: settings.affinity,
     topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
       maxSkew: 1,
       topologyKey,
@@ -115,17 +106,12 @@ function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps,
 }
 
 function managerContainer(settings: Settings, delivery: Delivery): Raw {
-  const { image, resources } = settings.controllerManager.manager;
   const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {
     name: 'manager',
-    image: imageReference(image),
-    imagePullPolicy: 'IfNotPresent',
-    env: managerEnvironment(settings, delivery),
+    ...operatorContainer(settings, delivery),
     ports: [port('webhook', ports.webhook), port('health', ports.health), port('metrics', ports.metrics)],
     ...probes('health', paths.live, paths.ready),
-    resources,
-    securityContext: containerSecurity,
     volumeMounts: [configurationMount],
   };
 }

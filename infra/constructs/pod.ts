@@ -1,4 +1,7 @@
+import { suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
+import { imageReference } from './image.ts';
+import { managerEnvironment, type Delivery } from './runtime-environment.ts';
 
 /**
  * A part of a pod in Kubernetes' own JSON, settings included as they are given. The API server checks its fields: the
@@ -13,7 +16,7 @@ const user = 65_532;
  * What the `restricted` Pod Security Standard asks of a pod. OpenShift assigns a user itself, the same to all containers
  * of a namespace.
  */
-export const podSecurity = ({ platform }: Settings) => ({
+const podSecurity = ({ platform }: Settings) => ({
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },
   ...(platform === 'openshift' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user }),
@@ -25,6 +28,31 @@ export const containerSecurity = {
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
 };
+
+/** What every pod of the operator's own has in common: who it is, and where it may run. */
+export const operatorPod = (settings: Settings): Raw => ({
+  serviceAccountName: `${settings.name}${suffixes.manager}`,
+  automountServiceAccountToken: true,
+  // Kubernetes would describe each Service of the namespace in LUMIGO_… variables, which the operator does not know.
+  enableServiceLinks: false,
+  securityContext: podSecurity(settings),
+  imagePullSecrets: settings.imagePullSecrets,
+  nodeSelector: settings.nodeSelector,
+  tolerations: settings.tolerations,
+  affinity: settings.affinity,
+});
+
+/** A container that runs the operator's program, whichever of its duties. */
+export function operatorContainer(settings: Settings, delivery: Delivery): Raw {
+  const { image, resources } = settings.controllerManager.manager;
+  return {
+    image: imageReference(image),
+    imagePullPolicy: 'IfNotPresent',
+    env: managerEnvironment(settings, delivery),
+    resources,
+    securityContext: containerSecurity,
+  };
+}
 
 /** Up to a minute to start; then out of service after 15 seconds of silence, and restarted after one minute. */
 export function probes(port: string, live: string, ready: string) {

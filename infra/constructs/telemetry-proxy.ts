@@ -4,8 +4,8 @@ import { mounts, paths, ports, suffixes, telemetryProxyFiles } from '../../runti
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
-import { containerSecurity, probes, type Raw } from './pod.ts';
-import { managerEnvironment, type Delivery } from './runtime-environment.ts';
+import { containerSecurity, operatorContainer, probes, type Raw } from './pod.ts';
+import type { Delivery } from './runtime-environment.ts';
 
 const configuration = 'telemetry-proxy-configuration';
 const queue = 'telemetry-proxy-queue';
@@ -52,15 +52,10 @@ export class TelemetryProxy extends Construct {
 }
 
 function initContainer({ settings, delivery }: TelemetryProxyProps): Raw {
-  const { image, resources } = settings.controllerManager.manager;
   return {
     name: 'telemetry-proxy-configuration',
-    image: imageReference(image),
-    imagePullPolicy: 'IfNotPresent',
+    ...operatorContainer(settings, delivery),
     args: ['--prepare-telemetry-proxy'],
-    env: managerEnvironment(settings, delivery),
-    resources,
-    securityContext: containerSecurity,
     volumeMounts: [configurationMount],
   };
 }

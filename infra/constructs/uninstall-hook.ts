@@ -2,10 +2,8 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
-import { imageReference } from './image.ts';
 import { labels, optOut } from './labels.ts';
-import { containerSecurity, podSecurity } from './pod.ts';
-import { managerEnvironment } from './runtime-environment.ts';
+import { operatorContainer, operatorPod } from './pod.ts';
 
 const DEADLINE_SECONDS = 280;
 
@@ -18,7 +16,6 @@ export class UninstallHook extends Construct {
     super(scope, id);
     const { name, namespace } = settings;
     const common = labels(settings, 'uninstall');
-    const { image, resources } = settings.controllerManager.manager;
     new ApiObject(this, 'job', {
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -38,23 +35,12 @@ export class UninstallHook extends Construct {
           metadata: { labels: { ...common, ...optOut } },
           spec: {
             restartPolicy: 'Never',
-            serviceAccountName: `${name}${suffixes.manager}`,
-            automountServiceAccountToken: true,
-            enableServiceLinks: false,
-            securityContext: podSecurity(settings),
-            imagePullSecrets: settings.imagePullSecrets,
-            nodeSelector: settings.nodeSelector,
-            tolerations: settings.tolerations,
-            affinity: settings.affinity,
+            ...operatorPod(settings),
             containers: [
               {
                 name: 'uninstall',
-                image: imageReference(image),
-                imagePullPolicy: 'IfNotPresent',
+                ...operatorContainer(settings, 'Helm'),
                 args: ['--uninstall', '--deadline', String(DEADLINE_SECONDS)],
-                env: managerEnvironment(settings, 'Helm'),
-                resources,
-                securityContext: containerSecurity,
               },
             ],
           },

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { parseSettings } from '../settings.ts';
 import { settingEntries } from '../settings-tree.ts';
-import { chartFiles, chartTemplates } from './chart.ts';
+import { writeChart, chartTemplates } from './chart.ts';
 
 /** What the real helm makes of the chart is what the constructs make of the same settings, object by object. */
 let helm = '';
@@ -16,10 +16,7 @@ let chart = '';
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
   chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
-  for (const [path, text] of Object.entries(chartFiles())) {
-    mkdirSync(dirname(join(chart, path)), { recursive: true });
-    writeFileSync(join(chart, path), text);
-  }
+  writeChart(chart);
 });
 afterAll(() => rmSync(chart, { recursive: true, force: true }));
 

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
@@ -19,6 +21,14 @@ export function chartFiles(): Readonly<Record<string, string>> {
     'templates/NOTES.txt': notes,
     ...templates,
   };
+}
+
+/** Writes the chart into a folder. */
+export function writeChart(folder: string): void {
+  for (const [path, text] of Object.entries(chartFiles())) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
 }
 
 interface Templates {

@@ -24,10 +24,13 @@ const given: Readonly<Record<string, string>> = {
   namespace: '$.Release.Namespace',
 };
 
-/** Settings that decide about structure: the switches (switches.ts) set them, and a marker would only mislead. */
+/** Numbers are markers from here on: no setting has one as large. */
 const FIRST_NUMBER = 7_700_000;
 
-/** @param fixed settings that have this value instead of a marker, by path */
+/**
+ * @param fixed settings that have this value instead of a marker, by path: those that decide about structure, which the
+ * switches (switches.ts) set
+ */
 export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked {
   const expressions = new Map<string, Expression>();
   const settings = structuredClone(parseSettings({})) as unknown as Record<string, unknown>;

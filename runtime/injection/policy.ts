@@ -1,4 +1,4 @@
-import type { LumigoResource, LumigoSpec, LumigoStatus, NamespacePolicy } from './types.ts';
+import type { Condition, LumigoResource, LumigoSpec, LumigoStatus, NamespacePolicy } from './types.ts';
 
 /**
  * The one Lumigo that acts for its namespace: the oldest that is not being deleted (by creation time, then uid, so that
@@ -55,7 +55,13 @@ function readSpec({ lumigoToken, tracing, logging }: LumigoSpec) {
 }
 
 /** The reason for a Lumigo not to be active; undefined when it is. */
-function whyInactive({ conditions = [] }: LumigoStatus = {}): string | undefined {
-  if (conditions.some(({ type, status }) => type === 'Active' && status === 'True')) return undefined;
-  return conditions.find(({ type, status }) => type === 'Error' && status === 'True')?.reason ?? 'NotReconciled';
+function whyInactive(status: LumigoStatus | undefined): string | undefined {
+  if (holds(status, 'Active')) return undefined;
+  return status?.conditions?.find(isTrue('Error'))?.reason ?? 'NotReconciled';
 }
+
+const isTrue = (type: string) => (condition: Condition) => condition.type === type && condition.status === 'True';
+
+/** Whether a condition of this type is there and true. */
+export const holds = (status: LumigoStatus | undefined, type: Condition['type']): boolean =>
+  status?.conditions?.some(isTrue(type)) === true;

@@ -26,13 +26,13 @@ export function statusOf(input: StatusInput, current: LumigoStatus | undefined):
   const conditions = [
     activeCondition(input),
     errorCondition(input),
-    ...webhookCondition(input),
-    ...telemetryCondition(input),
+    ...observed(input.webhook, webhookReachable),
+    ...observed(input.telemetry, telemetryReady),
   ].map((condition) => {
     const before = known.get(condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : input.now;
-    const observed = input.generation === undefined ? {} : { observedGeneration: input.generation };
-    return { ...condition, lastTransitionTime, ...observed };
+    const generation = input.generation === undefined ? {} : { observedGeneration: input.generation };
+    return { ...condition, lastTransitionTime, ...generation };
   });
   return {
     conditions,
@@ -67,32 +67,24 @@ function errorCondition({ problem }: StatusInput): Untimed {
   return { type: 'Error', status: 'True', ...problem };
 }
 
-function webhookCondition({ webhook }: StatusInput): Untimed[] {
-  if (webhook === undefined) return [];
-  if (webhook === 'reachable')
-    return [
-      {
-        type: 'WebhookReachable',
-        status: 'True',
-        reason: 'ProbeSucceeded',
-        message: 'The API server reaches the injector webhook',
-      },
-    ];
-  return [{ type: 'WebhookReachable', status: 'False', ...webhook }];
-}
+const webhookReachable: Untimed = {
+  type: 'WebhookReachable',
+  status: 'True',
+  reason: 'ProbeSucceeded',
+  message: 'The API server reaches the injector webhook',
+};
 
-function telemetryCondition({ telemetry }: StatusInput): Untimed[] {
-  if (telemetry === undefined) return [];
-  if (telemetry === 'working')
-    return [
-      {
-        type: 'TelemetryProxyReady',
-        status: 'True',
-        reason: 'ConfigurationTaken',
-        message: 'The telemetry proxy collects what the Lumigo resources ask for',
-      },
-    ];
-  return [{ type: 'TelemetryProxyReady', status: 'False', ...telemetry }];
+const telemetryReady: Untimed = {
+  type: 'TelemetryProxyReady',
+  status: 'True',
+  reason: 'ConfigurationTaken',
+  message: 'The telemetry proxy collects what the Lumigo resources ask for',
+};
+
+/** A condition on what is seen from outside: none until it was looked at, else the good one or the problem. */
+function observed(seen: Problem | string | undefined, good: Untimed): Untimed[] {
+  if (seen === undefined) return [];
+  return [typeof seen === 'string' ? good : { type: good.type, status: 'False', ...seen }];
 }
 
 function progress({ pending, failed }: StatusInput): string {

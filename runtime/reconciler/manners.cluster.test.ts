@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { lumigo as contract, permissions, workloads } from '../contract.ts';
+import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -16,23 +17,7 @@ afterAll(() => operator?.stop());
 
 const [deployment] = workloads;
 
-interface AuditEntry {
-  readonly verb: string;
-  readonly user: { readonly username: string };
-  readonly objectRef?: {
-    readonly resource?: string;
-    readonly subresource?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-  };
-}
-
-const ownRequests = (): AuditEntry[] =>
-  readFileSync(operator.cluster.auditLog, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as AuditEntry)
-    .filter(({ user }) => user.username.endsWith(':lumigo-lumigo-operator-controller-manager'));
+const ownRequests = () => operatorRequests(operator.cluster, operator.installation);
 
 describe('bulk changes', () => {
   it('D28: are paced as the settings say, show their progress, and hold up no other namespace', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectedKinds, workloads } from '../contract.ts';
+import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -218,10 +219,9 @@ describe('what is kept where', () => {
   });
 
   it('D36: there is one watch for each kind, however many namespaces there are', () => {
-    const log = readFileSync(telemetry.cluster.auditLog, 'utf8').trim().split('\n');
-    const watches = log
-      .map((line) => JSON.parse(line) as { verb: string; userAgent?: string; requestURI: string; stage: string })
-      .filter(({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'));
+    const watches = readAudit(telemetry.cluster).filter(
+      ({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'),
+    );
     expect(watches.length).toBeGreaterThan(collectedKinds.length);
     // None is of a namespace: each covers the cluster.
     expect(watches.filter(({ requestURI }) => requestURI.includes('/namespaces/'))).toEqual([]);

@@ -24,8 +24,11 @@ export function findCollector(configurationFile: string): CollectorProcess | und
   return undefined;
 }
 
+/** Whether it is that process still. */
+export const runs = ({ pid, began }: CollectorProcess): boolean => beganAt(pid) === began;
+
 /** When a process began; undefined when there is none, or one that has ended and was not yet noticed by its parent. */
-function beganAt(pid: number): string | undefined {
+export function beganAt(pid: number): string | undefined {
   const stat = read(`/proc/${pid}/stat`);
   // After the name, which stands in brackets and may hold anything: the state, and 18 fields on the start in clock ticks.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,3 +1,4 @@
+import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../injection/types.ts';
 
 /** What the Lumigo that acts for a namespace means for its telemetry. */
@@ -12,12 +13,9 @@ export interface NamespaceTelemetry {
 export function telemetryOf(acting: LumigoResource | undefined): NamespaceTelemetry {
   if (acting === undefined) return { letIn: false, collect: false };
   if (acting.metadata.deletionTimestamp !== undefined) return { letIn: true, collect: false };
-  const active = isActive(acting);
+  const active = holds(acting.status, 'Active');
   return { letIn: active, collect: active && wantsEvents(acting) };
 }
-
-const isActive = ({ status }: LumigoResource): boolean =>
-  status?.conditions?.some((condition) => condition.type === 'Active' && condition.status === 'True') === true;
 
 /** Fields that are missing are on. */
 const wantsEvents = ({ spec }: LumigoResource): boolean =>

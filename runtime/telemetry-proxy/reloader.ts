@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../errors.ts';
-import { askToReload, findCollector, upSince, type CollectorProcess } from './collector.ts';
+import { askToReload, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
 import { initialMs, planReload, textOf, type Duty, type Failure } from './plan-reload.ts';
 import type { ProxySettings } from './types.ts';
@@ -39,13 +39,19 @@ export class Reloader {
 
   /** One look: reloads if there is a reason to. Returns whether the collector does what it should. */
   async look(wanted: Duty | undefined): Promise<boolean> {
-    const process = findCollector(configurationFile(this.#options.folder));
+    const process = this.#find();
     if (process === undefined) return false;
     if (this.#known === undefined || !isSame(this.#known.process, process)) this.#meet(process);
     const running = this.#known?.running;
     const plan = planReload({ wanted, running, lastGood: this.#lastGood, failure: this.#failure, now: Date.now() });
     if (plan !== undefined) await this.#reload(process, plan.duty);
     return this.#known?.running === textOf(wanted);
+  }
+
+  /** The one that is known is looked for by its number: the whole process list is read only when it is gone. */
+  #find(): CollectorProcess | undefined {
+    const known = this.#known?.process;
+    return known !== undefined && runs(known) ? known : findCollector(configurationFile(this.#options.folder));
   }
 
   /** The first process met may have been started by anyone; a later one has found the file that says to forward. */
@@ -97,13 +103,12 @@ export class Reloader {
   }
 
   async #whenUp(process: CollectorProcess, look: () => Promise<string | undefined>, before: string): Promise<void> {
-    const { folder, signal } = this.#options;
+    const { signal } = this.#options;
     const deadline = Date.now() + UP_MS;
     while (Date.now() < deadline) {
       await sleep(LOOK_MS, undefined, { signal });
       const since = await look();
-      const current = findCollector(configurationFile(folder));
-      if (current === undefined || !isSame(current, process))
+      if (!runs(process))
         throw new Error('the collector ended when it was to take up its configuration; its log says why');
       if (since !== undefined && since !== before) return;
     }

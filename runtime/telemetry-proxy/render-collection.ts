@@ -21,10 +21,11 @@ const route = 'routing/namespaces';
  */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
   const tenants = tenantsOf(collection.namespaces);
+  const objects = objectReceivers(settings, collection);
   const each = <T>(prefix: string, value: (tenant: Tenant) => T) =>
     Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
   return {
-    receivers: { ...objectReceivers(settings, collection), 'otlp/loop': loopReceiver(settings) },
+    receivers: { ...objects, 'otlp/loop': loopReceiver(settings) },
     processors: { 'transform/scope': scopes(settings) },
     connectors: {
       [route]: {
@@ -38,7 +39,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
     exporters: each('otlphttp/to', ({ token }) => loopExporter(settings, token)),
     pipelines: {
       'logs/collected': {
-        receivers: Object.keys(objectReceivers(settings, collection)),
+        receivers: Object.keys(objects),
         processors: ['transform/scope', 'resource/operator'],
         exporters: [route],
       },

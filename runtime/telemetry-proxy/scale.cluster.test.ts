@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFlow } from '../../sandbox/otlp-sink/sender.ts';
+import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -68,11 +69,9 @@ describe('200 namespaces', () => {
         received.authorization !== `LumigoToken ${tokenOf(names.indexOf(namespace))}` || !names.includes(namespace),
     );
     expect(wrong.map(({ namespace }) => namespace)).toEqual([]);
-    const running = readFileSync(cluster.auditLog, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { verb: string; userAgent?: string; stage: string; requestURI: string });
-    const watches = running.filter(({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'));
+    const watches = readAudit(cluster).filter(
+      ({ verb, userAgent = '' }) => verb === 'watch' && userAgent.startsWith('otelcol'),
+    );
     const begun = watches.filter(({ stage }) => stage === 'ResponseStarted').length;
     const ended = watches.filter(({ stage }) => stage === 'ResponseComplete').length;
     // One for each kind; and, for traces and for logs, pods and ReplicaSets, by which senders are known.

@@ -1,11 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { bundle } from '../../runtime/bundle.ts';
-import { ensureImages } from '../images/images.ts';
-import { startNode } from '../node/node.ts';
-import { installOnNode } from '../node/operator.ts';
+import { installOnNode, startNodeWithSink } from '../node/operator.ts';
 import { whyNoNode } from '../node/requirements.ts';
-import { startSink } from '../node/sink.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
@@ -82,10 +79,10 @@ async function startWithoutNode(dir: string, bare: boolean): Promise<Started> {
 
 /** With `bare` the images are on the node, and nothing is installed. */
 async function startWithNode(dir: string, bare: boolean): Promise<Started> {
-  const images = await ensureImages(say);
-  const cluster = await startNode({ dir, images, onProgress: say });
+  const bareNode = await startNodeWithSink({ dir, onProgress: say });
+  const { node: cluster } = bareNode;
+  const sink = bareNode.sink.url;
   endOnSignal(cluster);
-  const { url: sink } = await startSink(cluster);
   const started = { cluster, first: { node: cluster.box }, cleanup: cluster.cleanup, sink };
   if (bare) return started;
   try {

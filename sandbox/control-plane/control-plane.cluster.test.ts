@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createClient } from '../../runtime/kubernetes/client.ts';
 import { isForbidden } from '../../runtime/kubernetes/errors.ts';
 import { createTransport } from '../../runtime/kubernetes/transport.ts';
 import { eventually } from '../testing/eventually.ts';
 import { isAlive, startScript } from '../testing/run.ts';
+import { readAudit } from '../testing/audit.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
@@ -51,9 +52,7 @@ describe('a control plane', () => {
   });
 
   it('writes an audit log where it is asked to', () => {
-    const lines = readFileSync(first.auditLog, 'utf8').trim().split('\n');
-    const verbs = new Set(lines.map((line) => (JSON.parse(line) as { verb: string }).verb));
-    expect(verbs).toContain('create');
+    expect(readAudit(first).map(({ verb }) => verb)).toContain('create');
     expect(existsSync(second.auditLog)).toBe(false);
   });
 

@@ -9,7 +9,7 @@ import { writeFiles, type Credentials } from './files.ts';
 import { apiServerFlags, controllerManagerFlags, etcdFlags, type Addresses } from './flags.ts';
 import { startGuardian, type Guardian } from './guardian.ts';
 import { loopback, type Place } from './place.ts';
-import type { Running } from './processes.ts';
+import { whenAnswering, type Running } from './processes.ts';
 
 export interface ControlPlaneOptions {
   /** Where it keeps its files; left out: a temporary folder. It must not exist yet. */
@@ -106,7 +106,7 @@ async function start(
     },
     { userAgent: 'lumigo-sandbox', maxSockets: 16 },
   );
-  await whenReady(transport, [...running.values()]);
+  await whenReady(transport, running.values());
   const joinControllerManager = async () => {
     const built = await ensureBinaries(['kube-controller-manager'], onProgress);
     const path = built['kube-controller-manager'] ?? '';
@@ -130,7 +130,7 @@ async function start(
       await running.get('apiserver')?.stop(signal);
       await sleep(downtimeMs);
       running.set('apiserver', startApiServer());
-      await whenReady(transport, [...running.values()]);
+      await whenReady(transport, running.values());
     },
     async stop() {
       transport.close();
@@ -141,18 +141,10 @@ async function start(
 }
 
 /** Resolves when the API server says that it is ready; rejects with the log's end when a process dies before. */
-async function whenReady(transport: Transport, running: readonly Running[]): Promise<void> {
-  const deadline = Date.now() + READY_MS;
-  let dead: string | undefined;
-  for (const process of running) void process.died.then((said) => (dead ??= said));
-  for (;;) {
-    const ready = await transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }).then(
+const whenReady = (transport: Transport, processes: Iterable<Running>): Promise<void> =>
+  whenAnswering({ complaint: 'the API server was not ready', withinMs: READY_MS, processes }, () =>
+    transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }).then(
       () => true,
       () => false,
-    );
-    if (ready) return;
-    if (dead !== undefined) throw new Error(dead);
-    if (Date.now() > deadline) throw new Error(`the API server was not ready within ${READY_MS / 1_000} s`);
-    await sleep(50);
-  }
-}
+    ),
+  );

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Guardian } from './guardian.ts';
 
 export interface Running {
@@ -66,6 +67,32 @@ export function launch({ name, path, args, folder, environment, guardian }: Laun
 const minimalEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process.env['HOME'] });
 
 const tail = (file: string): string => readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
+
+/** What is waited for, and what to say when it does not come about. */
+export interface Awaited {
+  /** For example: the API server was not ready. */
+  readonly complaint: string;
+  readonly withinMs: number;
+  /** When one of these ends there is nothing left to wait for. */
+  readonly processes: Iterable<Pick<Running, 'died'>>;
+  /** What is known more, at the end of the complaint. */
+  readonly detail?: () => string;
+}
+
+const LOOK_MS = 50;
+
+/** Looks again and again until what is looked at answers. @throws Error with the complaint, or the end of a dead process's log. */
+export async function whenAnswering(awaited: Awaited, answers: () => Promise<boolean> | boolean): Promise<void> {
+  const { complaint, withinMs, processes, detail } = awaited;
+  let dead: string | undefined;
+  for (const { died } of processes) void died.then((said) => (dead ??= said));
+  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(LOOK_MS)) {
+    if (await answers()) return;
+    if (dead !== undefined) throw new Error(dead);
+  }
+  const more = detail === undefined ? '' : `: ${detail()}`;
+  throw new Error(`${complaint} within ${withinMs / 1_000} s${more}`);
+}
 
 /** Below the range that systems take the near ends of outgoing connections from (32768 and up, 49152 elsewhere). */
 const FIRST_PORT = 10_000;

@@ -6,7 +6,8 @@ import {
   isReady,
   podsOf,
   startNodeWithOperator,
-  type NodeWithOperator,
+  startNodeWithSink,
+  type BareNode,
   type PodView,
 } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
@@ -16,11 +17,11 @@ import { restrictedNamespace } from '../node/apps.ts';
 
 /** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeBench {
-  readonly system: Pick<NodeWithOperator, 'node' | 'sink'>;
+  readonly system: BareNode;
   readonly client: Client;
   #tokens = 0;
 
-  private constructor(system: Pick<NodeWithOperator, 'node' | 'sink'>) {
+  private constructor(system: BareNode) {
     this.system = system;
     this.client = system.node.client;
   }
@@ -32,9 +33,9 @@ export class NodeBench {
     return new NodeBench(system);
   }
 
-  /** On a node that somebody else has prepared. */
-  static on(system: Pick<NodeWithOperator, 'node' | 'sink'>): NodeBench {
-    return new NodeBench(system);
+  /** Without an operator: the test installs it. */
+  static async bare(): Promise<NodeBench> {
+    return new NodeBench(await startNodeWithSink());
   }
 
   stop(): Promise<void> {

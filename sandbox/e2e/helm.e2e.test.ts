@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { chartFiles } from '../../infra/helm/chart.ts';
-import { ensureImages } from '../images/images.ts';
+import { join } from 'node:path';
+import { writeChart } from '../../infra/helm/chart.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
-import { startNode, type NodeCluster } from '../node/node.ts';
+import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
-import { startSink } from '../node/sink.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { NodeBench } from './bench.ts';
 
@@ -20,15 +18,12 @@ let chart = '';
 beforeAll(async () => {
   helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
   chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
-  for (const [path, text] of Object.entries(chartFiles())) {
-    mkdirSync(dirname(join(chart, path)), { recursive: true });
-    writeFileSync(join(chart, path), text);
-  }
-  node = await startNode({ images: await ensureImages(() => undefined) });
-  bench = NodeBench.on({ node, sink: await startSink(node) });
+  writeChart(chart);
+  bench = await NodeBench.bare();
+  node = bench.system.node;
 });
 afterAll(async () => {
-  await node?.stop();
+  await bench?.stop();
   rmSync(chart, { recursive: true, force: true });
 });
 

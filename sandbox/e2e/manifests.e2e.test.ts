@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { synthesize } from '../../infra/manifests.ts';
 import { parseSettings } from '../../infra/settings.ts';
-import { ensureImages } from '../images/images.ts';
 import { deployment, service } from '../node/apps.ts';
-import { startNode, type NodeCluster } from '../node/node.ts';
+import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
-import { startSink } from '../node/sink.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { NodeBench } from './bench.ts';
 
@@ -22,8 +20,8 @@ let folder = '';
 let file = '';
 beforeAll(async () => {
   program = (await ensureBinaries(['kubectl'], () => undefined))['kubectl'] ?? '';
-  node = await startNode({ images: await ensureImages(() => undefined) });
-  bench = NodeBench.on({ node, sink: await startSink(node) });
+  bench = await NodeBench.bare();
+  node = bench.system.node;
   folder = mkdtempSync(join(tmpdir(), 'lumigo-manifests-'));
   file = join(folder, 'lumigo-operator.k8s.yaml');
   const settings = parseSettings({ endpoint: { otlp: { url: bench.system.sink.url } } });
@@ -35,7 +33,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await node?.stop();
+  await bench?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

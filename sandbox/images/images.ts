@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import type { Progress } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
-import { ingredientsOf, recipes, type Recipe } from './recipes.ts';
+import { keyOf, recipes, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
 
@@ -79,7 +78,6 @@ async function make(recipe: Recipe, progress: Progress): Promise<void> {
 }
 
 function archiveOf(recipe: Recipe): string {
-  const key = createHash('sha256').update(ingredientsOf(recipe)).digest('hex').slice(0, 16);
   const name = recipe.name.replace(/[:@].*$/, '').replace(/^.*\//, '');
-  return join(cacheFolder(process.env), 'images', `${name}-${key}.tar`);
+  return join(cacheFolder(process.env), 'images', `${name}-${keyOf(recipe)}.tar`);
 }

@@ -1,5 +1,17 @@
-import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageReference } from '../../infra/constructs/image.ts';
 import { parseSettings } from '../../infra/settings.ts';
@@ -215,17 +227,22 @@ export const recipes: readonly Recipe[] = [
   },
 ];
 
-/** What a recipe is made of, as text: any change makes another image. */
-export function ingredientsOf({ sources, pins, dockerfile, base }: Recipe): string {
-  const contents = sources.map((source) => run('git', '-C', repository, 'hash-object', '--', ...filesOf(source)));
+/** A digest of what a recipe is made of: any change makes another image. */
+export function keyOf({ sources, pins, dockerfile, base }: Recipe): string {
+  const digest = createHash('sha256').update(readFileSync(dockerfile)).update(pins.join('\n'));
+  for (const source of sources) for (const file of filesOf(source)) digest.update(file).update(contentOf(file));
   const below = recipes.find(({ name }) => name === base);
-  return [readFileSync(dockerfile, 'utf8'), ...contents, ...pins, below === undefined ? '' : ingredientsOf(below)].join(
-    '\n',
-  );
+  if (below !== undefined) digest.update(keyOf(below));
+  return digest.digest('hex').slice(0, 16);
 }
 
-const filesOf = (source: string): readonly string[] =>
-  run('find', join(repository, source), '-type', 'f', '-not', '-name', '*.test.ts')
-    .split('\n')
-    .filter(Boolean)
+/** Relative to the repository, so that every checkout has the same images. */
+function filesOf(source: string): readonly string[] {
+  if (!statSync(join(repository, source)).isDirectory()) return [source];
+  return readdirSync(join(repository, source), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => relative(repository, join(entry.parentPath, entry.name)))
     .toSorted();
+}
+
+const contentOf = (file: string): Buffer => readFileSync(join(repository, file));

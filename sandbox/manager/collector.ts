@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stringify } from 'yaml';
 import { configurationFile } from '../../runtime/telemetry-proxy/files.ts';
 import { upSince } from '../../runtime/telemetry-proxy/collector.ts';
+import { kubeconfigOf } from '../control-plane/files.ts';
 import type { Guardian } from '../control-plane/guardian.ts';
-import { freePorts, launch, type Running } from '../control-plane/processes.ts';
+import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { runCommand } from './command.ts';
 
@@ -84,7 +84,7 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
   const prepared = await runCommand(['--prepare-telemetry-proxy'], environment);
   if (prepared.code !== 0) throw new Error(`the telemetry proxy cannot be prepared: ${prepared.stderr}`);
   const kubeconfig = join(place.folder, 'kubeconfig');
-  writeFileSync(kubeconfig, kubeconfigOf(options), { mode: 0o600 });
+  writeFileSync(kubeconfig, kubeconfigOf(cluster.server, cluster.ca, options.token), { mode: 0o600 });
   let stopping = false;
   let restarts = 0;
   const start = (): Running => {
@@ -106,7 +106,15 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     return running;
   };
   let current = start();
-  await whenUp(current, place.ports.health);
+  await whenAnswering(
+    {
+      complaint: 'the collector was not up',
+      withinMs: UP_MS,
+      processes: [current],
+      detail: () => `see ${current.logFile}`,
+    },
+    async () => (await upSince('127.0.0.1', place.ports.health)) !== undefined,
+  );
   return {
     url: `http://127.0.0.1:${place.ports.http}`,
     grpcPort: place.ports.grpc,
@@ -124,23 +132,3 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     },
   };
 }
-
-async function whenUp(running: Running, port: number): Promise<void> {
-  let dead: string | undefined;
-  void running.died.then((said) => (dead = said));
-  for (const deadline = Date.now() + UP_MS; Date.now() < deadline; await sleep(20)) {
-    if ((await upSince('127.0.0.1', port)) !== undefined) return;
-    if (dead !== undefined) throw new Error(dead);
-  }
-  throw new Error(`the collector was not up within ${UP_MS / 1_000} s; see ${running.logFile}`);
-}
-
-const kubeconfigOf = ({ cluster: { server, ca }, token }: CollectorOptions): string =>
-  stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-    users: [{ name: 'u', user: { token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  });

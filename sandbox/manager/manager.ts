@@ -1,11 +1,10 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { bundlePath } from '../../runtime/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
 import type { KeyPair } from '../../runtime/tls/issue.ts';
-import { freePorts, launch, type Running } from '../control-plane/processes.ts';
+import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { startCollector, telemetryPlace, type Collector } from './collector.ts';
 import type { Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
@@ -117,19 +116,19 @@ export function writeCertificate(folder: string, { certificate, key }: KeyPair, 
   }
 }
 
-async function whenReady(running: Running, port: number): Promise<void> {
-  let dead: string | undefined;
-  void running.died.then((said) => (dead = said));
-  const deadline = Date.now() + READY_MS;
+function whenReady(running: Running, port: number): Promise<void> {
   let answer = 'no answer yet';
-  while (Date.now() < deadline) {
+  const awaited = {
+    complaint: 'the manager was not ready',
+    withinMs: READY_MS,
+    processes: [running],
+    detail: () => answer,
+  };
+  return whenAnswering(awaited, async () => {
     const { status, text } = await get(port, paths.ready).catch(() => ({ status: 0, text: answer }));
-    if (status === 200) return;
     answer = text;
-    if (dead !== undefined) throw new Error(dead);
-    await sleep(20);
-  }
-  throw new Error(`the manager was not ready within ${READY_MS / 1_000} s: ${answer}`);
+    return status === 200;
+  });
 }
 
 function get(port: number, path: string): Promise<{ status: number; text: string }> {

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { releaseLock, takeLock } from '../programs/lock.ts';
+import { takeLock } from '../programs/lock.ts';
 
 /** A node's number on this machine, from which all that would collide with another node's follows. */
 export interface Slot {
@@ -14,30 +14,25 @@ export interface Slot {
   readonly dnsAddress: string;
   readonly podRange: string;
   readonly cgroup: string;
-  release(): void;
 }
 
 const SLOTS = 50;
 const LOCKS = '/run/lumigo-sandbox';
 
-/** Takes the lowest number that no other node on this machine has. */
+/** Takes the lowest number that no other node on this machine has. Its lock goes with the rest of the node (`cleanupOf`). */
 export function takeSlot(): Slot {
   mkdirSync(LOCKS, { recursive: true });
   for (let number = 0; number < SLOTS; number += 1) {
     const lock = join(LOCKS, `node-${number}`);
-    if (existsSync(`/sys/class/net/${linkOf(number)}`) || !takeLock(lock)) continue;
-    return { ...slotOf(number), release: () => releaseLock(lock) };
+    if (!existsSync(`/sys/class/net/${linkOf(number)}`) && takeLock(lock)) return slotOf(number);
   }
   throw new Error(`${SLOTS} nodes run on this machine already; end one with 'npm run sandbox -- down'`);
 }
 
-/** Where the numbers are kept; it goes with the last. */
-export const forgetSlots = (): void => rmSync(LOCKS, { recursive: true, force: true });
-
 const linkOf = (number: number): string => `lumigo${number}`;
 
 /** The third byte of each range is the number, so two nodes never share an address. */
-export const slotOf = (number: number): Omit<Slot, 'release'> => ({
+export const slotOf = (number: number): Slot => ({
   number,
   link: linkOf(number),
   hostAddress: `10.246.${number}.254`,

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { kubeconfigOf } from '../control-plane/files.ts';
 import { startGuardian, type Guardian } from '../control-plane/guardian.ts';
 import type { Place } from '../control-plane/place.ts';
-import type { Running } from '../control-plane/processes.ts';
+import { whenAnswering, type Running } from '../control-plane/processes.ts';
 import { issueServing } from '../../runtime/tls/issue.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
@@ -38,8 +37,6 @@ export interface NodeCluster extends ControlPlane {
   readonly cleanup: string;
   /** Starts a program in the node's namespaces. */
   readonly launchInNode: Box['launch'];
-  /** Puts an image archive onto the node, once for each content. */
-  loadImage(image: ImageArchive): void;
   restartKubelet(): Promise<void>;
 }
 
@@ -107,10 +104,9 @@ async function start(
       `--node-ip=${slot.nodeAddress}`,
     ]);
   begin('containerd', 'containerd', ['-c', join(folder, 'containerd.toml')]);
-  const loadImage = (image: ImageArchive): void => importImage(folders, image);
-  await whenAnswering(folder);
+  await whenContainerdAnswers(folder, running.values());
   forgetContainers(folder);
-  for (const image of options.images) loadImage(image);
+  for (const image of options.images) importImage(folders, image);
   begin('scheduler', programs['kube-scheduler'] ?? '', [
     `--kubeconfig=${join(folder, 'kubeconfig')}`,
     '--leader-elect=false',
@@ -118,14 +114,13 @@ async function start(
   begin('proxy', programs['kube-proxy'] ?? '', [`--config=${join(folder, 'proxy.json')}`]);
   kubelet();
   await deployDns(cluster.client, slot.dnsAddress);
-  await whenReady(cluster, running);
+  await whenReady(cluster, running.values());
   return {
     ...cluster,
     slot,
     box: box.pid,
     cleanup,
     launchInNode: box.launch,
-    loadImage,
     pids: () => ({
       ...cluster.pids(),
       ...Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
@@ -134,11 +129,8 @@ async function start(
       await running.get('kubelet')?.stop('SIGKILL');
       kubelet();
     },
-    async stop() {
-      // The namespaces' first process goes, and all the others with it.
-      await guardian.end();
-      slot.release();
-    },
+    // The namespaces' first process goes, and all the others with it.
+    stop: () => guardian.end(),
   };
 }
 
@@ -187,7 +179,7 @@ function forgetContainers(folder: string): void {
   if (left.length > 0) ctr(folder, 'containers', 'delete', ...left);
 }
 
-/** What was imported before is there still, and is known by a file beside the images. */
+/** Puts an image archive onto the node, once for each content. What was imported before is there still, and is known by a file beside the images. */
 function importImage({ folder, images }: NodeFolders, { archive, names }: ImageArchive): void {
   const mark = join(images, `imported-${archive.replaceAll('/', '_')}`);
   if (existsSync(mark)) return;
@@ -197,31 +189,27 @@ function importImage({ folder, images }: NodeFolders, { archive, names }: ImageA
   writeFileSync(mark, '');
 }
 
-async function whenAnswering(folder: string): Promise<void> {
-  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(50)) {
-    if (!existsSync(containerdSocket(folder))) continue;
+function whenContainerdAnswers(folder: string, processes: Iterable<Running>): Promise<void> {
+  const awaited = { complaint: 'containerd did not answer', withinMs: READY_MS, processes };
+  return whenAnswering(awaited, () => {
+    if (!existsSync(containerdSocket(folder))) return false;
     try {
       ctr(folder, 'version');
-      return;
+      return true;
     } catch {
-      // Not yet.
+      return false;
     }
-  }
-  throw new Error(`containerd did not answer within ${READY_MS / 1_000} s; see ${join(folder, 'containerd.log')}`);
+  });
 }
 
 interface NodeView {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-async function whenReady({ client }: ControlPlane, running: ReadonlyMap<string, Running>): Promise<void> {
+function whenReady({ client }: ControlPlane, processes: Iterable<Running>): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'nodes', name: nodeName };
-  let dead: string | undefined;
-  for (const process of running.values()) void process.died.then((said) => (dead ??= said));
-  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(100)) {
-    if (dead !== undefined) throw new Error(dead);
+  return whenAnswering({ complaint: 'the node was not ready', withinMs: READY_MS, processes }, async () => {
     const node = (await client.get(ref).catch(() => undefined)) as NodeView | undefined;
-    if (node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true) return;
-  }
-  throw new Error(`the node was not ready within ${READY_MS / 1_000} s`);
+    return node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  });
 }

@@ -7,11 +7,14 @@ import type { Progress } from '../programs/build.ts';
 import { startNode, type NodeCluster, type NodeOptions } from './node.ts';
 import { startSink } from './sink.ts';
 
-/** A node with the operator in pods of it, and a sink where Lumigo would be. */
-export interface NodeWithOperator {
+export interface BareNode {
   readonly node: NodeCluster;
-  readonly installation: Installation;
   readonly sink: RemoteSink;
+}
+
+/** A node with the operator in pods of it. */
+export interface NodeWithOperator extends BareNode {
+  readonly installation: Installation;
 }
 
 export interface NodeOperatorOptions extends Omit<NodeOptions, 'images'> {
@@ -22,13 +25,22 @@ const READY_MS = 120_000;
 
 export async function startNodeWithOperator(options: NodeOperatorOptions = {}): Promise<NodeWithOperator> {
   const progress: Progress = options.onProgress ?? (() => undefined);
-  const images = await ensureImages(progress);
+  const bare = await startNodeWithSink(options);
+  try {
+    progress('the node is ready; installing the operator');
+    return { ...bare, installation: await installOnNode(bare.node, bare.sink.url, options.settings) };
+  } catch (error) {
+    await bare.node.stop();
+    throw error;
+  }
+}
+
+/** A node that has every image, and a sink where Lumigo would be; nothing is installed. */
+export async function startNodeWithSink(options: Omit<NodeOptions, 'images'> = {}): Promise<BareNode> {
+  const images = await ensureImages(options.onProgress ?? (() => undefined));
   const node = await startNode({ ...options, images });
   try {
-    const sink = await startSink(node);
-    progress('the node is ready; installing the operator');
-    const installation = await installOnNode(node, sink.url, options.settings);
-    return { node, installation, sink };
+    return { node, sink: await startSink(node) };
   } catch (error) {
     await node.stop();
     throw error;

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { whenAnswering } from '../control-plane/processes.ts';
 import { RemoteSink } from '../otlp-sink/remote.ts';
 import type { NodeCluster } from './node.ts';
 
@@ -25,16 +25,12 @@ export async function startSink(node: NodeCluster): Promise<RemoteSink> {
     folder: node.dir,
     guardian: node.guardian,
   });
-  let dead: string | undefined;
-  void running.died.then((said) => (dead = said));
   const sink = new RemoteSink(`http://${host}:${PORT}`);
-  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(100)) {
-    if (dead !== undefined) throw new Error(dead);
-    const answers = await sink.received().then(
+  await whenAnswering({ complaint: 'the sink did not answer', withinMs: READY_MS, processes: [running] }, () =>
+    sink.received().then(
       () => true,
       () => false,
-    );
-    if (answers) return sink;
-  }
-  throw new Error(`the sink did not answer within ${READY_MS / 1_000} s`);
+    ),
+  );
+  return sink;
 }

@@ -1,8 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { components, oldestGo } from './components.ts';
 
-/** What `go version` says. @throws Error with a sentence where there is no Go, or one that is too old. */
-export function goVersion(): string {
+let known: string | undefined;
+
+/** What `go version` says; asked once in a process. @throws Error with a sentence where there is no Go, or one that is too old. */
+export const goVersion = (): string => (known ??= askVersion());
+
+function askVersion(): string {
   const { stdout, error } = spawnSync('go', ['version'], { encoding: 'utf8', env: goEnvironment() });
   const needed = oldestGo.join('.');
   if (error !== undefined)

@@ -77,8 +77,8 @@ export class Bench {
   }
 
   /** A Secret and a Lumigo, waited for until it is active. */
-  async activate(namespace: string, spec: object = {}): Promise<void> {
-    await this.secret(namespace);
+  async activate(namespace: string, spec: object = {}, token = validToken): Promise<void> {
+    await this.secret(namespace, token);
     await this.lumigo(namespace, spec);
     await this.whenActive(namespace);
   }

@@ -65,9 +65,7 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
       // Pods need it; where no controller manager runs nobody else makes it.
       const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
       await apply(operator.cluster.client, account);
-      await bench.secret(namespace, token);
-      await bench.lumigo(namespace, spec);
-      await bench.whenActive(namespace);
+      await bench.activate(namespace, spec, token);
       return namespace;
     },
     async whenCollecting(namespace, timeoutMs = 10_000) {

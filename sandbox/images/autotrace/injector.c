@@ -12,20 +12,18 @@
 #define MOST 8192
 
 /* Joins what is there with what is ours, unless a parent process has done so already. */
-static void join(const char *name, const char *first, const char *separator, const char *second, const char *ours) {
-  const char *there = getenv(name);
+static void join(const char *name, const char *ours, const char *separator, int ours_first) {
   static char joined[MOST];
+  const char *there = getenv(name);
   if (there == 0 || *there == 0) {
     setenv(name, ours, 1);
     return;
   }
   if (strstr(there, ours) != 0) return;
-  if (first == 0) first = there;
-  if (second == 0) second = there;
-  if (strlen(first) + strlen(separator) + strlen(second) >= MOST) return;
-  strcpy(joined, first);
+  if (strlen(ours) + strlen(separator) + strlen(there) >= MOST) return;
+  strcpy(joined, ours_first ? ours : there);
   strcat(joined, separator);
-  strcat(joined, second);
+  strcat(joined, ours_first ? there : ours);
   setenv(name, joined, 1);
 }
 
@@ -39,8 +37,8 @@ __attribute__((constructor)) static void lumigo_injector(void) {
   const char *name = strrchr(path, '/');
   name = name == 0 ? path : name + 1;
   if (strcmp(name, "node") == 0 || strcmp(name, "nodejs") == 0) {
-    if (access(NODE_HOOK, R_OK) == 0) join("NODE_OPTIONS", 0, " ", "--require " NODE_HOOK, "--require " NODE_HOOK);
+    if (access(NODE_HOOK, R_OK) == 0) join("NODE_OPTIONS", "--require " NODE_HOOK, " ", 0);
   } else if (begins(name, "python")) {
-    if (access(PYTHON_HOOK, R_OK) == 0) join("PYTHONPATH", PYTHON_HOOK, ":", 0, PYTHON_HOOK);
+    if (access(PYTHON_HOOK, R_OK) == 0) join("PYTHONPATH", PYTHON_HOOK, ":", 1);
   }
 }
