@@ -4,7 +4,8 @@ import { operatorRequests, type AuditEntry } from '../sandbox/testing/audit.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { startTelemetry, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
 import { everyKind, mutableKinds, workloadOf } from '../sandbox/testing/workloads.ts';
-import { labels, permissions, workloads, type PolicyRule } from './contract.ts';
+import { labels, workloads } from './contract.ts';
+import { permissions, type PolicyRule } from './permissions.ts';
 
 /** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
 let operator: TelemetryBench;

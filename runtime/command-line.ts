@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { injectorOf, fromEnvironment, type RuntimeConfig } from './config.ts';
-import { suffixes } from './contract.ts';
+import { injectorOf, fromEnvironment } from './config.ts';
 import { explain } from './insight/explain.ts';
 import { findConfig } from './insight/installation.ts';
 import { assumedPolicy, preview } from './insight/preview.ts';
@@ -9,6 +8,8 @@ import { connect, type ConnectOptions } from './connection.ts';
 import { createTransport } from './kubernetes/transport.ts';
 import { runManager } from './manager.ts';
 import { prepareTelemetryProxy } from './telemetry.ts';
+import { findInstalled } from './uninstall/find-installed.ts';
+import { leaseOf, setHold, type Installed } from './uninstall/hold.ts';
 import { uninstall } from './uninstall/uninstall.ts';
 
 declare const __OPERATOR_VERSION__: string;
@@ -82,8 +83,9 @@ async function dispatch(flags: Flags, { print, environment }: Surroundings): Pro
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
   try {
     const client = createClient(transport);
+    if (flags.uninstall === true)
+      return await runUninstall(client, await findInstalled(client, environment), flags, print);
     const config = await findConfig(client, environment);
-    if (flags.uninstall === true) return await runUninstall(client, config, flags, print);
     const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print };
     const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
     const isExcluded = (namespace: string) => excluded.has(namespace);
@@ -104,12 +106,13 @@ async function dispatch(flags: Flags, { print, environment }: Surroundings): Pro
 
 async function runUninstall(
   client: Client,
-  config: RuntimeConfig,
+  installed: Installed | undefined,
   { deadline }: Flags,
   print: (text: string) => void,
 ): Promise<void> {
-  const lease = { namespace: config.operatorNamespace, name: config.operatorName + suffixes.lease };
+  const lease = installed === undefined ? undefined : leaseOf(installed);
   const stuck = await uninstall({ client, lease, deadlineMs: deadline * 1_000, print });
+  if (stuck.length === 0 && installed !== undefined) await setHold(client, installed, false);
   if (stuck.length > 0)
     throw new Error(
       `not everything could be removed in ${deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,

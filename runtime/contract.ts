@@ -35,6 +35,9 @@ export const optInDefaults = {
   logs: false,
 } as const;
 
+/** Holds the operator's own account and rights while there is something that it would have to clean up. */
+export const holdFinalizer = 'operator.lumigo.io/clean-up';
+
 export const annotations = {
   /** On the workload: what was changed last, when, for which settings (injection/stamp.ts). */
   instrumentation: 'operator.lumigo.io/instrumentation',
@@ -179,8 +182,9 @@ export const suffixes = {
   lease: '-leader',
 } as const;
 
+export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
 /** Finds the manager's Deployment, whatever the installation's name. */
-export const managerSelector = 'app.kubernetes.io/part-of=lumigo,app.kubernetes.io/component=controller-manager';
+export const managerSelector = `${partOfSelector},app.kubernetes.io/component=controller-manager`;
 export const managerContainer = 'manager';
 
 export const fieldManager = 'lumigo-operator';
@@ -194,52 +198,3 @@ export const eventReasons = {
   cannotRemove: 'LumigoCannotRemoveInstrumentation',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
 } as const;
-
-export interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-  /** Only objects of these names; `NAME` stands for the installation's. */
-  readonly resourceNames?: readonly string[];
-}
-
-/** What the operator's ServiceAccount may do, and a test proves that it does all of it (runtime/access.cluster.test.ts). */
-export const permissions = {
-  cluster: [
-    { apiGroups: ['operator.lumigo.io'], resources: ['lumigoes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
-    { apiGroups: ['operator.lumigo.io'], resources: ['lumigoes/status'], verbs: ['patch'] },
-    {
-      apiGroups: ['apps'],
-      resources: ['deployments', 'daemonsets', 'statefulsets', 'replicasets'],
-      verbs: ['get', 'list', 'watch', 'patch'],
-    },
-    { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['get', 'list', 'watch', 'patch'] },
-    { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
-    { apiGroups: [''], resources: ['events'], verbs: ['create'] },
-    {
-      apiGroups: ['admissionregistration.k8s.io'],
-      resources: ['mutatingwebhookconfigurations'],
-      verbs: ['get', 'patch'],
-      resourceNames: [`NAME${suffixes.injectorWebhook}`],
-    },
-    // Its uid is what a cluster is known by.
-    { apiGroups: [''], resources: ['namespaces'], verbs: ['get'], resourceNames: ['kube-system'] },
-  ],
-  /** What the telemetry proxy collects, and finds senders' pods by; it has a role of its own. */
-  telemetryProxy: [
-    { apiGroups: [''], resources: ['pods', 'events'], verbs: ['list', 'watch'] },
-    {
-      apiGroups: ['apps'],
-      resources: ['deployments', 'daemonsets', 'statefulsets', 'replicasets'],
-      verbs: ['list', 'watch'],
-    },
-    { apiGroups: ['batch'], resources: ['cronjobs', 'jobs'], verbs: ['list', 'watch'] },
-  ],
-  ownNamespace: [
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
-    // The webhook's certificate. What is to be created has no name yet that a rule could know.
-    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-    { apiGroups: [''], resources: ['secrets'], verbs: ['patch'], resourceNames: [`NAME${suffixes.certificates}`] },
-  ],
-} as const satisfies Readonly<Record<string, readonly PolicyRule[]>>;

@@ -9,6 +9,7 @@ import type { LumigoResource } from './injection/types.ts';
 import { createClient } from './kubernetes/client.ts';
 import { elect } from './kubernetes/leader-election.ts';
 import { listWatch } from './kubernetes/list-watch.ts';
+import { ownersOf } from './kubernetes/owners.ts';
 import { createTransport, type Transport } from './kubernetes/transport.ts';
 import { createLogger } from './logging.ts';
 import { LumigoStore } from './lumigo-store.ts';
@@ -19,6 +20,8 @@ import { createTelemetryProxy, secretReader } from './telemetry.ts';
 import type { TelemetryProxy } from './telemetry-proxy/proxy.ts';
 import { certificateSource, certificateStoreOf, type CertificateStore } from './certificates.ts';
 import { keepCertificates } from './tls/keeper.ts';
+import { farewell } from './uninstall/farewell.ts';
+import { keepHold, leaseOf } from './uninstall/hold.ts';
 import { serveAdmission } from './webhook/admission.ts';
 
 /** Connections for writes and reads; watches and the Lease have their own. */
@@ -73,6 +76,12 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
   await lead({ ...running, config, lumigoWatch, telemetry, certificates });
   await proxying;
   await admission.close(config.drainSeconds);
+  await farewell({
+    client: createClient(transport),
+    installed: config,
+    removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
+    logger,
+  });
   transport.close();
   health.close();
   metricsServer.close();
@@ -145,8 +154,8 @@ function lead(
   metrics.leader.set(0);
   return elect({
     client,
-    namespace: config.operatorNamespace,
-    name: config.operatorName + suffixes.lease,
+    ...leaseOf(config),
+    owners: () => ownersOf(client, config.operatorNamespace, `${config.operatorName}${suffixes.manager}`),
     identity: config.podName,
     signal,
     logger,
@@ -176,6 +185,15 @@ function lead(
         watch: (kind, handler) => watchWorkloads({ ...running, signal: term.signal }, kind, handler),
       });
       lumigoWatch.listener = reconciling.onLumigo;
+      void reconciling.synced.then(() =>
+        keepHold({
+          client,
+          installed: config,
+          needed: () => lumigoes.namespaces().length > 0 || reconciling.isAnyInstrumented(),
+          logger,
+          signal: term.signal,
+        }),
+      );
       telemetry.lead({ onToken: reconciling.onToken, onProblem: reconciling.onTelemetry });
     },
     onStoppedLeading: () => {

@@ -1,6 +1,7 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { permissions, suffixes, type PolicyRule } from '../../runtime/contract.ts';
+import { suffixes } from '../../runtime/contract.ts';
+import { permissions, type PolicyRule } from '../../runtime/permissions.ts';
 import type { Settings } from '../settings-schema.ts';
 import { labels } from './labels.ts';
 
@@ -8,12 +9,14 @@ import { labels } from './labels.ts';
 export const operatorUser = ({ name, namespace }: Settings): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
-const rules = (granted: readonly PolicyRule[], name: string): k8s.PolicyRule[] =>
+const rules = (granted: readonly PolicyRule[], { name, namespace }: Settings): k8s.PolicyRule[] =>
   granted.map(({ apiGroups, resources, verbs, resourceNames }) => ({
     apiGroups: [...apiGroups],
     resources: [...resources],
     verbs: [...verbs],
-    ...(resourceNames === undefined ? {} : { resourceNames: resourceNames.map((each) => each.replace('NAME', name)) }),
+    ...(resourceNames === undefined
+      ? {}
+      : { resourceNames: resourceNames.map((each) => each.replace('NAME', name).replace('{namespace}', namespace)) }),
   }));
 
 /** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
@@ -40,7 +43,7 @@ export class Access extends Construct {
       const clusterRole = `${name}${suffix}`;
       new k8s.KubeClusterRole(this, id, {
         metadata: { name: clusterRole, labels: common },
-        rules: rules(granted, name),
+        rules: rules(granted, settings),
       });
       new k8s.KubeClusterRoleBinding(this, `${id}-binding`, {
         metadata: { name: clusterRole, labels: common },
@@ -52,7 +55,7 @@ export class Access extends Construct {
     const role = `${name}${suffixes.leaderElectionRole}`;
     new k8s.KubeRole(this, 'role', {
       metadata: { name: role, namespace, labels: common },
-      rules: rules(permissions.ownNamespace, name),
+      rules: rules(permissions.ownNamespace, settings),
     });
     new k8s.KubeRoleBinding(this, 'role-binding', {
       metadata: { name: role, namespace, labels: common },

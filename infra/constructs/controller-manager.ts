@@ -90,7 +90,8 @@ function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps,
   return {
     ...operatorPod(settings),
     priorityClassName,
-    terminationGracePeriodSeconds: 30,
+    // Enough to clean up when the whole operator is removed (runtime/uninstall/farewell.ts); otherwise it takes some seconds.
+    terminationGracePeriodSeconds: 75,
     // The manager has to find the telemetry proxy's process, to tell it of a new configuration.
     shareProcessNamespace: true,
     topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({

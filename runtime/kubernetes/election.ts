@@ -1,5 +1,6 @@
 import type { Client } from './client.ts';
 import type { Log } from './log.ts';
+import type { OwnerReference } from './owners.ts';
 import type { Lease } from './plan-lease.ts';
 
 export interface LeadingContext {
@@ -14,6 +15,8 @@ export interface ElectionOptions {
   readonly namespace: string;
   /** The Lease's name. */
   readonly name: string;
+  /** Whose the Lease is, if it has to be made: it goes with them. Default: nobody's. */
+  readonly owners?: (() => Promise<readonly OwnerReference[]>) | undefined;
   /** Who we are; the pod's name. Two processes must never have the same at the same time. */
   readonly identity: string;
   /** How long a holder that fell silent keeps the others waiting. Default 15. */

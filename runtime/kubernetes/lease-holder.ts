@@ -1,4 +1,5 @@
 import type { Client } from './client.ts';
+import type { ElectionOptions } from './election.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './errors.ts';
 import type { ResourceRef } from './paths.ts';
 import { heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
@@ -7,6 +8,7 @@ export interface LeaseHolderOptions {
   readonly client: Client;
   readonly namespace: string;
   readonly name: string;
+  readonly owners?: ElectionOptions['owners'];
   readonly identity: string;
   readonly leaseDurationSeconds: number;
   /** Of one request. */
@@ -43,17 +45,20 @@ export class LeaseHolder {
   }
 
   async #write(lease: Lease | undefined, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
-    const { client, namespace, name } = this.#options;
-    const collection = { ...leases, namespace };
-    const written =
-      lease === undefined
-        ? client
-            .create(collection, { ...leaseType, metadata: { namespace, name }, spec }, this.#call(signal))
-            .catch(undefinedIf(isAlreadyExists))
-        : client
-            .update(this.#ref, { ...lease, spec }, this.#call(signal))
-            .catch(undefinedIf((error) => isConflict(error) || isNotFound(error)));
-    return (await written)?.object;
+    if (lease === undefined) return this.#create(spec, signal);
+    const written = await this.#options.client
+      .update(this.#ref, { ...lease, spec }, this.#call(signal))
+      .catch(undefinedIf((error) => isConflict(error) || isNotFound(error)));
+    return written?.object;
+  }
+
+  async #create(spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name, owners } = this.#options;
+    const metadata = { namespace, name, ...(owners === undefined ? {} : { ownerReferences: await owners() }) };
+    const written = await client
+      .create({ ...leases, namespace }, { ...leaseType, metadata, spec }, this.#call(signal))
+      .catch(undefinedIf(isAlreadyExists));
+    return written?.object;
   }
 
   #call(signal: AbortSignal | undefined) {

@@ -56,6 +56,8 @@ export interface Reconciling {
   readonly onToken: (namespace: string) => void;
   /** The telemetry proxy collects as it should, or does not: then why, and for which Lumigo resources. */
   readonly onTelemetry: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
+  /** Whether any workload of the cluster is instrumented. */
+  readonly isAnyInstrumented: () => boolean;
   readonly synced: Promise<void>;
 }
 
@@ -170,6 +172,7 @@ export function startReconciling(options: LeaderOptions): Reconciling {
           logger.warn({ namespace: lumigo.metadata.namespace, problem: describeError(error) }, 'event not posted');
         });
     },
+    isAnyInstrumented: () => store.isAnyInstrumented(),
     synced,
   };
 }

@@ -95,6 +95,12 @@ export class WorkloadStore {
     return size;
   }
 
+  isAnyInstrumented(): boolean {
+    for (const there of this.#namespaces.values())
+      for (const record of there.values()) if (isInstrumented(record)) return true;
+    return false;
+  }
+
   namespaces(): string[] {
     return [...this.#namespaces.keys()];
   }

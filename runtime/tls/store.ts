@@ -1,6 +1,7 @@
 import { certificateFiles, fieldManager } from '../contract.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/client.ts';
 import { isNotFound } from '../kubernetes/errors.ts';
+import { ownersOf } from '../kubernetes/owners.ts';
 import type { CertificateFiles } from './inspect.ts';
 import type { StoredPair, Trust } from './keeper.ts';
 
@@ -53,7 +54,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
         name: secret,
         namespace,
         labels,
-        ownerReferences: await owners(client, namespace, deployment),
+        ownerReferences: await ownersOf(client, namespace, deployment),
       };
       const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: dataOf(files) };
       await client.create(secrets, object, { fieldManager });
@@ -80,14 +81,6 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
       await client.patch(webhooks, guarded(before.resourceVersion, operations), { fieldManager });
     },
   };
-}
-
-/** The operator's Deployment; beside a cluster there is none. */
-async function owners(client: Client, namespace: string, name: string) {
-  const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace, name };
-  const found = await orMissing(client.get(deployments, { metadataOnly: true }));
-  if (found === undefined) return [];
-  return [{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid: found.metadata.uid }];
 }
 
 async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {

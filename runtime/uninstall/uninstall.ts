@@ -9,13 +9,24 @@ import { isManagerAlive, planUninstall, whyStuck, type LeaseView } from './plan-
 import { isAnyInstrumented, isOptedIn, removeInstrumentation } from './remove-instrumentation.ts';
 import { standDown } from './stand-down.ts';
 
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 export interface UninstallOptions {
   readonly client: Client;
-  readonly lease: { readonly namespace: string; readonly name: string };
+  /** The leader's; undefined where no operator is left that could have one. */
+  readonly lease: LeaseName | undefined;
   readonly deadlineMs: number;
   /** A line for whoever watches. */
   readonly print: (line: string) => void;
   readonly intervalMs?: number;
+  /**
+   * No manager is left that would answer, whatever the Lease says, and nobody comes after the caller: what is stuck at the
+   * deadline holds up no Lumigo, and so no namespace, any longer.
+   */
+  readonly isLast?: boolean;
 }
 
 const INTERVAL_MS = 1_000;
@@ -37,7 +48,10 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
   for (let told = Date.now(); left.length > 0; await sleep(intervalMs)) {
     left = await takeStep(left, options, problems);
     if (left.length === 0) break;
-    if (Date.now() > deadline) return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
+    if (Date.now() > deadline) {
+      if (options.isLast === true) await Promise.all(left.map((lumigo) => letGo(client, lumigo)));
+      return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
+    }
     if (Date.now() - told < PROGRESS_MS) continue;
     told = Date.now();
     print(
@@ -54,7 +68,7 @@ async function takeStep(
   problems: Map<string, readonly string[]>,
 ): Promise<LumigoResource[]> {
   const { client, print } = options;
-  const step = planUninstall(left, isManagerAlive(await readLease(options), Date.now()));
+  const step = planUninstall(left, await isAnswered(options));
   await Promise.all(step.toDelete.map((lumigo) => attempt(lumigo, problems, () => deleteLumigo(client, lumigo))));
   for (const lumigo of step.toRelease) await attempt(lumigo, problems, () => release(client, lumigo, print));
   return listLumigoes(client);
@@ -67,7 +81,7 @@ async function cleanOptedIn(options: UninstallOptions): Promise<readonly string[
     print('No Lumigo is left, and no workload that it instrumented.');
     return [];
   }
-  if (isManagerAlive(await readLease(options), Date.now())) await standDown(client, lease);
+  if (lease !== undefined && (await isAnswered(options))) await standDown(client, lease);
   const { removed, problems } = await removeInstrumentation(client, { wanted: isOptedIn });
   print(`No Lumigo is left. Removed the injection from ${counted(removed, 'workload')} opted in by label.`);
   return problems;
@@ -113,7 +127,7 @@ async function release(
   lumigo: LumigoResource,
   print: (line: string) => void,
 ): Promise<readonly string[]> {
-  const { namespace, name, finalizers = [], resourceVersion = '' } = lumigo.metadata;
+  const { namespace } = lumigo.metadata;
   const policy = policyOf([lumigo]);
   if (policy.state === 'deleting' && policy.remove) {
     const wanted = (workload: Workload) => !isOptedIn(workload);
@@ -122,13 +136,22 @@ async function release(
       print(`No manager answers; removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
     if (problems.length > 0) return problems;
   }
-  const value = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
-  const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
-  await client.patch({ ...contract, namespace, name }, patch);
+  await letGo(client, lumigo);
   return [];
 }
 
-async function readLease({ client, lease }: UninstallOptions): Promise<LeaseView | undefined> {
+async function letGo(client: Client, lumigo: LumigoResource): Promise<void> {
+  const { namespace, name, finalizers = [], resourceVersion = '' } = lumigo.metadata;
+  const value = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
+  const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
+  await client.patch({ ...contract, namespace, name }, patch);
+}
+
+const isAnswered = async ({ client, lease, isLast = false }: UninstallOptions): Promise<boolean> =>
+  lease !== undefined && !isLast && isManagerAlive(await readLease(client, lease), Date.now());
+
+/** What the leader's Lease says; undefined where there is none. */
+export async function readLease(client: Client, lease: LeaseName): Promise<LeaseView | undefined> {
   try {
     const found = await client.get({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases', ...lease });
     const {

@@ -24,7 +24,8 @@ export interface Launch {
   readonly guardian: Guardian;
 }
 
-const INSIST_MS = 5_000;
+/** A manager that cleans up before it ends takes some seconds. */
+const INSIST_MS = 15_000;
 
 /** Starts a program whose output goes to a log in the cluster's folder; the guardian ends it when nobody else does. */
 export function launch({ name, path, args, folder, environment, guardian }: Launch): Running {

@@ -44,6 +44,14 @@ function kubectl(...args: readonly string[]): string {
   return stdout;
 }
 
+/** Whatever of the operator belongs to no namespace, and its own. */
+function left(): string[] {
+  const kinds = 'namespace,crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass';
+  return kubectl('get', kinds, '-o', 'name')
+    .split('\n')
+    .filter((name) => name.includes('lumigo'));
+}
+
 describe('the plain manifests', () => {
   it('bring an operator that needs nothing else, a certificate least of all', async () => {
     kubectl('apply', '--server-side', '-f', file);
@@ -72,18 +80,22 @@ describe('the plain manifests', () => {
     expect(kubectl('diff', '--server-side', '-f', file)).toBe('');
   });
 
-  it('leave nothing when the Lumigo resources are deleted and then they', async () => {
-    kubectl('delete', 'lumigo', '--all', '--all-namespaces', '--timeout=60s');
+  it('D42, D43: leave nothing when all of them are deleted at once, and no workload instrumented', async () => {
+    kubectl('delete', '-f', file, '--timeout=120s');
+    expect(left()).toEqual([]);
     await bench.whenRunning('shop', 'front', { instrumented: false });
-    kubectl('delete', '-f', file, '--timeout=90s');
-    const left = kubectl(
-      ...[
-        'get',
-        'namespace,crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass',
-        '-o',
-        'name',
-      ],
-    );
-    expect(left.split('\n').filter((name) => name.includes('lumigo'))).toEqual([]);
+  });
+
+  it('D42: leave no workload instrumented and nothing stuck when their namespace is deleted first', async () => {
+    kubectl('apply', '--server-side', '-f', file);
+    kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
+    await whenOperatorReady(node);
+    await bench.namespace('shop');
+    await bench.whenRunning('shop', 'front');
+    kubectl('delete', 'namespace', 'lumigo-system', '--timeout=120s');
+    await bench.whenRunning('shop', 'front', { instrumented: false });
+    expect(kubectl('get', 'lumigo', '--all-namespaces', '-o', 'name')).toBe('');
+    kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=60s');
+    expect(left()).toEqual([]);
   });
 });

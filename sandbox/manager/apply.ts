@@ -21,9 +21,10 @@ export function collectionOf({ apiVersion, kind, metadata }: Applied) {
   return { group, version, plural: irregular[kind] ?? `${kind.toLowerCase()}s`, namespace: metadata.namespace };
 }
 
+export const refOf = (object: Applied) => ({ ...collectionOf(object), name: object.metadata.name });
+
 /** Server-side apply with strict validation, as a GitOps tool does it: a field that the API does not know is an error. */
 export async function apply(client: Client, manifest: Applied, fieldManager = 'sandbox'): Promise<KubernetesObject> {
-  const ref = { ...collectionOf(manifest), name: manifest.metadata.name };
   const options = { fieldManager, fieldValidation: 'Strict' } as const;
-  return (await client.patch(ref, { kind: 'apply', body: manifest, force: true }, options)).object;
+  return (await client.patch(refOf(manifest), { kind: 'apply', body: manifest, force: true }, options)).object;
 }

@@ -4,17 +4,11 @@ import type { LumigoResource, PodTemplate, Workload } from '../../runtime/inject
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import { isNotFound } from '../../runtime/kubernetes/errors.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/objects.ts';
+import { collectionOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 
 /** A token of the right shape that belongs to nobody. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
-
-const plurals: Readonly<Record<string, string>> = {
-  Namespace: 'namespaces',
-  Secret: 'secrets',
-  Lumigo: contract.plural,
-  ResourceQuota: 'resourcequotas',
-};
 
 export interface EventView {
   readonly reason: string;
@@ -136,10 +130,4 @@ export class Bench {
         throw new Error(`${kind.kind} ${name} is ${expected ? 'not' : 'still'} instrumented`);
     });
   }
-}
-
-function collectionOf({ apiVersion, kind, metadata }: Manifest) {
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-  const plural = plurals[kind] ?? `${kind.toLowerCase()}s`;
-  return { group: group ?? '', version: version ?? '', plural, namespace: metadata.namespace };
 }
