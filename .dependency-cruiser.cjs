@@ -15,7 +15,8 @@ module.exports = {
       name: 'core-is-pure',
       severity: 'error',
       from: { path: PURE, pathNot: '\\.(test|arbitrary|oracle)\\.ts$' },
-      to: { path: '^node:|node_modules/|^runtime/kubernetes/', dependencyTypesNot: ['type-only'] },
+      // semver is as pure as they are.
+      to: { path: '^node:|node_modules/(?!(@types/)?semver/)|^runtime/kubernetes/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'duties-are-independent',

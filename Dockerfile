@@ -1,5 +1,6 @@
-# The operator's image: Node.js and one bundled program. `docker build -t lumigo-operator .`; for several architectures
-# `docker buildx build --platform linux/amd64,linux/arm64 .`, since nothing that is built depends on one.
+# The operator's images. `docker build -t lumigo-operator .` makes the operator's own (Node.js and one bundled program),
+# `docker build --target updater -t lumigo-operator-updater .` that of the updater (the same with Helm). For several
+# architectures `docker buildx build --platform linux/amd64,linux/arm64 .`.
 ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot
 
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
@@ -7,8 +8,22 @@ WORKDIR /src
 COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
+# Helm from its pinned module, by the hashes that the tests use it with.
+FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS helm
+ARG TARGETOS
+ARG TARGETARCH
+WORKDIR /src
+COPY sandbox/programs/helm .
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -mod=mod -trimpath \
+  -ldflags '-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0' -o /out/helm helm.sh/helm/v3/cmd/helm
+
 FROM ${BASE} AS operator
 COPY --from=build /src/dist/runtime /app
 WORKDIR /app
 USER 65532:65532
 ENTRYPOINT ["/nodejs/bin/node", "/app/main.js"]
+
+FROM operator AS updater
+COPY --from=helm /out/helm /usr/local/bin/helm
+
+FROM operator

@@ -1,4 +1,4 @@
-import { Chart } from 'cdk8s';
+import { App, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { Access } from './constructs/access.ts';
 import { ControllerManager } from './constructs/controller-manager.ts';
@@ -9,7 +9,12 @@ import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import { UninstallHook } from './constructs/uninstall-hook.ts';
+import { Updater } from './constructs/updater.ts';
+import { SettingsError } from './settings.ts';
 import type { Settings } from './settings-schema.ts';
+
+const noRelease =
+  'updater.enabled is true, but only Helm has a release to keep current; set it to false, or install the Helm chart';
 
 /**
  * The whole system. The order is the one to apply it in: what others refer to comes first, and the webhook after those
@@ -27,6 +32,17 @@ export class Operator extends Chart {
     new ControllerManager(this, 'controller-manager', { settings, delivery, telemetryProxy });
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
+    if (settings.updater.enabled) this.#addUpdater(settings, delivery);
     if (delivery === 'Helm') new UninstallHook(this, 'uninstall-hook', settings);
+  }
+
+  #addUpdater(settings: Settings, delivery: Delivery): void {
+    if (delivery !== 'Helm') throw new SettingsError([noRelease], 'The settings');
+    // Whatever other settings leave out: switching it on later must not take a right that is missing.
+    const everything = { ...settings, priorityClassName: '', updater: { ...settings.updater, enabled: false } };
+    new Updater(this, 'updater', {
+      settings,
+      release: new Operator(new App(), 'release', everything, delivery).toJson(),
+    });
   }
 }

@@ -1,3 +1,4 @@
+import { validRange } from 'semver';
 import { z } from 'zod';
 
 /**
@@ -51,6 +52,19 @@ const repository = () =>
 /** An amount of memory or disk as Kubernetes writes it. */
 export const quantity = () =>
   text().regex(/^[1-9][0-9]*(\.[0-9]+)?([kMGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
+
+/** A time that comes again and again, as cron writes it. */
+export const schedule = () =>
+  text().regex(
+    /^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[-0-9*/,]+ [-0-9*/,]+ [-0-9*/,?]+ [-0-9A-Za-z*/,]+ [-0-9A-Za-z*/,?]+)$/,
+    'must be five fields as cron has them, such as "17 3 * * *"',
+  );
+
+/** Versions as npm and Helm describe them, or nothing. */
+export const versionRange = () =>
+  text().refine((range) => range === '' || validRange(range) !== null, {
+    error: 'must be a range of semantic versions, such as ^1.2.0 or ">=1.2 <3", or empty',
+  });
 
 /** A map with these settings and no others. */
 export const fields = <T extends z.core.$ZodLooseShape>(shape: T) =>

@@ -11,6 +11,10 @@ import { prepareTelemetryProxy } from './telemetry.ts';
 import { findInstalled } from './uninstall/find-installed.ts';
 import { leaseOf, setHold, type Installed } from './uninstall/hold.ts';
 import { uninstall } from './uninstall/uninstall.ts';
+import { fromEnvironment as updaterFromEnvironment } from './updater/config.ts';
+import { openHelm } from './updater/helm.ts';
+import { update } from './updater/update.ts';
+import { createLogger } from './logging.ts';
 
 declare const __OPERATOR_VERSION__: string;
 
@@ -26,6 +30,7 @@ interface Flags extends ConnectOptions {
   readonly assumeLumigo?: boolean;
   readonly explain?: string;
   readonly namespace?: string;
+  readonly update?: boolean;
   readonly prepareTelemetryProxy?: boolean;
 }
 
@@ -53,6 +58,7 @@ export function createProgram({ print, environment }: Surroundings): Command {
     .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
     .option('--uninstall', 'delete every Lumigo resource, wait until the injection is removed, and say what is stuck')
     .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
+    .option('--update', 'upgrade the Helm release to the newest chart that the settings allow (the updater does this)')
     .addOption(
       new Option(
         '--prepare-telemetry-proxy',
@@ -75,33 +81,37 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
 }
 
 async function dispatch(flags: Flags, { print, environment }: Surroundings): Promise<void> {
-  const chosen = [flags.uninstall, flags.preview, flags.explain].filter((flag) => flag !== undefined);
-  if (chosen.length > 1) throw new Error('--uninstall, --preview and --explain exclude each other; choose one');
+  const chosen = [flags.uninstall, flags.preview, flags.explain, flags.update].filter((flag) => flag !== undefined);
+  if (chosen.length > 1)
+    throw new Error('--uninstall, --preview, --explain and --update exclude each other; choose one');
   if (flags.prepareTelemetryProxy === true) return prepareTelemetryProxy(fromEnvironment(environment));
   if (chosen.length === 0) return runManager(fromEnvironment(environment), flags);
   const connection = await connect(flags, environment);
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
+  const client = createClient(transport);
   try {
-    const client = createClient(transport);
+    if (flags.update === true) return await runUpdate(client, flags, environment);
     if (flags.uninstall === true)
       return await runUninstall(client, await findInstalled(client, environment), flags, print);
-    const config = await findConfig(client, environment);
-    const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print };
-    const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
-    const isExcluded = (namespace: string) => excluded.has(namespace);
-    const { namespace } = flags;
-    if (flags.explain !== undefined)
-      return await explain({
-        ...context,
-        isExcluded,
-        target: flags.explain,
-        namespace: namespace ?? connection.namespace ?? 'default',
-      });
-    const assume = flags.assumeLumigo === true ? assumedPolicy : undefined;
-    return await preview({ ...context, isExcluded, assume, ...(namespace === undefined ? {} : { namespace }) });
+    await runInsight(client, { ...flags, ownNamespace: connection.namespace }, { print, environment });
   } finally {
     transport.close();
   }
+}
+
+async function runInsight(
+  client: Client,
+  flags: Flags & { readonly ownNamespace: string | undefined },
+  { print, environment }: Surroundings,
+): Promise<void> {
+  const config = await findConfig(client, environment);
+  const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
+  const isExcluded = (namespace: string) => excluded.has(namespace);
+  const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print, isExcluded };
+  const { namespace, explain: target, assumeLumigo, ownNamespace = 'default' } = flags;
+  if (target !== undefined) return explain({ ...context, target, namespace: namespace ?? ownNamespace });
+  const assume = assumeLumigo === true ? assumedPolicy : undefined;
+  return preview({ ...context, assume, ...(namespace === undefined ? {} : { namespace }) });
 }
 
 async function runUninstall(
@@ -117,6 +127,24 @@ async function runUninstall(
     throw new Error(
       `not everything could be removed in ${deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
     );
+}
+
+async function runUpdate(client: Client, flags: Flags, environment: NodeJS.ProcessEnv): Promise<void> {
+  const config = updaterFromEnvironment(environment);
+  const helm = openHelm({
+    namespace: config.operatorNamespace,
+    environment,
+    flags: [
+      ...(flags.kubeconfig === undefined ? [] : ['--kubeconfig', flags.kubeconfig]),
+      ...(flags.context === undefined ? [] : ['--kube-context', flags.context]),
+    ],
+  });
+  try {
+    if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
+      throw new Error('the operator was not updated; the log says why');
+  } finally {
+    helm.close();
+  }
 }
 
 function seconds(text: string): number {

@@ -1,5 +1,5 @@
 import { excludedNamespaces, mounts, ports } from './contract.ts';
-import { ConfigError } from './errors.ts';
+import { environmentTable, field, integer, list, name, nonEmpty, oneOf, port, text, url } from './environment.ts';
 import type { InjectorSettings } from './injection/types.ts';
 
 /**
@@ -66,50 +66,7 @@ export interface RuntimeConfig {
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
 }
 
-interface Field<T> {
-  readonly variable: string;
-  readonly fallback?: T;
-  /** Returns the value, or throws the rest of a sentence that begins with the variable's name. */
-  readonly parse: (text: string) => T;
-  readonly format: (value: T) => string;
-}
-
-const text = (pattern: RegExp, meaning: string) => (value: string) => {
-  if (!pattern.test(value)) throw new Error(`must be ${meaning}`);
-  return value;
-};
-
-function oneOf<T extends string>(...values: readonly T[]) {
-  return (value: string): T => {
-    const found = values.find((known) => known === value);
-    if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`);
-    return found;
-  };
-}
-
-const integer = (min: number, max: number) => (value: string) => {
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < min || number > max)
-    throw new Error(`must be a whole number from ${min} to ${max}`);
-  return number;
-};
-
-const names = (value: string): readonly string[] => value.split(',').filter((name) => name !== '');
-const port = integer(1, 65_535);
-const name = text(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'a Kubernetes name (lower-case letters, digits, - and .)');
-const nonEmpty = text(/\S/, 'set');
-const url = text(/^https?:\/\/[^/\s]+(\/.*[^/])?$/, 'an http(s) URL without a trailing slash');
-
-function field<T>(variable: string, parse: (text: string) => T, fallback?: T): Field<T> {
-  return { variable, parse, format: String, ...(fallback === undefined ? {} : { fallback }) };
-}
-
-const list = (variable: string, fallback: readonly string[]): Field<readonly string[]> => ({
-  ...field<readonly string[]>(variable, names, fallback),
-  format: (value) => value.join(','),
-});
-
-const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } = {
+export const { variableOf, toEnvironment, fromEnvironment } = environmentTable<RuntimeConfig>({
   version: field('LUMIGO_OPERATOR_VERSION', nonEmpty),
   operatorName: field('LUMIGO_OPERATOR_NAME', name),
   operatorNamespace: field('LUMIGO_OPERATOR_NAMESPACE', name),
@@ -159,50 +116,7 @@ const fields: { readonly [K in keyof RuntimeConfig]: Field<RuntimeConfig[K]> } =
     'serviceAccount',
   ),
   logLevel: field('LUMIGO_LOG_LEVEL', oneOf('error', 'warn', 'info', 'debug'), 'info'),
-};
-
-const keys = Object.keys(fields) as (keyof RuntimeConfig)[];
-
-/** The variable that carries a field, for whoever sets one otherwise than by value (the pod's name comes from the downward API). */
-export const variableOf = (key: keyof RuntimeConfig): string => fields[key].variable;
-
-/** The environment that makes `fromEnvironment` give back `config`. It formats and never validates, so placeholders pass. */
-export function toEnvironment(config: RuntimeConfig): { name: string; value: string }[] {
-  const write = <K extends keyof RuntimeConfig>(key: K) => ({
-    name: fields[key].variable,
-    value: fields[key].format(config[key]),
-  });
-  return keys.map(write);
-}
-
-/**
- * Reads the configuration from an environment.
- * @throws ConfigError with every problem: a missing variable, a value of the wrong form, a LUMIGO_ variable that nobody reads.
- */
-export function fromEnvironment(environment: Readonly<Record<string, string | undefined>>): RuntimeConfig {
-  const problems: string[] = [];
-  const read = (key: keyof RuntimeConfig): unknown => {
-    const { variable, fallback, parse } = fields[key] as Field<unknown>;
-    const value = environment[variable];
-    if (value === undefined || value === '') {
-      if (fallback === undefined) problems.push(`${variable} is not set`);
-      return fallback;
-    }
-    try {
-      return parse(value);
-    } catch (error) {
-      problems.push(`${variable}=${JSON.stringify(value)} ${(error as Error).message}`);
-      return undefined;
-    }
-  };
-  const config = Object.fromEntries(keys.map((key) => [key, read(key)]));
-  const known = new Set(keys.map(variableOf));
-  for (const variable of Object.keys(environment))
-    if (variable.startsWith('LUMIGO_') && !known.has(variable))
-      problems.push(`${variable} is set, but the operator knows no such variable; is it misspelt?`);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config as unknown as RuntimeConfig;
-}
+});
 
 /** The part of the configuration that the injection needs. */
 export const injectorOf = (config: RuntimeConfig): InjectorSettings => ({

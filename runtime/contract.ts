@@ -179,12 +179,16 @@ export const suffixes = {
   leaderElectionRole: '-leader-election-role',
   priorityClass: '-priority',
   uninstall: '-uninstall',
+  updater: '-updater',
   lease: '-leader',
 } as const;
 
 export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
 /** Finds the manager's Deployment, whatever the installation's name. */
 export const managerSelector = `${partOfSelector},app.kubernetes.io/component=controller-manager`;
+/** The Helm chart's. */
+export const chartName = 'lumigo-operator';
+
 export const managerContainer = 'manager';
 
 export const fieldManager = 'lumigo-operator';
@@ -197,4 +201,7 @@ export const eventReasons = {
   cannotUpdate: 'LumigoCannotUpdateInstrumentation',
   cannotRemove: 'LumigoCannotRemoveInstrumentation',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
+  operatorUpdated: 'LumigoOperatorUpdated',
+  operatorUpToDate: 'LumigoOperatorUpToDate',
+  cannotUpdateOperator: 'LumigoCannotUpdateOperator',
 } as const;

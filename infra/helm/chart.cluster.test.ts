@@ -86,6 +86,15 @@ const samples: Readonly<Record<string, unknown>> = {
   'webhook.timeoutSeconds': 9,
   'certificates.issuer': 'external',
   monitoredNamespaces: [{ namespace: 'shop' }, { namespace: 'bank', secretName: 'own', secretKey: 'key' }],
+  'updater.enabled': true,
+  'updater.schedule': '@weekly',
+  'updater.repository': 'http://charts.example:8080/lumigo',
+  'updater.versions': '>=1.2 <3',
+  'updater.timeoutSeconds': 77,
+  'updater.image.repository': 'registry.example/updater',
+  'updater.image.tag': 'next',
+  'updater.image.digest': `sha256:${'c'.repeat(64)}`,
+  'updater.resources': { limits: { memory: '1Gi' } },
   'debug.enabled': true,
   imagePullSecrets: [{ name: 'registry' }],
   priorityClassName: 'high',
@@ -99,6 +108,18 @@ const samples: Readonly<Record<string, unknown>> = {
 /** What only goes together with something else. */
 const companions: Readonly<Record<string, object>> = {
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
+  ...Object.fromEntries(
+    [
+      'schedule',
+      'repository',
+      'versions',
+      'timeoutSeconds',
+      'image.repository',
+      'image.tag',
+      'image.digest',
+      'resources',
+    ].map((key) => [`updater.${key}`, { 'updater.enabled': true }]),
+  ),
 };
 
 const nested = (path: string, value: unknown): object =>

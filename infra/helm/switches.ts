@@ -12,6 +12,9 @@ export interface Switch {
 const filled = (path: string): Switch => ({ path, off: '', on: undefined, condition: `$.Values.${path}` });
 
 export const switches: readonly Switch[] = [
+  // Whole objects depend on it, in which other switches have their parts: so they are there in the rendering that all start from.
+  { path: 'updater.enabled', off: true, on: false, condition: 'not $.Values.updater.enabled' },
+  filled('updater.image.digest'),
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'kubernetes', on: 'openshift', condition: 'eq $.Values.platform "openshift"' },
   filled('priorityClassName'),

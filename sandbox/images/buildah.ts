@@ -15,12 +15,12 @@ export interface BuildOptions {
   readonly context: string;
   readonly target?: string;
   readonly args?: Readonly<Record<string, string>>;
-  /** A stage that is not built but stands ready in a folder: `build=FOLDER`. */
-  readonly stage?: string;
+  /** Stages that are not built but stand ready in the context, by name. */
+  readonly stages?: readonly string[];
 }
 
 /** Builds an image from a Dockerfile, without an engine and without a registry. */
-export function buildImage({ name, dockerfile, context, target, args = {}, stage }: BuildOptions): void {
+export function buildImage({ name, dockerfile, context, target, args = {}, stages = [] }: BuildOptions): void {
   buildah(
     'bud',
     '--isolation=chroot',
@@ -31,7 +31,7 @@ export function buildImage({ name, dockerfile, context, target, args = {}, stage
     `--tag=${name}`,
     ...(target === undefined ? [] : [`--target=${target}`]),
     ...Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`),
-    ...(stage === undefined ? [] : [`--build-context=${stage}`]),
+    ...stages.map((stage) => `--build-context=${stage}=${context}`),
     context,
   );
 }

@@ -7,7 +7,8 @@ import type { Progress } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
-import { keyOf, recipes, type Recipe } from './recipes.ts';
+import { keyOf } from './recipe-key.ts';
+import { recipes, type Recipe } from './recipes.ts';
 
 const WAIT_MS = 2_000;
 
@@ -57,7 +58,7 @@ async function build(recipe: Recipe, archive: string, progress: Progress): Promi
 }
 
 async function make(recipe: Recipe, progress: Progress): Promise<void> {
-  const { name, dockerfile, target, base, prepare, isBuildStage } = recipe;
+  const { name, dockerfile, target, base, prepare, stages } = recipe;
   const started = Date.now();
   const context = mkdtempSync(join(tmpdir(), 'lumigo-image-'));
   try {
@@ -68,7 +69,7 @@ async function make(recipe: Recipe, progress: Progress): Promise<void> {
       context,
       ...(target === undefined ? {} : { target }),
       ...(base === undefined ? {} : { args: { BASE: base } }),
-      ...(isBuildStage === true ? { stage: `build=${context}` } : {}),
+      ...(stages === undefined ? {} : { stages }),
     });
     built.add(name);
   } finally {

@@ -1,17 +1,5 @@
-import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { join, relative } from 'node:path';
+import { copyFileSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageReference } from '../../infra/constructs/image.ts';
 import { parseSettings } from '../../infra/settings.ts';
@@ -36,11 +24,11 @@ export interface Recipe {
   readonly pins: readonly string[];
   /** Fills the build context. */
   readonly prepare: (context: string) => Promise<void> | void;
-  /** Whether the prepared context stands for the stage `build`, which an engine would run. */
-  readonly isBuildStage?: boolean;
+  /** Stages of the Dockerfile, which an engine would run, that the prepared context stands for. */
+  readonly stages?: readonly string[];
 }
 
-const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
 const here = (path: string): string => join(repository, 'sandbox', 'images', path);
 
 const settings = parseSettings({}, 'The sandbox');
@@ -72,6 +60,13 @@ const plain =
     mkdirSync(join(context, path, '..'), { recursive: true });
     copyFileSync(binary, join(context, path));
   };
+
+/** The operator's bundled program, where the stage `build` of the Dockerfile leaves it. */
+function program(context: string): void {
+  const stage = join(context, 'src', 'dist');
+  mkdirSync(stage, { recursive: true });
+  cpSync(join(repository, 'dist', 'runtime'), join(stage, 'runtime'), { recursive: true });
+}
 
 /** The published Lumigo distributions, and a library of ours that hands them to Node.js and Python. */
 function autotrace(context: string): void {
@@ -149,11 +144,20 @@ export const recipes: readonly Recipe[] = [
     base: NODE,
     sources: ['Dockerfile', 'runtime', 'package-lock.json'],
     pins: [],
-    isBuildStage: true,
-    prepare: (context) => {
-      const stage = join(context, 'src', 'dist');
-      mkdirSync(stage, { recursive: true });
-      cpSync(join(repository, 'dist', 'runtime'), join(stage, 'runtime'), { recursive: true });
+    stages: ['build'],
+    prepare: program,
+  },
+  {
+    name: imageReference(settings.updater.image),
+    dockerfile: join(repository, 'Dockerfile'),
+    target: 'updater',
+    base: NODE,
+    sources: ['Dockerfile', 'runtime', 'package-lock.json', 'sandbox/programs/helm'],
+    pins: [],
+    stages: ['build', 'helm'],
+    prepare: async (context) => {
+      program(context);
+      await plain('helm', join('out', 'helm'))(context);
     },
   },
   {
@@ -226,23 +230,3 @@ export const recipes: readonly Recipe[] = [
     prepare: plain('pause', 'pause'),
   },
 ];
-
-/** A digest of what a recipe is made of: any change makes another image. */
-export function keyOf({ sources, pins, dockerfile, base }: Recipe): string {
-  const digest = createHash('sha256').update(readFileSync(dockerfile)).update(pins.join('\n'));
-  for (const source of sources) for (const file of filesOf(source)) digest.update(file).update(contentOf(file));
-  const below = recipes.find(({ name }) => name === base);
-  if (below !== undefined) digest.update(keyOf(below));
-  return digest.digest('hex').slice(0, 16);
-}
-
-/** Relative to the repository, so that every checkout has the same images. */
-function filesOf(source: string): readonly string[] {
-  if (!statSync(join(repository, source)).isDirectory()) return [source];
-  return readdirSync(join(repository, source), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
-    .map((entry) => relative(repository, join(entry.parentPath, entry.name)))
-    .toSorted();
-}
-
-const contentOf = (file: string): Buffer => readFileSync(join(repository, file));

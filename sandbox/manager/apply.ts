@@ -1,3 +1,4 @@
+import { groupVersionOf, pluralOf } from '../../infra/plurals.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/objects.ts';
 import type { Metadata } from '../../runtime/injection/types.ts';
@@ -8,18 +9,12 @@ interface Applied {
   readonly metadata: Metadata;
 }
 
-const irregular: Readonly<Record<string, string>> = {
-  Lumigo: 'lumigoes',
-  PriorityClass: 'priorityclasses',
-  NetworkPolicy: 'networkpolicies',
-  Ingress: 'ingresses',
-};
-
 /** Where objects of a kind stand in the API. */
-export function collectionOf({ apiVersion, kind, metadata }: Applied) {
-  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-  return { group, version, plural: irregular[kind] ?? `${kind.toLowerCase()}s`, namespace: metadata.namespace };
-}
+export const collectionOf = ({ apiVersion, kind, metadata }: Applied) => ({
+  ...groupVersionOf(apiVersion),
+  plural: pluralOf(kind),
+  namespace: metadata.namespace,
+});
 
 export const refOf = (object: Applied) => ({ ...collectionOf(object), name: object.metadata.name });
 

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { recipes, repository, type Recipe } from './recipes.ts';
+
+/** A digest of what a recipe is made of: any change makes another image. */
+export function keyOf({ sources, pins, dockerfile, base }: Recipe): string {
+  const digest = createHash('sha256').update(readFileSync(dockerfile)).update(pins.join('\n'));
+  for (const source of sources) for (const file of filesOf(source)) digest.update(file).update(contentOf(file));
+  const below = recipes.find(({ name }) => name === base);
+  if (below !== undefined) digest.update(keyOf(below));
+  return digest.digest('hex').slice(0, 16);
+}
+
+/** Relative to the repository, so that every checkout has the same images. */
+function filesOf(source: string): readonly string[] {
+  if (!statSync(join(repository, source)).isDirectory()) return [source];
+  return readdirSync(join(repository, source), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => relative(repository, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+const contentOf = (file: string): Buffer => readFileSync(join(repository, file));
