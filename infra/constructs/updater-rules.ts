@@ -33,8 +33,8 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
       ...byGroup(cluster).flatMap(({ group, plurals }) => [rule(group, plurals, ['create'])]),
       ...cluster.map((manifest) => named(manifest, change)),
       ...grants(cluster),
-      // Those of the monitored namespaces.
-      rule(lumigo.group, [lumigo.plural], ['create', ...change]),
+      // Those of the monitored namespaces; the chart's notes list them all.
+      rule(lumigo.group, [lumigo.plural], ['list', 'create', ...change]),
     ],
   };
 }

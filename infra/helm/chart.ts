@@ -11,7 +11,7 @@ import { chartValues, valuesSchema } from './values.ts';
 import { TemplateWriter } from './write.ts';
 
 /** The files of the Helm chart by their path in it. It is the one construct tree, rendered with markers for values. */
-export function chartFiles(): Readonly<Record<string, string>> {
+function chartFiles(): Readonly<Record<string, string>> {
   const { templates } = chartTemplates();
   return {
     'Chart.yaml': chartYaml(),
@@ -24,11 +24,13 @@ export function chartFiles(): Readonly<Record<string, string>> {
 }
 
 /** Writes the chart into a folder. */
-export function writeChart(folder: string): void {
-  for (const [path, text] of Object.entries(chartFiles())) {
+export function writeChart(folder: string): Readonly<Record<string, string>> {
+  const files = chartFiles();
+  for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
+  return files;
 }
 
 interface Templates {

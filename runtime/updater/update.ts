@@ -54,8 +54,8 @@ async function attempt(
     await helm.upgrade(release, to, timeoutSeconds);
   } catch (error) {
     const last = (await helm.history(release)).at(-1);
-    const state = `revision ${last?.revision} with ${last?.version} is ${last?.status}`;
-    throw new Error(`${to} could not be installed and was rolled back (${state})`, { cause: error });
+    const state = `revision ${last?.revision}, with ${last?.version}, is ${last?.status}`;
+    throw new Error(`${to} could not be installed; ${state} now`, { cause: error });
   }
   return { outcome: 'operatorUpdated', message: `${from} was upgraded to ${to}` };
 }

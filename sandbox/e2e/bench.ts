@@ -34,8 +34,8 @@ export class NodeBench {
   }
 
   /** Without an operator: the test installs it. */
-  static async bare(): Promise<NodeBench> {
-    return new NodeBench(await startNodeWithSink());
+  static async bare(options: Parameters<typeof startNodeWithSink>[0] = {}): Promise<NodeBench> {
+    return new NodeBench(await startNodeWithSink(options));
   }
 
   stop(): Promise<void> {

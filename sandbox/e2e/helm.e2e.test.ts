@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,32 +6,25 @@ import { writeChart } from '../../infra/helm/chart.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
-import { ensureBinaries } from '../programs/build.ts';
 import { NodeBench } from './bench.ts';
+import { toolOn, type Tool } from './tools.ts';
 
 /** The life of a Helm release on a real node, with the commands that users know. */
 let node: NodeCluster;
 let bench: NodeBench;
-let helm = '';
+let release: Tool;
 let chart = '';
 beforeAll(async () => {
-  helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
   chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(chart);
   bench = await NodeBench.bare();
   node = bench.system.node;
+  release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
 });
 afterAll(async () => {
   await bench?.stop();
   rmSync(chart, { recursive: true, force: true });
 });
-
-function release(...args: readonly string[]): string {
-  const flags = ['--namespace', 'lumigo-system', '--kubeconfig', node.kubeconfig];
-  const { status, stdout, stderr } = spawnSync(helm, [...args, ...flags], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}`);
-  return stdout;
-}
 
 const waiting = ['--wait', '--timeout', '120s'];
 

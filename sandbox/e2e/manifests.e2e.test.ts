@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,19 +8,19 @@ import { parseSettings } from '../../infra/settings.ts';
 import { deployment, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
-import { ensureBinaries } from '../programs/build.ts';
 import { NodeBench } from './bench.ts';
+import { toolOn, type Tool } from './tools.ts';
 
 /** The life of the plain manifests on a real node, with the commands of the README. */
 let node: NodeCluster;
 let bench: NodeBench;
-let program = '';
+let kubectl: Tool;
 let folder = '';
 let file = '';
 beforeAll(async () => {
-  program = (await ensureBinaries(['kubectl'], () => undefined))['kubectl'] ?? '';
   bench = await NodeBench.bare();
   node = bench.system.node;
+  kubectl = await toolOn(node, 'kubectl');
   folder = mkdtempSync(join(tmpdir(), 'lumigo-manifests-'));
   file = join(folder, 'lumigo-operator.k8s.yaml');
   const settings = parseSettings({ endpoint: { otlp: { url: bench.system.sink.url } } });
@@ -36,13 +35,6 @@ afterAll(async () => {
   await bench?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function kubectl(...args: readonly string[]): string {
-  const flags = ['--kubeconfig', node.kubeconfig];
-  const { status, stdout, stderr } = spawnSync(program, [...args, ...flags], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-  return stdout;
-}
 
 /** Whatever of the operator belongs to no namespace, and its own. */
 function left(): string[] {

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeChart } from '../../infra/helm/chart.ts';
+import { operatorVersion } from '../../infra/version.ts';
+import { ChartRepository } from '../chart-repository/repository.ts';
+import { restrictedNamespace } from '../node/apps.ts';
+import type { NodeCluster } from '../node/node.ts';
+import { whenOperatorReady } from '../node/operator.ts';
+import { ensureBinaries } from '../programs/build.ts';
+import { readAudit } from '../testing/audit.ts';
+import { eventually } from '../testing/eventually.ts';
+import { NodeBench } from './bench.ts';
+import { toolOn, type Tool } from './tools.ts';
+
+/** The updater in its own container, by its own account, against a chart repository of the node's network. */
+let node: NodeCluster;
+let bench: NodeBench;
+let release: Tool;
+let kubectl: Tool;
+let charts: ChartRepository;
+let folder: string;
+let helm: string;
+const [major = 0, minor = 0] = operatorVersion().split('.').map(Number);
+const next = (patch: number): string => `${major}.${minor}.${patch}`;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
+  writeChart(folder);
+  helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
+  bench = await NodeBench.bare({ audit: true });
+  node = bench.system.node;
+  release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
+  kubectl = await toolOn(node, 'kubectl', '--namespace', 'lumigo-system');
+  charts = new ChartRepository(node, helm);
+  charts.publish(operatorVersion());
+  await charts.start();
+  await bench.apply(restrictedNamespace('lumigo-system'));
+  const values = {
+    'updater.enabled': 'true',
+    'updater.repository': charts.url,
+    'updater.timeoutSeconds': '30',
+    'cluster.name': 'kept',
+  };
+  const flags = Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  release('install', 'lumigo', folder, ...flags, '--wait', '--timeout', '120s');
+});
+afterAll(async () => {
+  await bench?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let runs = 0;
+
+interface Run {
+  readonly succeeded: boolean;
+  readonly log: string;
+  /** Reason and message of the event that it left. */
+  readonly event: string;
+}
+
+/** Runs the CronJob once, as its time would. */
+async function runUpdater(): Promise<Run> {
+  const name = `update-${(runs += 1)}`;
+  kubectl('create', 'job', name, '--from=cronjob/lumigo-lumigo-operator-updater');
+  const state = await eventually(
+    () => {
+      const conditions = kubectl('get', 'job', name, '-o', 'jsonpath={.status.conditions[?(@.status=="True")].type}');
+      if (!/Complete|Failed/.test(conditions)) throw new Error(`${name} is not done: ${conditions}`);
+      return Promise.resolve(conditions);
+    },
+    { timeoutMs: 150_000, intervalMs: 500 },
+  );
+  const pod = kubectl('get', 'pods', '-l', `job-name=${name}`, '-o', 'jsonpath={.items[0].metadata.name}');
+  const events = kubectl(
+    'get',
+    'events',
+    '-o',
+    'jsonpath={range .items[*]}{.reportingInstance}|{.involvedObject.kind}|{.reason}: {.message}{"\\n"}{end}',
+  ).split('\n');
+  const [, kind = '', event = ''] = events.find((line) => line.startsWith(`${pod}|`))?.split('|') ?? [];
+  expect(kind).toBe('Deployment');
+  return { succeeded: /Complete/.test(state), log: kubectl('logs', `job/${name}`), event };
+}
+
+const installed = (): string => release('list', '-o', 'json');
+const podAnnotations = (): string =>
+  kubectl('get', 'deployment', '-o', 'jsonpath={.items[0].spec.template.metadata.annotations}');
+
+const moreRights = '  - { apiGroups: [""], resources: [nodes], verbs: [get] }\n';
+
+describe('the updater', () => {
+  it('does nothing where the newest version is installed', async () => {
+    const { succeeded, log, event } = await runUpdater();
+    expect(succeeded).toBe(true);
+    expect(log).toContain('operator up to date');
+    expect(event).toMatch(/^LumigoOperatorUpToDate: .* is installed, and there is no newer version within/);
+  });
+
+  it('never goes back, and leaves what is outside of the range', async () => {
+    charts.publish('0.0.1');
+    charts.publish(`${major + 1}.0.0`);
+    const { succeeded, event } = await runUpdater();
+    expect(succeeded).toBe(true);
+    expect(event).toContain(`the repository has ${major + 1}.0.0, which is outside of it`);
+    expect(installed()).toContain(`lumigo-operator-${operatorVersion()}`);
+  });
+
+  it('fails where the repository does not answer, and says so', async () => {
+    await charts.stop();
+    const { succeeded, log, event } = await runUpdater();
+    await charts.start();
+    expect(succeeded).toBe(false);
+    expect(log).toContain('operator not updated');
+    expect(event).toMatch(/^LumigoCannotUpdateOperator: helm repo failed: .*cannot be reached/);
+  });
+
+  it('upgrades to a newer version, and keeps the values that were set', async () => {
+    charts.publish(next(1), {
+      'values.yaml': (text) => text.replace('podAnnotations: {}', 'podAnnotations: { since: "1" }'),
+      // The operator may do more from then on, which the updater itself may not.
+      'templates/clusterrole.manager-role.yaml': (text) => text.replace('rules:\n', `rules:\n${moreRights}`),
+    });
+    const { succeeded, log, event } = await runUpdater();
+    expect({ succeeded, log }).toEqual({ succeeded: true, log: expect.stringContaining('operator updated') });
+    expect(event).toBe(`LumigoOperatorUpdated: ${operatorVersion()} was upgraded to ${next(1)}`);
+    expect(installed()).toContain(`lumigo-operator-${next(1)}`);
+    expect(podAnnotations()).toContain('"since":"1"');
+    expect(kubectl('get', 'clusterrole', 'lumigo-lumigo-operator-manager-role', '-o', 'yaml')).toContain('- nodes');
+    expect(release('get', 'values', 'lumigo')).toContain('name: kept');
+    await whenOperatorReady(node);
+  });
+
+  it('rolls back a version that does not get ready, and does not try it again', async () => {
+    charts.publish(next(2), {
+      'values.yaml': (text) =>
+        text
+          .replace(`tag: ${operatorVersion()}`, 'tag: there-is-none')
+          .replace('podAnnotations: {}', 'podAnnotations: { since: "2" }'),
+    });
+    const { succeeded, event } = await runUpdater();
+    expect(succeeded).toBe(false);
+    expect(event).toContain(
+      `LumigoCannotUpdateOperator: ${next(2)} could not be installed; revision 4, with ${next(1)}, is deployed now`,
+    );
+    expect(installed()).toContain(`lumigo-operator-${next(1)}`);
+    expect(podAnnotations()).toContain('"since":"1"');
+    await whenOperatorReady(node);
+    const again = await runUpdater();
+    expect(again.succeeded).toBe(true);
+    expect(again.event).toContain(`${next(2)} failed before (revision 3) and is not tried again`);
+  });
+
+  it('refuses while another operation is pending', async () => {
+    const args = [
+      'upgrade',
+      'lumigo',
+      folder,
+      '--reuse-values',
+      '--set',
+      'controllerManager.manager.image.tag=there-is-none',
+    ];
+    const other = spawn(helm, [...args, '--wait', '--namespace', 'lumigo-system', '--kubeconfig', node.kubeconfig]);
+    await eventually(
+      () => {
+        if (!release('list', '--pending', '-o', 'json').includes('lumigo')) throw new Error('nothing is pending yet');
+        return Promise.resolve();
+      },
+      { timeoutMs: 20_000, intervalMs: 200 },
+    );
+    other.kill('SIGKILL');
+    const { succeeded, event } = await runUpdater();
+    expect(succeeded).toBe(false);
+    expect(event).toMatch(/another operation on release 'lumigo' is under way \(revision \d+ is pending-upgrade\)/);
+    expect(event).toMatch(/helm rollback lumigo \d+ --namespace lumigo-system$/);
+    // What it says mends it does.
+    release(...(/rollback lumigo \d+/.exec(event)?.[0].split(' ') ?? []), '--wait', '--timeout', '60s');
+    expect((await runUpdater()).succeeded).toBe(true);
+  });
+
+  it('may do what it has to, and asked for nothing that it may not', () => {
+    const user = 'system:serviceaccount:lumigo-system:lumigo-lumigo-operator-updater';
+    const own = readAudit(node).filter((entry) => entry.user.username === user);
+    expect(own.length).toBeGreaterThan(100);
+    expect(
+      own.filter(({ responseStatus }) => responseStatus?.code === 403).map(({ requestURI }) => requestURI),
+    ).toEqual([]);
+  });
+});
