@@ -10,7 +10,7 @@ function main(): number {
   try {
     const settings = loadSettings(process.env[settingsVariable]);
     const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
-    new Operator(app, 'lumigo-operator', settings);
+    new Operator(app, 'lumigo-operator', { settings });
     app.synth();
     return 0;
   } catch (error) {

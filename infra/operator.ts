@@ -9,12 +9,20 @@ import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import { UninstallHook } from './constructs/uninstall-hook.ts';
+import { WebhookCertificate, type DeliveredCertificate } from './constructs/webhook-certificate.ts';
 import { Updater } from './constructs/updater.ts';
 import { SettingsError } from './settings.ts';
 import type { Settings } from './settings-schema.ts';
 
 const noRelease =
   'updater.enabled is true, but only Helm has a release to keep current; set it to false, or install the Helm chart';
+
+export interface OperatorProps {
+  readonly settings: Settings;
+  readonly delivery?: Delivery;
+  /** Where the delivery has made one. */
+  readonly certificate?: DeliveredCertificate | undefined;
+}
 
 /**
  * The whole system. The order is the one to apply it in: what others refer to comes first, and the webhook after those
@@ -23,13 +31,20 @@ const noRelease =
  * No `namespace` is given to the chart: cdk8s would write it into objects that have none.
  */
 export class Operator extends Chart {
-  constructor(scope: Construct, id: string, settings: Settings, delivery: Delivery = 'Manifests') {
+  constructor(scope: Construct, id: string, { settings, delivery = 'Manifests', certificate }: OperatorProps) {
     super(scope, id, { disableResourceNameHashes: true });
+    const delivered = settings.certificates.issuer === 'delivery' ? certificate : undefined;
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
     new Access(this, 'access', settings);
+    if (delivered !== undefined) new WebhookCertificate(this, 'certificate', settings, delivered);
     const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
-    new ControllerManager(this, 'controller-manager', { settings, delivery, telemetryProxy });
+    new ControllerManager(this, 'controller-manager', {
+      settings,
+      delivery,
+      telemetryProxy,
+      certificateChecksum: delivered?.checksum,
+    });
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
     if (settings.updater.enabled) this.#addUpdater(settings, delivery);
@@ -42,7 +57,7 @@ export class Operator extends Chart {
     const everything = { ...settings, priorityClassName: '', updater: { ...settings.updater, enabled: false } };
     new Updater(this, 'updater', {
       settings,
-      release: new Operator(new App(), 'release', everything, delivery).toJson(),
+      release: new Operator(new App(), 'release', { settings: everything, delivery }).toJson(),
     });
   }
 }

@@ -201,11 +201,13 @@ export const settingsSchema = fields({
   }),
   webhook: webhook,
   certificates: section({
-    issuer: oneOf('operator', 'external')
-      .default('operator')
+    issuer: oneOf('delivery', 'operator', 'external')
+      .default('delivery')
       .describe(
-        'Who makes the certificate of the webhook: `operator` (it does where nobody else has, and renews it in time) or ' +
-          '`external` (somebody else, such as cert-manager, keeps the Secret and the caBundle of the webhook).',
+        'Who makes the certificate of the webhook: `delivery` (Helm and Pulumi, with each installation and upgrade; with plain YAML, ' +
+          'in which no key may stand, the operator), `operator` (in each delivery the operator, so that rendering a chart gives ' +
+          'the same each time) or `external` (somebody else, such as cert-manager, keeps the Secret and the caBundle of the ' +
+          'webhook). Unless it is `external`, the operator renews it in time.',
       ),
   }),
   monitoredNamespaces: z

@@ -28,6 +28,38 @@ const store = () => {
   return certificateStore(operator.cluster.client, names);
 };
 
+/** Creates workloads, some fifteen a second, until told to end; says which of them the webhook missed. */
+function keepCreating(namespace: string) {
+  const { bench } = operator;
+  const missed: string[] = [];
+  let [created, done] = [0, false];
+  const creating = (async () => {
+    while (!done) {
+      const name = `app-${(created += 1)}`;
+      await bench.create(workloadOf(deployment, namespace, name));
+      if (!(await bench.isInstrumented(deployment, namespace, name))) missed.push(name);
+      await sleep(50);
+    }
+  })();
+  return {
+    async end() {
+      done = true;
+      await creating;
+      return { created, missed };
+    },
+  };
+}
+
+/** Every replica serves a new one after ten seconds at the latest. */
+const whenServedUntil = (atLeast: number): Promise<void> =>
+  eventually(
+    async () => {
+      const until = await operator.metric('lumigo_operator_webhook_certificate_expiry_timestamp_seconds');
+      expect(until * 1_000).toBeGreaterThan(atLeast);
+    },
+    { timeoutMs: 20_000 },
+  );
+
 describe("the operator's own certificate", () => {
   it('D40: is there without anybody bringing one, and no private key stands in any manifest', async () => {
     const { bench, installation } = operator;
@@ -53,27 +85,28 @@ describe("the operator's own certificate", () => {
     const trust = await store().readTrust();
     if (trust !== undefined) await store().writeTrust([authority.certificate, authority.certificate], trust);
     await operator.startManager();
-    let [created, done] = [0, false];
-    const missed: string[] = [];
-    const creating = (async () => {
-      while (!done) {
-        const name = `app-${(created += 1)}`;
-        await bench.create(workloadOf(deployment, namespace, name));
-        if (!(await bench.isInstrumented(deployment, namespace, name))) missed.push(name);
-        await sleep(50);
-      }
-    })();
+    const creating = keepCreating(namespace);
     await eventually(async () => expect((await store().readPair())?.certificate).not.toBe(pair.certificate), {
       timeoutMs: 60_000,
     });
-    // Every replica serves the new one after ten seconds at the latest.
-    await sleep(12_000);
-    done = true;
-    await creating;
+    await whenServedUntil(Date.now() + 300 * DAY);
+    const { created, missed } = await creating.end();
     expect(created).toBeGreaterThan(100);
     expect(missed).toEqual([]);
-    expect(await operator.metric('lumigo_operator_webhook_certificate_expiry_timestamp_seconds')).toBeGreaterThan(
-      (Date.now() + 300 * DAY) / 1_000,
-    );
+  });
+
+  it('D41: is replaced by somebody else who tells nobody, as Helm does, and the webhook misses none', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('replaced');
+    await bench.activate(namespace);
+    const creating = keepCreating(namespace);
+    const validity = { now: new Date(), days: 700 };
+    const authority = await issueAuthority('another', validity);
+    const pair = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
+    await store().writePair({ ...pair, authority: authority.certificate }, await store().readPair());
+    await whenServedUntil(Date.now() + 600 * DAY);
+    const { created, missed } = await creating.end();
+    expect(created).toBeGreaterThan(20);
+    expect(missed).toEqual([]);
   });
 });

@@ -13,6 +13,8 @@ const component = 'controller-manager';
 export interface ControllerManagerProps {
   readonly settings: Settings;
   readonly delivery: Delivery;
+  /** Differs for each certificate that the delivery made, so that the pods are replaced with it. */
+  readonly certificateChecksum?: string | undefined;
   /** The second container of each pod. */
   readonly telemetryProxy: TelemetryProxy;
 }
@@ -21,7 +23,7 @@ export interface ControllerManagerProps {
 export class ControllerManager extends Construct {
   constructor(scope: Construct, id: string, props: ControllerManagerProps) {
     super(scope, id);
-    const { settings } = props;
+    const { settings, certificateChecksum } = props;
     const { name, namespace } = settings;
     const common = labels(settings, component);
     const selector = { matchLabels: selectorLabels(settings) };
@@ -48,7 +50,11 @@ export class ControllerManager extends Construct {
         template: {
           metadata: {
             labels: { ...settings.podLabels, ...common, ...optOut },
-            annotations: { 'kubectl.kubernetes.io/default-container': 'manager', ...settings.podAnnotations },
+            annotations: {
+              'kubectl.kubernetes.io/default-container': 'manager',
+              ...(certificateChecksum === undefined ? {} : { 'checksum/certificate': certificateChecksum }),
+              ...settings.podAnnotations,
+            },
           },
           spec: podSpec(props, settings.priorityClassName === '' ? priorityClass : settings.priorityClassName),
         },

@@ -37,7 +37,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     metricsPort: ports.metrics,
     listenAddress: '',
     certificatesDirectory: '',
-    certificatesIssuer: settings.certificates.issuer,
+    certificatesIssuer: settings.certificates.issuer === 'external' ? 'external' : 'operator',
     webhookHost: `${name}${suffixes.webhookService}.${settings.namespace}.svc`,
     deploymentMethod: delivery,
     clusterName: settings.cluster.name,

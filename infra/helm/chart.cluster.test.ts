@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { createHash, X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,15 +36,32 @@ function template(...flags: readonly string[]): Record<string, Manifest> {
     ...flags,
   );
   if (status !== 0) throw new Error(stderr);
-  return byName(
+  return withoutCertificate(
     parseAllDocuments(stdout)
       .map((document) => document.toJS() as Manifest | null)
       .filter((each) => each !== null),
   );
 }
 
+/** The certificate is another one each time; for comparisons it is this. */
+const certificate = { certificate: 'a', key: 'b', authority: 'c', checksum: 'd' };
+
+function withoutCertificate(manifests: readonly Manifest[]): Record<string, Manifest> {
+  const secret = manifests.find(({ kind }) => kind === 'Secret') as
+    (Manifest & { data: Record<string, string> }) | undefined;
+  if (secret === undefined) return byName(manifests);
+  const { 'tls.crt': crt = '', 'tls.key': key = '', 'ca.crt': ca = '' } = secret.data;
+  const checksum = createHash('sha256').update(Buffer.from(crt, 'base64')).digest('hex');
+  const text = JSON.stringify(manifests)
+    .replaceAll(`"${crt}"`, '"a"')
+    .replaceAll(`"${key}"`, '"b"')
+    .replaceAll(`"${ca}"`, '"c"')
+    .replaceAll(`"${checksum}"`, '"d"');
+  return byName(JSON.parse(text) as Manifest[]);
+}
+
 const synth = (given: object): Record<string, Manifest> =>
-  byName(synthesize(parseSettings({ createNamespace: false, ...given }), 'Helm'));
+  byName(synthesize(parseSettings({ createNamespace: false, ...given }), 'Helm', certificate));
 
 const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
   Object.fromEntries(
@@ -135,6 +153,17 @@ const merged = (a: object, b: object): object => {
   return result;
 };
 
+function rendered() {
+  const { stdout: text } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system');
+  const of = (key: string) => Buffer.from(new RegExp(`${key}: "?([^"\\s]+)`).exec(text)?.[1] ?? '', 'base64');
+  return {
+    text,
+    certificate: new X509Certificate(of('tls.crt')),
+    authority: new X509Certificate(of('ca.crt')),
+    checksum: /checksum\/certificate: (\S+)/.exec(text)?.[1],
+  };
+}
+
 describe('the Helm chart', () => {
   it('makes, without any value, what the constructs make of the defaults', () => {
     expect(template()).toEqual(synth({}));
@@ -187,6 +216,25 @@ describe('the Helm chart', () => {
     const { status, stderr } = run('template', 'lumigo', chart, '--set', setting);
     expect(status).not.toBe(0);
     expect(stderr).toContain(setting.split(/[.=]/)[0]);
+  });
+
+  it('D40, D41: makes another certificate each time, for a year, for the name of the webhook; and no other object knows it', () => {
+    const [one, other] = [rendered(), rendered()];
+    expect(one.certificate.fingerprint256).not.toBe(other.certificate.fingerprint256);
+    expect(one.checksum).not.toBe(other.checksum);
+    const { certificate: leaf, authority } = one;
+    expect(leaf.checkIssued(authority) && leaf.verify(authority.publicKey)).toBe(true);
+    expect(leaf.checkHost('lumigo-lumigo-operator-webhooks-service.lumigo-system.svc')).toBeDefined();
+    const days = (Date.parse(leaf.validTo) - Date.now()) / (24 * 3_600_000);
+    expect([Math.ceil(days), leaf.ca, authority.ca]).toEqual([365, false, true]);
+    expect(one.text).not.toContain('caBundle');
+  });
+
+  it('D41: renders the same each time where the operator makes the certificate', () => {
+    const flags = ['--set', 'certificates.issuer=operator'];
+    const [one, other] = [run('template', 'lumigo', chart, ...flags), run('template', 'lumigo', chart, ...flags)];
+    expect(one.stdout).toBe(other.stdout);
+    expect(one.stdout).not.toContain('PRIVATE KEY');
   });
 
   it('passes helm lint', () => {

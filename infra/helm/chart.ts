@@ -4,6 +4,8 @@ import { stringify } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { operatorVersion } from '../version.ts';
+import type { Settings } from '../settings.ts';
+import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
 import { markedSettings } from './markers.ts';
 import { merge } from './merge.ts';
 import { settled, switches } from './switches.ts';
@@ -17,7 +19,7 @@ function chartFiles(): Readonly<Record<string, string>> {
     'Chart.yaml': chartYaml(),
     'values.yaml': chartValues(),
     'values.schema.json': valuesSchema(),
-    'templates/_helpers.tpl': helpers,
+    'templates/_helpers.tpl': helpers + certificateHelper,
     'templates/NOTES.txt': notes,
     ...templates,
   };
@@ -44,14 +46,15 @@ export function chartTemplates(): Templates {
   const { settings } = markedSettings(off);
   // Every marker there is, those of the switches included.
   const all = markedSettings(settled);
-  const base = byKey(synthesize(settings, 'Helm'));
+  const render = (given: Settings) => byKey(synthesize(given, 'Helm', markedCertificate));
+  const base = render(settings);
   let tree: unknown = base;
   for (const { path, on, condition } of switches) {
     const { [path]: _off, ...others } = off;
     const turned = markedSettings(on === undefined ? others : { ...others, [path]: on });
-    tree = merge(tree, base, byKey(synthesize(turned.settings, 'Helm')), condition);
+    tree = merge(tree, base, render(turned.settings), condition);
   }
-  const writer = new TemplateWriter(all.expressions);
+  const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions]));
   const templates = Object.fromEntries(
     Object.entries(tree as Record<string, unknown>).map(([key, object]) => [
       `templates/${key}.yaml`,

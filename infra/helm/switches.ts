@@ -17,6 +17,18 @@ export const switches: readonly Switch[] = [
   filled('updater.image.digest'),
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'kubernetes', on: 'openshift', condition: 'eq $.Values.platform "openshift"' },
+  {
+    path: 'certificates.issuer',
+    off: 'delivery',
+    on: 'operator',
+    condition: 'ne $.Values.certificates.issuer "delivery"',
+  },
+  {
+    path: 'certificates.issuer',
+    off: 'delivery',
+    on: 'external',
+    condition: 'eq $.Values.certificates.issuer "external"',
+  },
   filled('priorityClassName'),
   filled('controllerManager.telemetryProxy.queue.claimName'),
   filled('controllerManager.manager.image.digest'),

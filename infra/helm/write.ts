@@ -15,14 +15,17 @@ export class TemplateWriter {
 
   /** A file with one object, which may be there under a condition, or once for each item of a list. */
   file(object: unknown, list?: string): string {
-    if (object instanceof Either) {
-      const part = object.then === ABSENT ? object.otherwise : object.then;
-      const condition = object.then === ABSENT ? `not (${object.condition})` : object.condition;
-      return [`{{- if ${condition} }}`, ...this.#block(part, 0), '{{- end }}', ''].join('\n');
-    }
-    const lines = this.#block(object, 0);
+    const lines = this.#object(object);
     if (list === undefined) return [...lines, ''].join('\n');
     return [`{{- range $.Values.${list} }}`, '---', ...lines, '{{- end }}', ''].join('\n');
+  }
+
+  #object(object: unknown): string[] {
+    if (!(object instanceof Either)) return this.#block(object, 0);
+    const { condition, then, otherwise } = object;
+    return then === ABSENT
+      ? [`{{- if not (${condition}) }}`, ...this.#object(otherwise), '{{- end }}']
+      : [`{{- if ${condition} }}`, ...this.#object(then), '{{- end }}'];
   }
 
   /** The lines of a map or list that stands by itself. */

@@ -1,0 +1,45 @@
+import { certificateFiles, suffixes } from '../../runtime/contract.ts';
+import type { DeliveredCertificate } from '../constructs/webhook-certificate.ts';
+import type { Expression } from './markers.ts';
+
+/** How long a certificate of Helm's is valid; the operator renews it should nobody upgrade for so long. */
+const VALID_DAYS = 365;
+
+/** Stands where the certificate goes; Helm makes a new one whenever it renders the chart. */
+export const markedCertificate: DeliveredCertificate = {
+  certificate: 'xhelmcertificatex',
+  key: 'xhelmkeyx',
+  authority: 'xhelmauthorityx',
+  checksum: 'xhelmchecksumx',
+};
+
+export const certificateExpressions: ReadonlyMap<string, Expression> = new Map(
+  Object.entries(markedCertificate).map(([field, marker]: [string, string]) => [
+    marker,
+    {
+      path: 'certificates.issuer',
+      code: `(include "lumigo-operator.certificate" $ | fromJson).${field}`,
+      type: 'text',
+    },
+  ]),
+);
+
+/**
+ * Makes it once for all templates, which share their values and nothing else. The authority of the certificate before stays in the
+ * Secret, so that it stays trusted.
+ */
+export const certificateHelper = `{{- define "lumigo-operator.certificate" -}}
+{{- if not (hasKey $.Values "madeCertificate") -}}
+{{- $host := printf "%s${suffixes.webhookService}.%s.svc" (include "lumigo-operator.fullname" $) $.Release.Namespace -}}
+{{- $authority := genCA "lumigo-operator" ${VALID_DAYS} -}}
+{{- $pair := genSignedCert $host nil (list $host) ${VALID_DAYS} $authority -}}
+{{- $there := lookup "v1" "Secret" $.Release.Namespace (printf "%s${suffixes.certificates}" (include "lumigo-operator.fullname" $)) -}}
+{{- $before := index (default dict $there.data) "${certificateFiles.authority}" | default "" | b64dec -}}
+{{- $newest := regexFind "(?s)-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----" $before -}}
+{{- $made := dict "certificate" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "checksum" (sha256sum $pair.Cert) -}}
+{{- $_ := set $made "authority" (printf "%s%s" $authority.Cert $newest | b64enc) -}}
+{{- $_ := set $.Values "madeCertificate" $made -}}
+{{- end -}}
+{{- toJson $.Values.madeCertificate -}}
+{{- end -}}
+`;

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signerOf, trusts, withAuthority } from './inspect.ts';
+import type { KeeperOptions, StoredPair } from './keeper.ts';
+
+/** How long an API server may take to notice whom it trusts now. */
+const SETTLE_MS = 1_000;
+
+/**
+ * Reads the pair to serve from where anybody may put one (Helm with each upgrade, the keeper when one ends): a new one is given
+ * back only when the API server trusts its authority, which it is told here, beside those that it trusts already. So no call
+ * fails, whoever changes the Secret, in whatever order. Undefined while there is none.
+ */
+export function trustedPair(
+  options: Pick<KeeperOptions, 'readPair' | 'readTrust' | 'writeTrust'>,
+): () => Promise<StoredPair | undefined> {
+  const { readPair, readTrust, writeTrust } = options;
+  let served: StoredPair | undefined;
+  return async () => {
+    const pair = await readPair();
+    if (pair === undefined || pair.resourceVersion === served?.resourceVersion) return pair;
+    const signer = signerOf(pair);
+    const trust = await readTrust();
+    const toBeTold = signer !== undefined && trust?.bundles.every((bundle) => trusts(bundle, signer)) === false;
+    if (toBeTold) {
+      const bundles = trust.bundles.map((bundle) => withAuthority(bundle, signer, Date.now()));
+      await writeTrust(bundles, trust);
+      await sleep(SETTLE_MS, undefined, { ref: false });
+    }
+    served = pair;
+    return pair;
+  };
+}
