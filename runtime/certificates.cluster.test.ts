@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../sandbox/testing/eventually.ts';
+import { keepCreating } from '../sandbox/testing/keep-creating.ts';
 import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import { workloads } from './contract.ts';
@@ -27,28 +27,6 @@ const store = () => {
   };
   return certificateStore(operator.cluster.client, names);
 };
-
-/** Creates workloads, some fifteen a second, until told to end; says which of them the webhook missed. */
-function keepCreating(namespace: string) {
-  const { bench } = operator;
-  const missed: string[] = [];
-  let [created, done] = [0, false];
-  const creating = (async () => {
-    while (!done) {
-      const name = `app-${(created += 1)}`;
-      await bench.create(workloadOf(deployment, namespace, name));
-      if (!(await bench.isInstrumented(deployment, namespace, name))) missed.push(name);
-      await sleep(50);
-    }
-  })();
-  return {
-    async end() {
-      done = true;
-      await creating;
-      return { created, missed };
-    },
-  };
-}
 
 /** Every replica serves a new one after ten seconds at the latest. */
 const whenServedUntil = (atLeast: number): Promise<void> =>
@@ -85,7 +63,7 @@ describe("the operator's own certificate", () => {
     const trust = await store().readTrust();
     if (trust !== undefined) await store().writeTrust([authority.certificate, authority.certificate], trust);
     await operator.startManager();
-    const creating = keepCreating(namespace);
+    const creating = keepCreating(bench.client, namespace);
     await eventually(async () => expect((await store().readPair())?.certificate).not.toBe(pair.certificate), {
       timeoutMs: 60_000,
     });
@@ -99,7 +77,7 @@ describe("the operator's own certificate", () => {
     const { bench } = operator;
     const namespace = await bench.namespace('replaced');
     await bench.activate(namespace);
-    const creating = keepCreating(namespace);
+    const creating = keepCreating(bench.client, namespace);
     const validity = { now: new Date(), days: 700 };
     const authority = await issueAuthority('another', validity);
     const pair = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);

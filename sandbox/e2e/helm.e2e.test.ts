@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeChart } from '../../infra/helm/chart.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
+import { keepCreating } from '../testing/keep-creating.ts';
+import { refuseChanges } from '../testing/refuse-changes.ts';
 import { NodeBench } from './bench.ts';
 import { toolOn, type Tool } from './tools.ts';
 
@@ -13,6 +16,7 @@ import { toolOn, type Tool } from './tools.ts';
 let node: NodeCluster;
 let bench: NodeBench;
 let release: Tool;
+let kubectl: Tool;
 let chart = '';
 beforeAll(async () => {
   chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
@@ -20,6 +24,7 @@ beforeAll(async () => {
   bench = await NodeBench.bare();
   node = bench.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
+  kubectl = await toolOn(node, 'kubectl');
 });
 afterAll(async () => {
   await bench?.stop();
@@ -28,11 +33,13 @@ afterAll(async () => {
 
 const waiting = ['--wait', '--timeout', '120s'];
 
-async function left(group: string, plural: string): Promise<string[]> {
-  const names: string[] = [];
-  for await (const { items } of node.client.pages({ group, version: 'v1', plural }))
-    names.push(...items.map(({ metadata }) => metadata.name ?? '').filter((name) => name.includes('lumigo')));
-  return names;
+/** Whatever a release may leave behind. */
+function left(): string[] {
+  const cluster = 'crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass';
+  const own = 'deployment,service,serviceaccount,role,rolebinding,secret,lease,job,cronjob,poddisruptionbudget';
+  return [kubectl('get', cluster, '-o', 'name'), kubectl('get', own, '-n', 'lumigo-system', '-o', 'name')]
+    .flatMap((names) => names.split('\n'))
+    .filter((name) => name.includes('lumigo'));
 }
 
 describe('helm', () => {
@@ -64,18 +71,70 @@ describe('helm', () => {
     expect((await node.client.get({ ...lumigo, name: 'lumigo' })).metadata.name).toBe('lumigo');
   });
 
-  it('rollback takes that back', () => {
-    release('rollback', 'lumigo', '1', ...waiting);
+  it('D41: upgrade and rollback bring another certificate, and the webhook misses none of 20 workloads a second meanwhile', async () => {
+    const digest = () =>
+      kubectl(
+        'get',
+        'deployment',
+        manager,
+        '-n',
+        'lumigo-system',
+        '-o',
+        'jsonpath={.spec.template.metadata.annotations}',
+      );
+    const before = digest();
+    const creating = keepCreating(bench.client, 'shop');
+    await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
+    // The pods that go drain, and those that stay have looked at the Secret.
+    await sleep(15_000);
+    await release.meanwhile('rollback', 'lumigo', '1', ...waiting);
+    await sleep(15_000);
+    const { created, missed } = await creating.end();
+    expect(digest()).not.toBe(before);
     expect(release('status', 'lumigo')).toContain('STATUS: deployed');
+    expect(created).toBeGreaterThan(500);
+    expect(missed).toEqual([]);
   });
 
-  it('D42: delete leaves no instrumented workload, no Lumigo, and nothing of the operator', async () => {
-    release('uninstall', 'lumigo', ...waiting);
+  it('D42, D43: delete leaves no instrumented workload, no Lumigo, and nothing of the operator', async () => {
+    release('delete', 'lumigo', ...waiting);
     await bench.whenRunning('shop', 'front', { instrumented: false });
-    expect(await left('apiextensions.k8s.io', 'customresourcedefinitions')).toEqual([]);
-    expect(await left('admissionregistration.k8s.io', 'mutatingwebhookconfigurations')).toEqual([]);
-    expect(await left('rbac.authorization.k8s.io', 'clusterroles')).toEqual([]);
-    expect(await left('scheduling.k8s.io', 'priorityclasses')).toEqual([]);
-    expect(await left('apps', 'deployments')).toEqual([]);
+    expect(left()).toEqual([]);
+  });
+
+  it('D42: delete does so where the manager was scaled to zero before', async () => {
+    await reinstall();
+    kubectl('scale', 'deployment', manager, '-n', 'lumigo-system', '--replicas=0');
+    kubectl(
+      'wait',
+      '-n',
+      'lumigo-system',
+      '--for=delete',
+      'pod',
+      '-l',
+      'app.kubernetes.io/component=controller-manager',
+      '--timeout=60s',
+    );
+    release('delete', 'lumigo', ...waiting);
+    await bench.whenRunning('shop', 'front', { instrumented: false });
+    expect(left()).toEqual([]);
+  });
+
+  it('D42: delete does so where a workload refuses to be changed, which is told and stays as it is', async () => {
+    await reinstall('--set', 'removal.deadlineSeconds=5');
+    const relent = await refuseChanges(bench.client, 'shop', { app: 'front' });
+    release('delete', 'lumigo', ...waiting);
+    expect(left()).toEqual([]);
+    const events = kubectl('get', 'events', '-n', 'shop', '-o', 'jsonpath={.items[*].reason}');
+    expect(events).toContain('LumigoCannotRemoveInstrumentation');
+    await relent();
   });
 });
+
+const manager = 'lumigo-lumigo-operator-controller-manager';
+
+async function reinstall(...flags: readonly string[]): Promise<void> {
+  release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
+  await bench.namespace('shop');
+  await bench.whenRunning('shop', 'front');
+}

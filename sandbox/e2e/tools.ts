@@ -1,16 +1,29 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { NodeCluster } from '../node/node.ts';
 import { ensureBinaries } from '../programs/build.ts';
+import { finished } from '../testing/run.ts';
 
 /** A program of users, run against a node: gives back what it prints, or throws what it complains of. */
-export type Tool = (...args: readonly string[]) => string;
+export interface Tool {
+  (...args: readonly string[]): string;
+  /** The same, while other things go on. */
+  meanwhile(...args: readonly string[]): Promise<string>;
+}
 
 export async function toolOn(node: NodeCluster, name: 'helm' | 'kubectl', ...flags: readonly string[]): Promise<Tool> {
   const program = (await ensureBinaries([name], () => undefined))[name] ?? '';
-  return (...args) => {
-    const all = [...args, ...flags, '--kubeconfig', node.kubeconfig];
-    const { status, stdout, stderr } = spawnSync(program, all, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-    if (status !== 0) throw new Error(`${name} ${args.join(' ')}: ${stderr}`);
+  const all = (args: readonly string[]) => [...args, ...flags, '--kubeconfig', node.kubeconfig];
+  const printed = (args: readonly string[], code: number | null, stdout: string, stderr: string): string => {
+    if (code !== 0) throw new Error(`${name} ${args.join(' ')}: ${stderr}`);
     return stdout;
   };
+  const tool = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(program, all(args), { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    return printed(args, status, stdout, stderr);
+  };
+  const meanwhile = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await finished(spawn(program, all(args)));
+    return printed(args, code, stdout, stderr);
+  };
+  return Object.assign(tool, { meanwhile });
 }

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { injector, workloads } from '../../runtime/contract.ts';
+import type { Client } from '../../runtime/kubernetes/client.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import { workloadOf } from './workloads.ts';
+
+const PAUSE_MS = 50;
+const [deployment] = workloads;
+
+/** Creates workloads, up to twenty a second, until told to end; says which of them the webhook missed. */
+export function keepCreating(client: Client, namespace: string) {
+  const missed: string[] = [];
+  let [created, done] = [0, false];
+  const create = async (): Promise<void> => {
+    const name = `created-${(created += 1)}`;
+    const { object } = await client.create({ ...deployment, namespace }, workloadOf(deployment, namespace, name));
+    const template = templateOf({ ...object, apiVersion: deployment.apiVersion, kind: deployment.kind });
+    if (template?.spec.initContainers?.some((container) => container.name === injector.container) !== true)
+      missed.push(name);
+  };
+  const creating = (async () => {
+    while (!done) await Promise.all([create(), sleep(PAUSE_MS)]);
+  })();
+  return {
+    async end(): Promise<{ readonly created: number; readonly missed: readonly string[] }> {
+      done = true;
+      await creating;
+      return { created, missed };
+    },
+  };
+}
