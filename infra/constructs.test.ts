@@ -193,27 +193,50 @@ describe('the webhooks', () => {
 });
 
 describe('the monitored namespaces', () => {
+  const lumigoesOf = (given: object, delivery: 'Manifests' | 'Helm' = 'Manifests') =>
+    synthesize(parseSettings(given), delivery)
+      .filter(({ kind }) => kind === 'Lumigo')
+      .map(({ metadata, spec }) => [metadata.namespace, metadata.name, spec]);
+  const spec = (name: string, key: string, traces = true, logs = false) => ({
+    lumigoToken: { secretRef: { name, key } },
+    tracing: { enabled: traces },
+    logging: { enabled: logs },
+  });
+  const token = `t_${'0'.repeat(21)}`;
+
   it('get a Lumigo each, which refers to a Secret and holds none', () => {
-    const monitored = withSettings({
-      monitoredNamespaces: [{ namespace: 'shop' }, { namespace: 'bank', secretName: 'lumigo', secretKey: 'key' }],
-    });
-    const made = monitored.filter(({ kind }) => kind === 'Lumigo');
-    expect(made.map(({ apiVersion, metadata, spec }) => [apiVersion, metadata.namespace, metadata.name, spec])).toEqual(
-      [
-        [
-          'operator.lumigo.io/v1alpha1',
-          'shop',
-          'lumigo',
-          { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
-        ],
-        [
-          'operator.lumigo.io/v1alpha1',
-          'bank',
-          'lumigo',
-          { lumigoToken: { secretRef: { name: 'lumigo', key: 'key' } } },
-        ],
-      ],
-    );
-    expect(monitored.map(({ kind }) => kind)).not.toContain('Secret');
+    const own = {
+      namespace: 'bank',
+      secretName: 'lumigo',
+      secretKey: 'key',
+      tracingEnabled: false,
+      loggingEnabled: true,
+    };
+    expect(lumigoesOf({ monitoredNamespaces: [{ namespace: 'shop' }, own] })).toEqual([
+      ['shop', 'lumigo', spec('lumigo-credentials', 'token')],
+      ['bank', 'lumigo', spec('lumigo', 'key', false, true)],
+    ]);
+    const named = {
+      lumigoToken: { secretName: 'other', secretKey: 'k' },
+      monitoredNamespaces: [{ namespace: 'shop' }],
+    };
+    expect(lumigoesOf(named)).toEqual([['shop', 'lumigo', spec('other', 'k')]]);
+    expect(withSettings(named).map(({ kind }) => kind)).not.toContain('Secret');
+  });
+
+  it('D45: get a Secret each where the token is given, which no other object holds, and plain YAML refuses', () => {
+    const given = { lumigoToken: { value: token }, monitoredNamespaces: [{ namespace: 'shop' }] };
+    const made = synthesize(parseSettings(given), 'Helm');
+    const [secret, ...others] = made.filter((manifest) => JSON.stringify(manifest).includes(token));
+    expect(others).toEqual([]);
+    expect(secret).toMatchObject({ kind: 'Secret', metadata: { namespace: 'shop', name: 'lumigo-credentials' } });
+    expect(() => withSettings(given)).toThrow('lumigoToken.value is set, but plain YAML is not the place for it');
+  });
+
+  it('D44: name no address that ignores the cluster domain, and pin what runs', () => {
+    const text = JSON.stringify(withSettings({ kubernetesClusterDomain: 'cluster.example' }));
+    expect(text).toContain('.svc.cluster.example');
+    expect(text).not.toContain('cluster.local');
+    expect(text).not.toContain('gcr.io/kubebuilder');
   });
 });

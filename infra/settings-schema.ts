@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { excludedNamespaces, optInDefaults, webhooks } from '../runtime/contract.ts';
+import { excludedNamespaces, webhooks } from '../runtime/contract.ts';
 import {
   dnsLabel,
   dnsSubdomain,
@@ -11,14 +11,13 @@ import {
   opaqueList,
   opaqueMap,
   quantity,
-  schedule,
   section,
-  secretKey,
   stringMap,
   text,
-  versionRange,
   wholeNumber,
 } from './settings-leaves.ts';
+import { lumigoToken, monitoredNamespace } from './settings-monitored.ts';
+import { updater } from './settings-updater.ts';
 import { operatorVersion } from './version.ts';
 
 /** The longest name derived from the installation's has 35 characters more, and a Service's name has at most 63. */
@@ -121,39 +120,6 @@ const webhook = section({
     .describe('How long the API server waits for the webhook before it goes on without.'),
 });
 
-const updater = section({
-  enabled: flag()
-    .default(false)
-    .describe(
-      'Whether a CronJob upgrades the Helm release by itself. Only with Helm: elsewhere there is no release. Whoever can write to the chart repository can then do in the cluster what the operator can.',
-    ),
-  schedule: schedule().default('17 3 * * *').describe('When it looks for a newer chart, as cron writes it (UTC).'),
-  repository: httpUrl()
-    .default('https://lumigo-io.github.io/lumigo-kubernetes-operator')
-    .describe('The chart repository.'),
-  versions: versionRange()
-    .default('')
-    .describe('Which versions it may upgrade to, as a range of semantic versions; empty: the installed major version.'),
-  timeoutSeconds: wholeNumber(1, 86_400)
-    .default(600)
-    .describe('How long an upgraded operator may take until it is ready; after that the upgrade is rolled back.'),
-  image: image(
-    { repository: 'public.ecr.aws/lumigo/lumigo-kubernetes-operator-updater', tag: operatorVersion() },
-    'the updater (the operator with Helm)',
-  ),
-  resources: opaqueMap()
-    .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } })
-    .describe('Requests and limits of the updater container.'),
-});
-
-const monitoredNamespace = fields({
-  namespace: dnsLabel().describe('The namespace to trace; it must exist.'),
-  secretName: dnsSubdomain()
-    .default(optInDefaults.tokenSecret)
-    .describe("The Secret in that namespace with Lumigo's token."),
-  secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
-});
-
 /**
  * Every setting of an installation, with its form, its default and its meaning. Names that the original operator's Helm
  * chart has are kept. From here come the values of the deliveries, their schema, the reference in docs/ and, through the
@@ -210,6 +176,7 @@ export const settingsSchema = fields({
           'webhook). Unless it is `external`, the operator renews it in time.',
       ),
   }),
+  lumigoToken: lumigoToken,
   monitoredNamespaces: z
     .array(monitoredNamespace, { error: 'must be a list' })
     .default([])

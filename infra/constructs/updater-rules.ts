@@ -19,6 +19,7 @@ const change = ['get', 'patch', 'update', 'delete'];
 export function updaterRules(manifests: readonly Manifest[], namespace: string): UpdaterRules {
   const own = manifests.filter(({ metadata }) => metadata.namespace === namespace);
   const cluster = manifests.filter(({ metadata }) => metadata.namespace === undefined);
+  const elsewhere = manifests.filter(({ metadata }) => ![undefined, namespace].includes(metadata.namespace));
   return {
     own: [
       ...byGroup(own).map(({ group, plurals }) => rule(group, plurals, ['list', 'watch', 'create', ...change])),
@@ -33,8 +34,10 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
       ...byGroup(cluster).flatMap(({ group, plurals }) => [rule(group, plurals, ['create'])]),
       ...cluster.map((manifest) => named(manifest, change)),
       ...grants(cluster),
-      // Those of the monitored namespaces; the chart's notes list them all.
-      rule(lumigo.group, [lumigo.plural], ['list', 'create', ...change]),
+      // In the monitored namespaces.
+      ...byGroup(elsewhere).map(({ group, plurals }) => rule(group, plurals, ['create', ...change])),
+      // The chart's notes list them.
+      rule(lumigo.group, [lumigo.plural], ['list']),
     ],
   };
 }

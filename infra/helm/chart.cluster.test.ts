@@ -47,7 +47,7 @@ function template(...flags: readonly string[]): Record<string, Manifest> {
 const certificate = { certificate: 'a', key: 'b', authority: 'c', checksum: 'd' };
 
 function withoutCertificate(manifests: readonly Manifest[]): Record<string, Manifest> {
-  const secret = manifests.find(({ kind }) => kind === 'Secret') as
+  const secret = manifests.find(({ type }) => type === 'kubernetes.io/tls') as
     (Manifest & { data: Record<string, string> }) | undefined;
   if (secret === undefined) return byName(manifests);
   const { 'tls.crt': crt = '', 'tls.key': key = '', 'ca.crt': ca = '' } = secret.data;
@@ -103,7 +103,13 @@ const samples: Readonly<Record<string, unknown>> = {
   'webhook.excludedNamespaces': ['kube-system', 'ci'],
   'webhook.timeoutSeconds': 9,
   'certificates.issuer': 'external',
-  monitoredNamespaces: [{ namespace: 'shop' }, { namespace: 'bank', secretName: 'own', secretKey: 'key' }],
+  'lumigoToken.secretName': 'lumigo',
+  'lumigoToken.secretKey': 'my-token',
+  'lumigoToken.value': `t_${'1'.repeat(21)}`,
+  monitoredNamespaces: [
+    { namespace: 'shop' },
+    { namespace: 'bank', secretName: 'own', secretKey: 'key', tracingEnabled: false, loggingEnabled: true },
+  ],
   'updater.enabled': true,
   'updater.schedule': '@weekly',
   'updater.repository': 'http://charts.example:8080/lumigo',
@@ -125,6 +131,12 @@ const samples: Readonly<Record<string, unknown>> = {
 
 /** What only goes together with something else. */
 const companions: Readonly<Record<string, object>> = {
+  ...Object.fromEntries(
+    ['secretName', 'secretKey', 'value'].map((key) => [
+      `lumigoToken.${key}`,
+      { monitoredNamespaces: [{ namespace: 'shop' }] },
+    ]),
+  ),
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
   ...Object.fromEntries(
     [

@@ -6,7 +6,7 @@ import { synthesize, type Manifest } from '../manifests.ts';
 import { operatorVersion } from '../version.ts';
 import type { Settings } from '../settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
-import { markedSettings } from './markers.ts';
+import { inherited, markedSettings } from './markers.ts';
 import { merge } from './merge.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
@@ -58,14 +58,25 @@ export function chartTemplates(): Templates {
   const templates = Object.fromEntries(
     Object.entries(tree as Record<string, unknown>).map(([key, object]) => [
       `templates/${key}.yaml`,
-      key === 'lumigo.lumigo' ? onceKnown(writer.file(object, 'monitoredNamespaces')) : writer.file(object),
+      fileOf(key, object, writer),
     ]),
   );
-  const known = new Set([...writer.used, ...switches.map(({ path }) => path), 'monitoredNamespaces']);
+  const known = new Set([
+    ...writer.used,
+    ...switches.map(({ path }) => path),
+    ...Object.values(inherited),
+    'monitoredNamespaces',
+  ]);
   return {
     templates,
     unused: [...all.expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
   };
+}
+
+function fileOf(key: string, object: unknown, writer: TemplateWriter): string {
+  if (key === 'lumigo.lumigo') return onceKnown(writer.file(object, 'monitoredNamespaces'));
+  // The Secrets of the monitored namespaces, the one kind whose name is a setting alone.
+  return key === 'secret' ? writer.file(object, 'monitoredNamespaces') : writer.file(object);
 }
 
 /** Before its first installation no cluster knows the kind, and Helm would refuse all of the release. */

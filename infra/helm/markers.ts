@@ -15,13 +15,20 @@ export interface Expression {
   readonly path: string;
   /** In Go's template language, ready to stand in a pipeline. */
   readonly code: string;
-  readonly type: SettingEntry['type'];
+  /** `bare`: a flag that stays one, where others become the text of an environment variable. */
+  readonly type: SettingEntry['type'] | 'bare';
 }
 
 /** What a Helm release has of its own. */
 const given: Readonly<Record<string, string>> = {
   name: '(include "lumigo-operator.fullname" $)',
   namespace: '$.Release.Namespace',
+};
+
+/** What an item of a list has where it says nothing, if that is another setting. */
+export const inherited: Readonly<Record<string, string>> = {
+  'monitoredNamespaces[].secretName': 'lumigoToken.secretName',
+  'monitoredNamespaces[].secretKey': 'lumigoToken.secretKey',
 };
 
 /** Numbers are markers from here on: no setting has one as large. */
@@ -41,8 +48,7 @@ export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked
     const inList = /^(.*)\[\]\.(.*)$/.exec(path);
     if (inList !== null) {
       const [, , key = ''] = inList;
-      const code = fallback === undefined ? `.${key}` : `(.${key} | default ${JSON.stringify(fallback)})`;
-      expressions.set(text, { path, code, type });
+      expressions.set(text, { path, code: itemCode(path, key, fallback), type: type === 'boolean' ? 'bare' : type });
       items[key] = text;
       return;
     }
@@ -52,6 +58,14 @@ export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked
   });
   set(settings, 'monitoredNamespaces', [items]);
   return { settings: settings as unknown as Settings, expressions };
+}
+
+function itemCode(path: string, key: string, fallback: unknown): string {
+  if (fallback === undefined) return `.${key}`;
+  // `default` would take a false that somebody set for nothing.
+  if (typeof fallback === 'boolean') return `(ternary .${key} ${fallback} (hasKey . "${key}"))`;
+  const other = inherited[path];
+  return `(.${key} | default ${other === undefined ? JSON.stringify(fallback) : `$.Values.${other}`})`;
 }
 
 /** A marker in the form that a setting of this type has. */

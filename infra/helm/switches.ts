@@ -29,6 +29,7 @@ export const switches: readonly Switch[] = [
     on: 'external',
     condition: 'eq $.Values.certificates.issuer "external"',
   },
+  filled('lumigoToken.value'),
   filled('priorityClassName'),
   filled('controllerManager.telemetryProxy.queue.claimName'),
   filled('controllerManager.manager.image.digest'),

@@ -34,7 +34,10 @@ export class TemplateWriter {
     if (Array.isArray(value)) return value.flatMap((item: unknown) => this.#item(item, depth));
     return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([key, child]) => {
       const marker = this.#expressionOf(key);
-      if (marker === undefined) return this.#entry(`${pad}${quoteKey(key)}:`, child, depth);
+      if (marker?.type !== 'map') {
+        const name = marker === undefined ? quoteKey(key) : `{{ ${marker.code} | quote }}`;
+        return this.#entry(`${pad}${name}:`, child, depth);
+      }
       // A whole map of the user's, beside keys of ours.
       return [`${pad}{{- with ${marker.code} }}`, `${pad}{{- toYaml . | nindent ${pad.length} }}`, `${pad}{{- end }}`];
     });
@@ -77,7 +80,8 @@ export class TemplateWriter {
   #wholeMap(value: unknown): Expression | undefined {
     if (typeof value !== 'object' || value === null || value instanceof Either) return undefined;
     const [key = '', ...others] = Object.keys(value);
-    return others.length === 0 ? this.#expressionOf(key) : undefined;
+    const isWhole = others.length === 0 && ['map', 'objects'].includes(this.#expressions.get(key)?.type ?? '');
+    return isWhole ? this.#expressionOf(key) : undefined;
   }
 
   #expressionOf(text: string): Expression | undefined {
@@ -91,12 +95,16 @@ export class TemplateWriter {
       const marker = this.#expressionOf(String(value));
       return marker === undefined ? String(value) : `{{ ${marker.code} | int64 }}`;
     }
-    if (typeof value !== 'string') return JSON.stringify(value);
+    return typeof value === 'string' ? this.#text(value) : JSON.stringify(value);
+  }
+
+  #text(value: string): string {
     if (value.includes('{{')) throw new Error(`a text has Helm's own brackets in it: ${value}`);
     const found = [...value.matchAll(this.#pattern)].map(([marker]) => marker);
     if (found.length === 0) return isPlain(value) ? value : JSON.stringify(value);
     const codes = found.map((marker) => this.#textOf(marker));
-    if (found[0] === value) return `{{ ${codes[0]} | quote }}`;
+    if (found[0] === value)
+      return `{{ ${codes[0]}${this.#expressions.get(value)?.type === 'bare' ? '' : ' | quote'} }}`;
     const format = value.replaceAll('%', '%%').replace(this.#pattern, '%v');
     return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | quote }}`;
   }

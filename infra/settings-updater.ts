@@ -1,0 +1,28 @@
+import { flag, httpUrl, image, opaqueMap, schedule, section, versionRange, wholeNumber } from './settings-leaves.ts';
+import { operatorVersion } from './version.ts';
+
+/** The CronJob that keeps a Helm release current. */
+export const updater = section({
+  enabled: flag()
+    .default(false)
+    .describe(
+      'Whether a CronJob upgrades the Helm release by itself. Only with Helm: elsewhere there is no release. Whoever can write to the chart repository can then do in the cluster what the operator can.',
+    ),
+  schedule: schedule().default('17 3 * * *').describe('When it looks for a newer chart, as cron writes it (UTC).'),
+  repository: httpUrl()
+    .default('https://lumigo-io.github.io/lumigo-kubernetes-operator')
+    .describe('The chart repository.'),
+  versions: versionRange()
+    .default('')
+    .describe('Which versions it may upgrade to, as a range of semantic versions; empty: the installed major version.'),
+  timeoutSeconds: wholeNumber(1, 86_400)
+    .default(600)
+    .describe('How long an upgraded operator may take until it is ready; after that the upgrade is rolled back.'),
+  image: image(
+    { repository: 'public.ecr.aws/lumigo/lumigo-kubernetes-operator-updater', tag: operatorVersion() },
+    'the updater (the operator with Helm)',
+  ),
+  resources: opaqueMap()
+    .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } })
+    .describe('Requests and limits of the updater container.'),
+});
