@@ -2,6 +2,10 @@ import { Config } from '@pulumi/pulumi';
 import { LumigoOperator } from './pulumi-component.ts';
 
 /** `pulumi up`: the operator as a stack, one per cluster, whose configuration has the settings. */
-const operator = new LumigoOperator('lumigo', { settings: new Config().getObject('settings') });
+const config = new Config();
+const operator = new LumigoOperator('lumigo', {
+  settings: config.getObject('settings'),
+  lumigoToken: config.getSecret('lumigoToken'),
+});
 
-export const { namespace, deployment, telemetryProxyUrl, monitoredNamespaces } = operator;
+export const { version, namespace, deployment, telemetryProxyUrl, monitoredNamespaces, certificateExpires } = operator;
