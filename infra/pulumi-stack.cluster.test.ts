@@ -4,15 +4,14 @@ import { runtime } from '@pulumi/pulumi';
 import { X509CertificateGenerator, SubjectAlternativeNameExtension, BasicConstraintsExtension } from '@peculiar/x509';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto';
 import { workloads } from '../runtime/contract.ts';
-import { isNotFound } from '../runtime/kubernetes/errors.ts';
 import { bundle } from '../runtime/bundle.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../sandbox/control-plane/processes.ts';
 import { apply, refOf } from '../sandbox/manager/apply.ts';
 import { install } from '../sandbox/manager/install.ts';
-import { startManager, type Manager } from '../sandbox/manager/manager.ts';
+import { startManager } from '../sandbox/manager/manager.ts';
 import { Bench } from '../sandbox/testing/bench.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
+import { destroy } from '../sandbox/testing/destroy.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import type { Manifest } from './manifests.ts';
 
@@ -103,18 +102,6 @@ async function madeBy(type: string, inputs: Readonly<Record<string, unknown>>): 
 
 const [deployment] = workloads;
 
-async function whenGone(manifest: Manifest): Promise<void> {
-  await eventually(
-    async () => {
-      const found = await cluster.client.get(refOf(manifest)).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
-      if (found !== undefined) throw new Error(`${manifest.kind} ${manifest.metadata.name} is still there`);
-    },
-    { timeoutMs: 60_000 },
-  );
-}
-
 describe('the Pulumi stack', () => {
   it('brings the operator and a certificate for its webhook, and tells what a program needs of it', async () => {
     expect(applied.map(({ kind }) => kind)).toEqual(
@@ -146,21 +133,14 @@ describe('the Pulumi stack', () => {
     const webhook = applied.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
     await cluster.client.delete(refOf(webhook));
     const installation = await install(cluster.client, { webhook: webhookPort });
-    let manager: Manager | undefined = await startManager(cluster, installation, { webhookPort });
+    const manager = await startManager(cluster, installation, { webhookPort });
     const namespace = await bench.namespace('shop');
     await bench.activate(namespace);
     await bench.create(workloadOf(deployment, namespace, 'app'));
     await bench.whenInstrumented(deployment, namespace, 'app');
     // Each is deleted when those that came after it are gone, as the engine does.
-    for (const manifest of applied.toReversed()) {
-      await cluster.client.delete(refOf(manifest)).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
-      if (manifest.kind === 'Deployment') await manager?.stop();
-      if (manifest.kind === 'Deployment') manager = undefined;
-      await whenGone(manifest);
-    }
-    await manager?.stop();
+    const steps = applied.toReversed().map((manifest) => [manifest]);
+    await destroy(cluster, steps, () => manager.stop());
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });

@@ -42,7 +42,7 @@ describe('cdk8s synth', () => {
     () => {
       const first = synth('first');
       expect([first.status, first.stderr]).toEqual([0, '']);
-      expect(Object.keys(first.files)).toEqual(['lumigo-operator.k8s.yaml']);
+      expect(Object.keys(first.files)).toEqual(['kustomization.yaml', 'lumigo-operator.k8s.yaml']);
       expect(synth('second').files).toEqual(first.files);
     },
     TIMEOUT_MS,

@@ -9,7 +9,8 @@ import { createTransport } from './kubernetes/transport.ts';
 import { runManager } from './manager.ts';
 import { prepareTelemetryProxy } from './telemetry.ts';
 import { findInstalled } from './uninstall/find-installed.ts';
-import { leaseOf, setHold, type Installed } from './uninstall/hold.ts';
+import { leaseOf, type Installed } from './uninstall/held-objects.ts';
+import { letGo } from './uninstall/let-go.ts';
 import { uninstall } from './uninstall/uninstall.ts';
 import { fromEnvironment as updaterFromEnvironment } from './updater/config.ts';
 import { openHelm } from './updater/helm.ts';
@@ -122,7 +123,7 @@ async function runUninstall(
 ): Promise<void> {
   const lease = installed === undefined ? undefined : leaseOf(installed);
   const stuck = await uninstall({ client, lease, deadlineMs: deadline * 1_000, print });
-  if (stuck.length === 0 && installed !== undefined) await setHold(client, installed, false);
+  if (stuck.length === 0 && installed !== undefined) await letGo(client, installed);
   if (stuck.length > 0)
     throw new Error(
       `not everything could be removed in ${deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,

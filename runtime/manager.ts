@@ -21,7 +21,8 @@ import type { TelemetryProxy } from './telemetry-proxy/proxy.ts';
 import { certificateSource, certificateStoreOf, type CertificateStore } from './certificates.ts';
 import { keepCertificates } from './tls/keeper.ts';
 import { farewell } from './uninstall/farewell.ts';
-import { keepHold, leaseOf } from './uninstall/hold.ts';
+import { leaseOf } from './uninstall/held-objects.ts';
+import { keepHold } from './uninstall/hold.ts';
 import { serveAdmission } from './webhook/admission.ts';
 
 /** Connections for writes and reads; watches and the Lease have their own. */

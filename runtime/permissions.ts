@@ -41,7 +41,7 @@ export const permissions = {
     {
       apiGroups: ['rbac.authorization.k8s.io'],
       resources: ['clusterroles', 'clusterrolebindings'],
-      verbs: ['get', 'patch'],
+      verbs: ['get', 'patch', 'delete'],
       resourceNames: [`NAME${suffixes.managerRole}`],
     },
   ],

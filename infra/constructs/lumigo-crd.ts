@@ -2,6 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { lumigo } from '../../runtime/contract.ts';
 import { lumigoSchema } from './lumigo-schema.ts';
+import { syncWaves } from './sync-waves.ts';
 
 const column = (name: string, type: string, jsonPath: string, description: string) => ({
   name,
@@ -33,6 +34,7 @@ export class LumigoCrd extends Construct {
       kind: 'CustomResourceDefinition',
       metadata: {
         name: `${plural}.${group}`,
+        annotations: syncWaves.foundations,
         labels: { 'app.kubernetes.io/name': 'lumigo-operator', 'app.kubernetes.io/part-of': 'lumigo' },
       },
       spec: {

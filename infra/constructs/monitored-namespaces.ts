@@ -4,6 +4,7 @@ import { Lumigo } from '../../imports/operator.lumigo.io.ts';
 import { lumigo } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { labels } from './labels.ts';
+import { syncWaves } from './sync-waves.ts';
 
 /** A Lumigo resource for each namespace that the settings name and, where they hold the token, the Secret that it refers to. */
 export class MonitoredNamespaces extends Construct {
@@ -20,7 +21,7 @@ export class MonitoredNamespaces extends Construct {
           stringData: { [key]: lumigoToken.value },
         });
       new Lumigo(this, namespace, {
-        metadata: { name: lumigo.singular, namespace, labels: common },
+        metadata: { name: lumigo.singular, namespace, labels: common, annotations: syncWaves.lumigoes },
         spec: {
           lumigoToken: { secretRef: { name, key } },
           tracing: { enabled: tracingEnabled },

@@ -2,6 +2,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings-schema.ts';
 import { labels } from './labels.ts';
+import { syncWaves } from './sync-waves.ts';
 
 /** The operator's own namespace. It takes in only pods of the strictest Pod Security Standard, as the operator's are. */
 export class OperatorNamespace extends Construct {
@@ -10,6 +11,7 @@ export class OperatorNamespace extends Construct {
     new k8s.KubeNamespace(this, 'namespace', {
       metadata: {
         name: settings.namespace,
+        annotations: syncWaves.foundations,
         labels: { ...labels(settings, 'namespace'), 'pod-security.kubernetes.io/enforce': 'restricted' },
       },
     });

@@ -3,7 +3,8 @@ import { describeError } from '../errors.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { isNotFound } from '../kubernetes/errors.ts';
 import type { ResourceRef } from '../kubernetes/paths.ts';
-import { heldObjects, leaseOf, setHold, type Installed } from './hold.ts';
+import { accountOf, leaseOf, type Installed } from './held-objects.ts';
+import { letGo } from './let-go.ts';
 import { isManagerAlive } from './plan-uninstall.ts';
 import { readLease, uninstall } from './uninstall.ts';
 
@@ -33,8 +34,8 @@ export async function farewell(options: FarewellOptions): Promise<void> {
       const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
       const stuck = await uninstall({ client, lease, deadlineMs, print, isLast: true });
       if (stuck.length > 0) logger.error({ stuck }, 'not everything could be cleaned up');
-      await setHold(client, installed, false);
-    } else if (!isManagerAlive(await readLease(client, lease), Date.now())) await setHold(client, installed, false);
+      await letGo(client, installed);
+    } else if (!isManagerAlive(await readLease(client, lease), Date.now())) await letGo(client, installed);
   } catch (error) {
     logger.error({ problem: describeError(error) }, 'no farewell');
   }
@@ -43,8 +44,7 @@ export async function farewell(options: FarewellOptions): Promise<void> {
 /** By its account and its namespace: whatever removes an operator removes one of them, and nothing else does. */
 async function isBeingRemoved(client: Client, installed: Installed): Promise<boolean> {
   const namespace = { group: '', version: 'v1', plural: 'namespaces', name: installed.operatorNamespace };
-  const [account = namespace] = heldObjects(installed);
-  const ends = await Promise.all([account, namespace].map((ref) => isEnding(client, ref)));
+  const ends = await Promise.all([accountOf(installed), namespace].map((ref) => isEnding(client, ref)));
   return ends.includes(true);
 }
 

@@ -1,6 +1,6 @@
 import { managerSelector, partOfSelector, suffixes } from '../contract.ts';
 import type { Client, KubernetesObject } from '../kubernetes/client.ts';
-import type { Installed } from './hold.ts';
+import type { Installed } from './held-objects.ts';
 
 const deployments = { group: 'apps', version: 'v1', plural: 'deployments' };
 const bindings = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterrolebindings' };

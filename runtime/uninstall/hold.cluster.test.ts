@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { refOf } from '../../sandbox/manager/apply.ts';
+import type { Manifest } from '../../infra/manifests.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
+import { destroy, whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { holdFinalizer, labels, lumigo as contract, workloads } from '../contract.ts';
-import { isNotFound } from '../kubernetes/errors.ts';
-import type { ResourceRef } from '../kubernetes/paths.ts';
-import { heldObjects } from './hold.ts';
+import { holdFinalizer, labels, workloads } from '../contract.ts';
+import { heldObjects } from './held-objects.ts';
 
 /** Whatever removes the operator, in whatever order: what it instrumented does not outlive it. */
 let operator: OperatorBench;
@@ -17,6 +16,7 @@ beforeEach(async () => {
 afterEach(() => operator?.stop());
 
 const [deployment] = workloads;
+const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 
 const held = () => {
   const { name, namespace } = operator.installation.settings;
@@ -36,19 +36,6 @@ const whenHeld = (expected: boolean) =>
     expect(await holds()).toEqual([expected, expected, expected]);
   });
 
-async function whenGone(ref: ResourceRef): Promise<void> {
-  await eventually(
-    async () => {
-      const found = await operator.cluster.client.get(ref).catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
-      if (found !== undefined) throw new Error(`${ref.plural} ${ref.name}: ${JSON.stringify(found.metadata)}`);
-    },
-    { timeoutMs: 30_000 },
-  );
-}
-
 async function instrumented(): Promise<string> {
   const { bench } = operator;
   const namespace = await bench.namespace('shop');
@@ -57,13 +44,6 @@ async function instrumented(): Promise<string> {
   await bench.whenInstrumented(deployment, namespace, 'app');
   return namespace;
 }
-
-const crd = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  name: `${contract.plural}.${contract.group}`,
-};
 
 describe('the hold on the operator’s account and rights', () => {
   it('is there while there is something to clean up: a Lumigo, or what was opted in by label', async () => {
@@ -97,9 +77,7 @@ describe('the hold on the operator’s account and rights', () => {
     await bench.create(workloadOf(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
     await bench.whenInstrumented(deployment, alone, 'app');
     await whenHeld(true);
-    for (const manifest of installation.manifests) await cluster.client.delete(refOf(manifest)).catch(ignoreMissing);
-    await operator.stopManager();
-    for (const manifest of installation.manifests) await whenGone(refOf(manifest));
+    await destroy(cluster, [installation.manifests], () => operator.stopManager());
     for (const each of [namespace, alone]) expect(await bench.isInstrumented(deployment, each, 'app')).toBe(false);
     expect(await bench.label(deployment, alone, 'app')).toBe('true');
   });
@@ -108,15 +86,25 @@ describe('the hold on the operator’s account and rights', () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumented();
     await whenHeld(true);
-    const own = { group: '', version: 'v1', plural: 'namespaces', name: installation.settings.namespace };
-    await cluster.client.delete(own);
+    const own = installation.manifests.filter(({ kind }) => kind === 'Namespace');
+    for (const { metadata } of own) await cluster.client.delete({ ...namespaces, name: metadata.name });
     await operator.stopManager();
-    await whenGone(own);
+    for (const each of own) await whenGone(cluster, each);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
     await expect(bench.readLumigo(namespace)).rejects.toThrow('not found');
     // What was left over goes without a manager, and the operator can be installed again.
-    await cluster.client.delete(crd);
-    await whenGone(crd);
+    await destroy(cluster, [installation.manifests], () => Promise.resolve());
+  });
+
+  it('D42: is not needed where Argo CD deletes wave by wave', async () => {
+    const { bench, cluster, installation } = operator;
+    const namespace = await instrumented();
+    const waveOf = ({ metadata }: Manifest): number =>
+      Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
+    const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => waveOf(each) === wave));
+    expect(waves.flat().length).toBe(installation.manifests.length);
+    await destroy(cluster, waves, () => operator.stopManager());
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
   it('D42: holds nothing for longer than the manager can last, also where a workload refuses to be changed', async () => {
@@ -124,9 +112,7 @@ describe('the hold on the operator’s account and rights', () => {
     const namespace = await instrumented();
     await whenHeld(true);
     await operator.refuseChanges(namespace, { app: 'app' });
-    for (const manifest of installation.manifests) await cluster.client.delete(refOf(manifest)).catch(ignoreMissing);
-    await operator.stopManager();
-    for (const manifest of installation.manifests) await whenGone(refOf(manifest));
+    await destroy(cluster, [installation.manifests], () => operator.stopManager());
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
@@ -135,13 +121,13 @@ describe('the hold on the operator’s account and rights', () => {
     const namespace = await instrumented();
     await whenHeld(true);
     await operator.killManager();
-    for (const manifest of installation.manifests) await cluster.client.delete(refOf(manifest)).catch(ignoreMissing);
+    const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
     const { code, stderr } = await runCommand(
       ['--uninstall', '--deadline', '60', '--kubeconfig', cluster.kubeconfig],
       {},
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const manifest of installation.manifests) await whenGone(refOf(manifest));
+    await removal;
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
@@ -165,7 +151,3 @@ describe('the hold on the operator’s account and rights', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });
-
-function ignoreMissing(error: unknown): void {
-  if (!isNotFound(error)) throw error;
-}

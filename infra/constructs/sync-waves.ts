@@ -1,0 +1,12 @@
+const wave = (number: number) => ({ 'argocd.argoproj.io/sync-wave': String(number) });
+
+/**
+ * In which order Argo CD applies, each wave when the one before is healthy, and deletes, backwards; what has none is in wave 0.
+ * Others do not mind: Flux finds the order by itself, and Helm and kubectl apply in the order in which the objects stand.
+ */
+export const syncWaves = {
+  /** What others need: the namespace, and the definition of Lumigo resources. */
+  foundations: wave(-1),
+  /** Lumigo resources: after the operator, and gone before it. Their kind is not known before the first wave. */
+  lumigoes: { ...wave(1), 'argocd.argoproj.io/sync-options': 'SkipDryRunOnMissingResource=true' },
+} as const;

@@ -1,0 +1,42 @@
+import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import type { Manifest } from '../../runtime/kubernetes/objects.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { refOf } from '../manager/apply.ts';
+import { eventually } from './eventually.ts';
+
+/** An object as the API has it, or undefined where there is none. */
+const find = ({ client }: ControlPlane, manifest: Manifest) =>
+  client.get(refOf(manifest)).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    return undefined;
+  });
+
+export async function whenGone(cluster: ControlPlane, manifest: Manifest): Promise<void> {
+  await eventually(
+    async () => {
+      const found = await find(cluster, manifest);
+      if (found !== undefined)
+        throw new Error(`${manifest.kind} ${manifest.metadata.name} is still there: ${JSON.stringify(found.metadata)}`);
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+/**
+ * Deletes objects step by step, all of a step at once and each step when the one before is gone. Where there is no node,
+ * `onNoDeployment` stands for what a kubelet does to the pods.
+ */
+export async function destroy(
+  cluster: ControlPlane,
+  steps: readonly (readonly Manifest[])[],
+  onNoDeployment: () => Promise<void>,
+): Promise<void> {
+  for (const step of steps) {
+    for (const manifest of step)
+      await cluster.client.delete(refOf(manifest)).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+    if (step.some(({ kind }) => kind === 'Deployment')) await onNoDeployment();
+    for (const manifest of step) await whenGone(cluster, manifest);
+  }
+}
