@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apply, refOf } from '../sandbox/manager/apply.ts';
 import { runInContainer } from '../sandbox/manager/command.ts';
 import { operatorRequests, type AuditEntry } from '../sandbox/testing/audit.ts';
+import { whenGone } from '../sandbox/testing/destroy.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { startTelemetry, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
 import { everyKind, mutableKinds, workloadOf } from '../sandbox/testing/workloads.ts';
-import { labels, workloads } from './contract.ts';
+import { holdFinalizer, labels, workloads } from './contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 
 /** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
@@ -34,6 +36,23 @@ async function breakCertificate(): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
   await operator.stopManager();
   await operator.cluster.client.patch(ref, { kind: 'merge', body: { data: { 'tls.crt': '', 'tls.key': '' } } });
+  await operator.startManager();
+}
+
+/** Removes the operator's account and rights while it still has something to clean up, and brings them back. */
+async function removeRights(): Promise<void> {
+  const { cluster, installation } = operator;
+  const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'];
+  const rights = installation.manifests.filter(({ kind }) => kinds.includes(kind));
+  // The account is the last that it holds.
+  const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(refOf);
+  await eventually(async () => {
+    if (account !== undefined) expect((await cluster.client.get(account)).metadata.finalizers).toEqual([holdFinalizer]);
+  });
+  for (const manifest of rights) await cluster.client.delete(refOf(manifest));
+  await operator.stopManager();
+  for (const manifest of rights) await whenGone(cluster, manifest);
+  for (const manifest of rights) await apply(cluster.client, manifest);
   await operator.startManager();
 }
 
@@ -72,6 +91,10 @@ describe('the permissions of the operator', () => {
       ]);
       expect(explained).toMatchObject({ code: 0, stderr: '' });
     }
+    await removeRights();
+    expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
+    await bench.lumigo(namespace);
+    await bench.whenInstrumented(deployment, namespace, 'old-deployments');
     const uninstalled = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '60']);
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
