@@ -1,22 +1,32 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { repositoryIndex } from './helm/chart-texts.ts';
 import { writeChart } from './helm/chart.ts';
 import { operatorVersion } from './version.ts';
 
-/** `npm run chart`: writes the Helm chart to dist/chart/lumigo-operator, and beside it as the archive that repositories hold. */
-const parent = 'dist/chart';
-const folder = join(parent, 'lumigo-operator');
-rmSync(folder, { recursive: true, force: true });
-writeChart(folder);
-const archive = join(parent, `lumigo-operator-${operatorVersion()}.tgz`);
-const { status, stderr } = spawnSync(
-  'tar',
-  ['--create', '--gzip', '--file', archive, '-C', parent, 'lumigo-operator'],
-  {
-    encoding: 'utf8',
-  },
-);
-if (status === 0) process.stdout.write(`${folder}\n${archive}\n`);
-else process.stderr.write(`the chart cannot be packed: ${stderr}\n`);
-process.exitCode = status === 0 ? 0 : 1;
+/**
+ * `npm run chart`: writes the Helm chart to dist/chart/lumigo-operator, beside it as the archive that repositories hold, and
+ * the index of a repository with that one. Another folder may be given.
+ */
+function main([parent = 'dist/chart']: readonly string[]): number {
+  const folder = join(parent, 'lumigo-operator');
+  rmSync(folder, { recursive: true, force: true });
+  writeChart(folder);
+  const archive = `lumigo-operator-${operatorVersion()}.tgz`;
+  const path = join(parent, archive);
+  const args = ['--create', '--gzip', '--file', path, '-C', parent, 'lumigo-operator'];
+  const { status, stderr } = spawnSync('tar', args, { encoding: 'utf8' });
+  if (status !== 0) {
+    process.stderr.write(`the chart cannot be packed: ${stderr}\n`);
+    return 1;
+  }
+  const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+  const index = join(parent, 'index.yaml');
+  writeFileSync(index, repositoryIndex(archive, digest, new Date()));
+  process.stdout.write([folder, path, index, ''].join('\n'));
+  return 0;
+}
+
+process.exitCode = main(process.argv.slice(2));

@@ -5,11 +5,16 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 
 const fallbackText = (value: unknown): string => (value === undefined ? '(required)' : `\`${JSON.stringify(value)}\``);
 
-/** docs/settings.md: each setting with its default and its meaning, from the schema that checks it. */
+/** A table of settings: each with its default and its meaning, from the schema that checks it. */
+export function settingsTable(isOf: (path: string) => boolean = () => true): string {
+  const rows = settingEntries()
+    .filter(({ path }) => isOf(path))
+    .map(({ path, fallback, meaning }) => `| \`${path}\` | ${cell(fallbackText(fallback))} | ${cell(meaning)} |`);
+  return ['| setting | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+/** docs/settings.md. */
 export function settingsReference(): string {
-  const rows = settingEntries().map(
-    ({ path, fallback, meaning }) => `| \`${path}\` | ${cell(fallbackText(fallback))} | ${cell(meaning)} |`,
-  );
   return `# Settings
 
 Generated from \`infra/settings-schema.ts\` by \`npm run generate\`; do not edit.
@@ -22,8 +27,6 @@ ${settingsVariable}=my-settings.yaml npx cdk8s synth
 
 Maps are merged with their default key by key (\`null\` takes a key out), lists replace theirs.
 
-| setting | default | meaning |
-| --- | --- | --- |
-${rows.join('\n')}
+${settingsTable()}
 `;
 }

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { finished } from '../../sandbox/testing/run.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { parseSettings } from '../settings.ts';
@@ -247,6 +250,30 @@ describe('the Helm chart', () => {
     const [one, other] = [run('template', 'lumigo', chart, ...flags), run('template', 'lumigo', chart, ...flags)];
     expect(one.stdout).toBe(other.stdout);
     expect(one.stdout).not.toContain('PRIVATE KEY');
+  });
+
+  it('is published by `npm run chart`, with an index that helm installs it from', async () => {
+    const folder = join(chart, '..', `repository-${process.pid}`);
+    const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/chart.ts', folder], { encoding: 'utf8' });
+    expect(stdout.trim().split('\n')).toHaveLength(3);
+    const server = createServer((request, response) => {
+      response.end(readFileSync(join(folder, basename(request.url ?? ''))));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const shown = await finished(
+      spawn(helm, ['show', 'chart', 'lumigo-operator', '--repo', `http://127.0.0.1:${port}`]),
+    );
+    server.close();
+    rmSync(folder, { recursive: true });
+    expect({ code: shown.code, stderr: shown.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(parseAllDocuments(shown.stdout)[0]?.toJS()).toMatchObject({ name: 'lumigo-operator', type: 'application' });
+  });
+
+  it('explains every value in its README, and how to get on in its notes', () => {
+    const readme = readFileSync(join(chart, 'README.md'), 'utf8');
+    for (const path of Object.keys(samples).filter((each) => each !== 'name')) expect(readme).toContain(`\`${path}\``);
+    expect(readme).toContain('helm install lumigo lumigo/lumigo-operator --namespace lumigo-system --create-namespace');
   });
 
   it('passes helm lint', () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
-import { operatorVersion } from '../version.ts';
+import { chartMetadata, chartReadme } from './chart-texts.ts';
 import type { Settings } from '../settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
 import { inherited, markedSettings } from './markers.ts';
@@ -16,7 +16,8 @@ import { TemplateWriter } from './write.ts';
 function chartFiles(): Readonly<Record<string, string>> {
   const { templates } = chartTemplates();
   return {
-    'Chart.yaml': chartYaml(),
+    'Chart.yaml': stringify(chartMetadata()),
+    'README.md': chartReadme(),
     'values.yaml': chartValues(),
     'values.schema.json': valuesSchema(),
     'templates/_helpers.tpl': helpers + certificateHelper,
@@ -92,19 +93,6 @@ function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest
     }),
   );
 }
-
-const chartYaml = (): string =>
-  stringify({
-    apiVersion: 'v2',
-    name: 'lumigo-operator',
-    description: 'Traces every Python and Node.js program of a namespace, without a change to any of them.',
-    type: 'application',
-    version: operatorVersion(),
-    appVersion: operatorVersion(),
-    kubeVersion: '>=1.28.0-0',
-    home: 'https://github.com/lumigo-io/lumigo-kubernetes-operator',
-    keywords: ['tracing', 'opentelemetry', 'lumigo'],
-  });
 
 /** As charts usually name things: after the release, and after the chart where that does not say it already. */
 const helpers = `{{- define "lumigo-operator.fullname" -}}

@@ -5,7 +5,7 @@ import { settingsSchema } from '../settings-schema.ts';
 import { settingEntries } from '../settings-tree.ts';
 
 /** What a release of Helm decides itself. */
-const ofTheRelease = ['namespace', 'createNamespace'];
+export const ofTheRelease = ['namespace', 'createNamespace'];
 
 /** values.yaml: each setting with its default, and its meaning above it. */
 export function chartValues(): string {

@@ -1,0 +1,75 @@
+import { stringify } from 'yaml';
+import { chartName } from '../../runtime/contract.ts';
+import { settingsTable } from '../settings-reference.ts';
+import { operatorVersion } from '../version.ts';
+import { ofTheRelease } from './values.ts';
+
+const description = 'Traces every Python and Node.js program of a namespace, without a change to any of them.';
+const home = 'https://github.com/lumigo-io/lumigo-kubernetes-operator';
+
+/** What Chart.yaml says, and the index of a repository that holds the chart. */
+export const chartMetadata = () => ({
+  apiVersion: 'v2',
+  name: chartName,
+  description,
+  type: 'application',
+  version: operatorVersion(),
+  appVersion: operatorVersion(),
+  kubeVersion: '>=1.28.0-0',
+  home,
+  sources: [home],
+  keywords: ['tracing', 'opentelemetry', 'lumigo', 'observability'],
+  maintainers: [{ name: 'Lumigo', url: 'https://lumigo.io' }],
+  annotations: {
+    'artifacthub.io/license': 'Apache-2.0',
+    'artifacthub.io/operator': 'true',
+    'artifacthub.io/operatorCapabilities': 'Deep Insights',
+    'artifacthub.io/category': 'monitoring-logging',
+    'artifacthub.io/links': stringify([
+      { name: 'Documentation', url: 'https://docs.lumigo.io/docs/lumigo-kubernetes-operator' },
+    ]),
+    'artifacthub.io/crds': stringify([
+      {
+        kind: 'Lumigo',
+        version: 'v1alpha1',
+        name: 'lumigoes.operator.lumigo.io',
+        displayName: 'Lumigo',
+        description: 'Traces the workloads of its namespace.',
+      },
+    ]),
+  },
+});
+
+/** The index of a chart repository that holds this one version. `digest` is the archive's SHA-256, in hexadecimal. */
+export const repositoryIndex = (archive: string, digest: string, created: Date): string =>
+  stringify({
+    apiVersion: 'v1',
+    entries: { [chartName]: [{ ...chartMetadata(), created: created.toISOString(), digest, urls: [archive] }] },
+    generated: created.toISOString(),
+  });
+
+/** The chart's README.md, as repositories show it. */
+export const chartReadme = (): string => `# Lumigo Kubernetes operator
+
+${description}
+
+\`\`\`sh
+helm repo add lumigo https://lumigo-io.github.io/lumigo-kubernetes-operator
+helm install lumigo lumigo/${chartName} --namespace lumigo-system --create-namespace
+\`\`\`
+
+Then put your [Lumigo token](https://docs.lumigo.io/docs/lumigo-tokens) into a Secret of each namespace that you want to trace, and
+create a \`Lumigo\` beside it; the notes of the installation say how.
+
+\`\`\`sh
+helm repo update
+helm upgrade lumigo lumigo/${chartName} --namespace lumigo-system --reset-then-reuse-values
+helm delete lumigo --namespace lumigo-system
+\`\`\`
+
+An upgrade changes the operator and no workload. Deleting the release takes the instrumentation out of every namespace first.
+
+## Values
+
+${settingsTable((path) => path !== 'name' && !ofTheRelease.includes(path))}
+`;
