@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { lumigo } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/client.ts';
 import { createTransport, type Transport } from '../runtime/kubernetes/transport.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { apply, collectionOf } from '../sandbox/manager/apply.ts';
+import { ensureBinaries } from '../sandbox/programs/build.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
+import { writeChart } from './helm/chart.ts';
 import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings.ts';
 
@@ -14,6 +21,7 @@ let cluster: ControlPlane;
 let client: Client;
 let transport: Transport;
 const namespace = 'shop';
+const known = `${lumigo.apiVersion}/${lumigo.kind}`;
 const manifests = synthesize(parseSettings({ monitoredNamespaces: [{ namespace }] }));
 
 const everySetting = {
@@ -89,6 +97,31 @@ describe('the manifests', () => {
     await client.patch(ref, { kind: 'apply', body }, { fieldManager: 'lumigo-operator' });
     await apply(client, configuration);
     expect(JSON.stringify(await client.get(ref))).toContain(caBundle);
+  });
+});
+
+describe('the chart', () => {
+  it('is taken as strictly, whatever is switched on, and changes nothing a second time', async () => {
+    const { helm = '' } = await ensureBinaries(['helm'], () => undefined);
+    const chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
+    writeChart(chart);
+    const values = {
+      updater: { enabled: true },
+      lumigoToken: { value: `t_${'0'.repeat(21)}` },
+      monitoredNamespaces: [{ namespace }],
+    };
+    writeFileSync(join(chart, 'own.json'), JSON.stringify(values));
+    const flags = ['--namespace', namespace, '--values', join(chart, 'own.json'), '--api-versions', known];
+    const { stdout } = spawnSync(helm, ['template', 'other', chart, ...flags], { encoding: 'utf8' });
+    rmSync(chart, { recursive: true });
+    const objects = parseAllDocuments(stdout)
+      .map((document) => document.toJS() as Manifest | null)
+      .filter((each) => each !== null);
+    expect(objects.length).toBeGreaterThan(24);
+    for (const object of objects) await apply(client, object);
+    const before = await versionsOf(objects);
+    for (const object of objects) await apply(client, object);
+    expect(await versionsOf(objects)).toEqual(before);
   });
 });
 

@@ -2,13 +2,13 @@ import { App, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { Access } from './constructs/access.ts';
 import { ControllerManager } from './constructs/controller-manager.ts';
+import { HelmHooks } from './constructs/helm-hooks.ts';
 import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
 import { MonitoredNamespaces } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
-import { UninstallHook } from './constructs/uninstall-hook.ts';
 import { WebhookCertificate, type DeliveredCertificate } from './constructs/webhook-certificate.ts';
 import { Updater } from './constructs/updater.ts';
 import { parseSettings, SettingsError } from './settings.ts';
@@ -52,7 +52,7 @@ export class Operator extends Chart {
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
     if (settings.updater.enabled) this.#addUpdater(settings, delivery);
-    if (delivery === 'Helm') new UninstallHook(this, 'uninstall-hook', settings);
+    if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
 
   #addUpdater(settings: Settings, delivery: Delivery): void {

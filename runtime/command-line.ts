@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { awaitDefinition } from './await-definition.ts';
 import { injectorOf, fromEnvironment } from './config.ts';
 import { explain } from './insight/explain.ts';
 import { findConfig } from './insight/installation.ts';
@@ -32,6 +33,7 @@ interface Flags extends ConnectOptions {
   readonly explain?: string;
   readonly namespace?: string;
   readonly update?: boolean;
+  readonly awaitDefinition?: boolean;
   readonly prepareTelemetryProxy?: boolean;
 }
 
@@ -58,6 +60,9 @@ export function createProgram({ print, environment }: Surroundings): Command {
     .option('--explain <kind/name>', 'say why a workload is or is not instrumented')
     .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
     .option('--uninstall', 'delete every Lumigo resource, wait until the injection is removed, and say what is stuck')
+    .addOption(
+      new Option('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
+    )
     .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
     .option('--update', 'upgrade the Helm release to the newest chart that the settings allow (the updater does this)')
     .addOption(
@@ -82,7 +87,9 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
 }
 
 async function dispatch(flags: Flags, { print, environment }: Surroundings): Promise<void> {
-  const chosen = [flags.uninstall, flags.preview, flags.explain, flags.update].filter((flag) => flag !== undefined);
+  const chosen = [flags.uninstall, flags.preview, flags.explain, flags.update, flags.awaitDefinition].filter(
+    (flag) => flag !== undefined,
+  );
   if (chosen.length > 1)
     throw new Error('--uninstall, --preview, --explain and --update exclude each other; choose one');
   if (flags.prepareTelemetryProxy === true) return prepareTelemetryProxy(fromEnvironment(environment));
@@ -91,6 +98,7 @@ async function dispatch(flags: Flags, { print, environment }: Surroundings): Pro
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
   const client = createClient(transport);
   try {
+    if (flags.awaitDefinition === true) return await awaitDefinition(client, flags.deadline * 1_000);
     if (flags.update === true) return await runUpdate(client, flags, environment);
     if (flags.uninstall === true)
       return await runUninstall(client, await findInstalled(client, environment), flags, print);

@@ -178,6 +178,7 @@ export const suffixes = {
   managerRole: '-manager-role',
   leaderElectionRole: '-leader-election-role',
   priorityClass: '-priority',
+  install: '-install',
   uninstall: '-uninstall',
   updater: '-updater',
   lease: '-leader',

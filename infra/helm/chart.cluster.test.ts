@@ -64,7 +64,12 @@ function withoutCertificate(manifests: readonly Manifest[]): Record<string, Mani
 }
 
 const synth = (given: object): Record<string, Manifest> =>
-  byName(synthesize(parseSettings({ createNamespace: false, ...given }), 'Helm', certificate));
+  byName(
+    synthesize(parseSettings({ createNamespace: false, ...given }), 'Helm', certificate).filter(
+      // Only where the kind of Lumigo resources is not known yet.
+      ({ metadata }) => !metadata.name.endsWith('-install'),
+    ),
+  );
 
 const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
   Object.fromEntries(
@@ -212,6 +217,23 @@ describe('the Helm chart', () => {
     } finally {
       rmSync(file);
     }
+  });
+
+  it('creates the Lumigo resources of monitored namespaces with the first installation, once their kind is served', () => {
+    const flags = ['--set', 'monitoredNamespaces[0].namespace=shop', '--namespace', 'lumigo-system'];
+    const { stdout } = run('template', 'lumigo', chart, ...flags);
+    const objects = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest | null);
+    const hooks = objects.filter((each) => each?.metadata.annotations?.['helm.sh/hook'] === 'post-install');
+    expect(hooks.map((each) => each?.kind).toSorted()).toEqual(['Job', 'Lumigo']);
+    const [made] = hooks.filter((each) => each?.kind === 'Lumigo');
+    const expected = synth({ monitoredNamespaces: [{ namespace: 'shop' }] });
+    expect(made?.['spec']).toEqual(Object.values(expected).find(({ kind }) => kind === 'Lumigo')?.['spec']);
+    // By these the next upgrade takes it for one of its own.
+    expect(made?.metadata.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'Helm' });
+    expect(made?.metadata.annotations).toMatchObject({
+      'meta.helm.sh/release-name': 'lumigo',
+      'meta.helm.sh/release-namespace': 'lumigo-system',
+    });
   });
 
   it('names its objects after the release, and puts them into its namespace', () => {

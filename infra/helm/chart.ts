@@ -8,6 +8,7 @@ import type { Settings } from '../settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
 import { inherited, markedSettings } from './markers.ts';
 import { merge } from './merge.ts';
+import { releaseExpressions, releaseMarker } from './release.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
 import { TemplateWriter } from './write.ts';
@@ -55,7 +56,7 @@ export function chartTemplates(): Templates {
     const turned = markedSettings(on === undefined ? others : { ...others, [path]: on });
     tree = merge(tree, base, render(turned.settings), condition);
   }
-  const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions]));
+  const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions, ...releaseExpressions]));
   const templates = Object.fromEntries(
     Object.entries(tree as Record<string, unknown>).map(([key, object]) => [
       `templates/${key}.yaml`,
@@ -74,15 +75,51 @@ export function chartTemplates(): Templates {
   };
 }
 
+/** Before its first installation no cluster knows the kind, and Helm refuses what it does not know. */
+const isKnown = `$.Capabilities.APIVersions.Has "${lumigo.apiVersion}/${lumigo.kind}"`;
+
 function fileOf(key: string, object: unknown, writer: TemplateWriter): string {
-  if (key === 'lumigo.lumigo') return onceKnown(writer.file(object, 'monitoredNamespaces'));
-  // The Secrets of the monitored namespaces, the one kind whose name is a setting alone.
-  return key === 'secret' ? writer.file(object, 'monitoredNamespaces') : writer.file(object);
+  switch (key) {
+    case 'lumigo.lumigo':
+      return lumigoes(object as Manifest, writer);
+    // The Secrets of the monitored namespaces, the one kind whose name is a setting alone.
+    case 'secret':
+      return writer.file(object, 'monitoredNamespaces');
+    case 'job.install':
+      return `{{- if and $.Values.monitoredNamespaces (not (${isKnown})) }}\n${writer.file(object)}{{- end }}\n`;
+    default:
+      return writer.file(object);
+  }
 }
 
-/** Before its first installation no cluster knows the kind, and Helm would refuse all of the release. */
-const onceKnown = (template: string): string =>
-  `{{- if $.Capabilities.APIVersions.Has "${lumigo.apiVersion}/${lumigo.kind}" }}\n${template}{{- end }}\n`;
+/**
+ * With the first installation Helm creates them as hooks, of which it knows the kind only when their turn comes; with what it
+ * notes on its own objects, so that the next upgrade takes them for such.
+ */
+function lumigoes(object: Manifest, writer: TemplateWriter): string {
+  const { metadata } = object;
+  const adopted = {
+    ...object,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, 'app.kubernetes.io/managed-by': 'Helm' },
+      annotations: {
+        ...metadata.annotations,
+        'helm.sh/hook': 'post-install',
+        'meta.helm.sh/release-name': releaseMarker.name,
+        'meta.helm.sh/release-namespace': releaseMarker.namespace,
+      },
+    },
+  };
+  return [
+    `{{- if ${isKnown} }}`,
+    writer.file(object, 'monitoredNamespaces'),
+    '{{- else }}',
+    writer.file(adopted, 'monitoredNamespaces'),
+    '{{- end }}',
+    '',
+  ].join('\n');
+}
 
 /** Objects by a name that becomes that of their file; a release's own name is left out of it. */
 function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest>> {
@@ -122,11 +159,6 @@ Next, in each namespace that you want to trace:
         name: lumigo-credentials
         key: token
   MANIFEST
-
-{{- if and .Values.monitoredNamespaces (not (.Capabilities.APIVersions.Has "operator.lumigo.io/v1alpha1/Lumigo")) }}
-
-The namespaces of 'monitoredNamespaces' get their Lumigo with the next 'helm upgrade': run it once now.
-{{- end }}
 
 Whether it works:  kubectl get lumigo -A
 {{- if .Release.IsUpgrade }}

@@ -15,6 +15,14 @@ import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 
+/** A Lumigo as the README has it. */
+export const lumigoOf = (namespace: string, spec: object = {}) => ({
+  apiVersion: contract.apiVersion,
+  kind: contract.kind,
+  metadata: { namespace, name: 'lumigo' },
+  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } }, ...spec },
+});
+
 /** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeBench {
   readonly system: BareNode;
@@ -57,14 +65,7 @@ export class NodeBench {
       metadata: { namespace, name: 'lumigo-credentials' },
       stringData: { token },
     } as never);
-    const lumigoToken = { secretRef: { name: 'lumigo-credentials', key: 'token' } };
-    const { apiVersion, kind } = contract;
-    await apply(this.client, {
-      apiVersion,
-      kind,
-      metadata: { namespace, name: 'lumigo' },
-      spec: { lumigoToken, ...spec },
-    } as never);
+    await apply(this.client, lumigoOf(namespace, spec) as never);
     await eventually(async () => {
       const { status } = (await this.client.get({ ...contract, namespace, name: 'lumigo' })) as {
         status?: { conditions?: { type: string; status: string }[] };

@@ -8,8 +8,9 @@ import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
 import { keepCreating } from '../testing/keep-creating.ts';
+import { tokenOf } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
-import { NodeBench } from './bench.ts';
+import { lumigoOf, NodeBench } from './bench.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** The life of a Helm release on a real node, with the commands that users know. */
@@ -45,8 +46,14 @@ function left(): string[] {
 describe('helm', () => {
   it('install brings two ready pods, and tells what to do next', async () => {
     await bench.apply(restrictedNamespace('lumigo-system'));
-    const endpoint = `endpoint.otlp.url=${bench.system.sink.url}`;
-    const notes = release('install', 'lumigo', chart, '--create-namespace', '--set', endpoint, ...waiting);
+    await bench.apply(restrictedNamespace('bank'));
+    const values = {
+      'endpoint.otlp.url': bench.system.sink.url,
+      'monitoredNamespaces[0].namespace': 'bank',
+      'lumigoToken.value': tokenOf(0xba_0000),
+    };
+    const flags = Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+    const notes = release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
     expect(notes).toContain('kubectl apply -n NAMESPACE');
     await whenOperatorReady(node);
     const { namespace, token } = await bench.namespace('shop');
@@ -60,15 +67,25 @@ describe('helm', () => {
     expect(span?.resource).toMatchObject({ 'lumigo.k8s_operator.deployment_method': 'Helm' });
   });
 
-  it('upgrade restarts the operator alone, and brings the Lumigo of a monitored namespace', async () => {
-    const [before] = await bench.pods('shop', 'front');
-    await bench.apply(restrictedNamespace('bank'));
-    const values = ['--set', 'debug.enabled=true', '--set', 'monitoredNamespaces[0].namespace=bank'];
-    release('upgrade', 'lumigo', chart, '--reuse-values', ...values, ...waiting);
-    const [after] = await bench.pods('shop', 'front');
-    expect(after?.metadata.uid).toBe(before?.metadata.uid);
-    const lumigo = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes', namespace: 'bank' };
-    expect((await node.client.get({ ...lumigo, name: 'lumigo' })).metadata.name).toBe('lumigo');
+  it('install brings the monitored namespaces as well, with the token that was given', async () => {
+    await bench.apply(deployment('bank', 'front'));
+    await bench.whenRunning('bank', 'front');
+    expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', active)).toBe('True');
+  });
+
+  it('upgrade restarts the operator alone, and leaves the Lumigo of a monitored namespace as it is', async () => {
+    const uidsOf = async () => [
+      ...(await bench.pods('shop', 'front')).map(({ metadata }) => metadata.uid),
+      kubectl('get', 'lumigo', 'lumigo', '-n', 'bank', '-o', 'jsonpath={.metadata.uid} {.metadata.generation}'),
+    ];
+    await bench.apply(restrictedNamespace('broken'), lumigoOf('broken'));
+    kubectl('wait', 'lumigo/lumigo', '-n', 'broken', '--for=condition=Error', '--timeout=20s');
+    const before = await uidsOf();
+    const notes = release('upgrade', 'lumigo', chart, '--reuse-values', '--set', 'debug.enabled=true', ...waiting);
+    expect(notes).toMatch(/! broken\/lumigo: .*lumigo-credentials/);
+    expect(notes).not.toContain('! shop');
+    expect(await uidsOf()).toEqual(before);
+    expect(release('get', 'manifest', 'lumigo')).toContain('kind: Lumigo');
   });
 
   it('D41: upgrade and rollback bring another certificate, and the webhook misses none of 20 workloads a second meanwhile', async () => {
@@ -87,7 +104,7 @@ describe('helm', () => {
     await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
     // The pods that go drain, and those that stay have looked at the Secret.
     await sleep(15_000);
-    await release.meanwhile('rollback', 'lumigo', '1', ...waiting);
+    await release.meanwhile('rollback', 'lumigo', '2', ...waiting);
     await sleep(15_000);
     const { created, missed } = await creating.end();
     expect(digest()).not.toBe(before);
@@ -132,6 +149,7 @@ describe('helm', () => {
 });
 
 const manager = 'lumigo-lumigo-operator-controller-manager';
+const active = 'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}';
 
 async function reinstall(...flags: readonly string[]): Promise<void> {
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);

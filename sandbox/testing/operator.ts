@@ -1,9 +1,11 @@
+import { lumigo as contract, probeEchoPrefix, probeLabel } from '../../runtime/contract.ts';
 import { bundle } from '../../runtime/bundle.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { install, type Installation } from '../manager/install.ts';
 import { startManager, type Manager } from '../manager/manager.ts';
 import { Bench } from './bench.ts';
+import { eventually } from './eventually.ts';
 import { refuseChanges } from './refuse-changes.ts';
 
 /** A cluster of its own for a test file, with the operator installed and its manager running. */
@@ -47,6 +49,18 @@ export async function startOperator(options: OperatorOptions = {}): Promise<Oper
   }
 }
 
+/** The API server goes on calling a webhook for a moment after its configuration is gone. The webhook echoes this label. */
+async function whenNotCalled({ client }: ControlPlane): Promise<void> {
+  const { apiVersion, kind } = contract;
+  const metadata = { namespace: 'default', name: 'probe', labels: { [probeLabel]: 'called' } };
+  const spec = { lumigoToken: { secretRef: { name: 'none', key: 'none' } } };
+  await eventually(async () => {
+    const ref = { ...contract, namespace: 'default' };
+    const { warnings } = await client.create(ref, { apiVersion, kind, metadata, spec }, { dryRun: true });
+    if (warnings.some((warning) => warning.startsWith(probeEchoPrefix))) throw new Error('the webhook is called still');
+  });
+}
+
 async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Promise<OperatorBench> {
   const [webhookPort = 0] = await freePorts(1);
   const settings = options.settings ?? {};
@@ -83,6 +97,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Prom
       const name = `${installation.settings.name}-injector-webhook`;
       const before = await cluster.client.get({ ...ref, name });
       await cluster.client.delete({ ...ref, name });
+      await whenNotCalled(cluster);
       try {
         return await action();
       } finally {

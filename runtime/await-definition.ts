@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lumigo } from './contract.ts';
+import { describeError } from './errors.ts';
+import type { Client } from './kubernetes/client.ts';
+
+const LOOK_MS = 500;
+
+/** Resolves once the API server serves Lumigo resources. @throws Error at the deadline, with what it said last */
+export async function awaitDefinition(client: Client, deadlineMs: number): Promise<void> {
+  for (const deadline = Date.now() + deadlineMs; ; await sleep(LOOK_MS)) {
+    const problem = await client
+      .pages(lumigo, { limit: 1 })
+      .next()
+      .then(() => undefined, describeError);
+    if (problem === undefined) return;
+    if (Date.now() > deadline) throw new Error(`the API server does not serve Lumigo resources yet: ${problem}`);
+  }
+}
