@@ -8,6 +8,8 @@ export interface HealthOptions {
   readonly unready: () => readonly string[];
   /** How long the path that asks for a moment's grace waits before it answers. */
   readonly drainMs: number;
+  /** It was asked for: the pod is to end, not this container alone. */
+  readonly onDrain?: () => void;
 }
 
 /**
@@ -16,7 +18,10 @@ export interface HealthOptions {
  */
 export function serveHealth(options: HealthOptions): Promise<Server> {
   const server = createServer((request, response) => {
-    if (request.url === paths.drain) return void setTimeout(() => response.end('ok'), options.drainMs);
+    if (request.url === paths.drain) {
+      options.onDrain?.();
+      return void setTimeout(() => response.end('ok'), options.drainMs);
+    }
     const problems = request.url === paths.ready ? options.unready() : [];
     const known = request.url === paths.live || request.url === paths.ready;
     response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;

@@ -17,6 +17,8 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { createReconcilerApi } from './reconciler/api.ts';
 import { startReconciling, type WatchHandler } from './reconciler/leader.ts';
 import { createTelemetryProxy, secretReader } from './telemetry.ts';
+import { whenEnded } from './telemetry-proxy/collector.ts';
+import { configurationFile } from './telemetry-proxy/files.ts';
 import type { TelemetryProxy } from './telemetry-proxy/proxy.ts';
 import { certificateSource, certificateStoreOf, type CertificateStore } from './certificates.ts';
 import { keepCertificates } from './tls/keeper.ts';
@@ -27,6 +29,8 @@ import { serveAdmission } from './webhook/admission.ts';
 
 /** Connections for writes and reads; watches and the Lease have their own. */
 const WORK_SOCKETS = 16;
+/** The telemetry proxy is told to stop when the drain is over, as this process is; it takes a second or less. */
+const COLLECTOR_END_MS = 10_000;
 
 /**
  * Runs the manager until it is told to stop (SIGTERM, SIGINT): every replica answers the webhook, the one that holds the
@@ -58,6 +62,7 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
   const lumigoWatch = watchLumigoes({ ...running, telemetry });
   const proxying = telemetry.run(lumigoWatch.synced);
   const ready = { caches: false };
+  const ending = { pod: false };
   void lumigoWatch.synced.then(() => (ready.caches = true));
   const host = config.listenAddress === '' ? {} : { host: config.listenAddress };
   const health = await serveHealth({
@@ -65,6 +70,7 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
     port: config.healthPort,
     // The end of the drain is when this server goes, too.
     drainMs: config.drainSeconds * 800,
+    onDrain: () => (ending.pod = true),
     unready: () => [
       ...(ready.caches ? [] : ['the Lumigo resources are not read yet']),
       ...(admission.hasCertificate() ? [] : ['there is no webhook certificate yet']),
@@ -83,6 +89,8 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
     removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
     logger,
   });
+  if (ending.pod && (await whenEnded(configurationFile(config.telemetryProxyDirectory), COLLECTOR_END_MS)))
+    logger.warn({}, 'telemetry proxy did not stop and was ended');
   transport.close();
   health.close();
   metricsServer.close();

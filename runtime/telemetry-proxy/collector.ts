@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A process that runs, told apart from a later one with the same number. */
 export interface CollectorProcess {
@@ -57,6 +58,30 @@ export function askToReload({ pid }: CollectorProcess): boolean {
     return process.kill(pid, 'SIGHUP');
   } catch {
     return false;
+  }
+}
+
+const LOOK_MS = 100;
+
+/**
+ * Waits until the collector has ended; one that has not after a while will not (it happens that a reload hangs when it is told to
+ * stop), and would hold up its pod for as long as that may take. What it has not sent is on disk. Returns whether it had to be ended.
+ */
+export async function whenEnded(configurationFile: string, patienceMs: number): Promise<boolean> {
+  for (const deadline = Date.now() + patienceMs; ; await sleep(LOOK_MS)) {
+    const process = findCollector(configurationFile);
+    if (process === undefined) return false;
+    if (Date.now() < deadline) continue;
+    end(process);
+    return true;
+  }
+}
+
+function end({ pid }: CollectorProcess): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself in this moment.
   }
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Manager } from '../../sandbox/manager/manager.ts';
 import { post, spansOf } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { isAlive } from '../../sandbox/testing/run.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
 /** Two replicas with a collector each: who collects, what happens when that one goes, and when a reload fails. */
@@ -127,3 +128,18 @@ async function collected(): Promise<string[]> {
 
 const switchEvents = (namespace: string, enabled: boolean) =>
   telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { kubeEvents: { enabled } } } });
+
+describe('the end of a pod', () => {
+  it('is not held up by a telemetry proxy that does not stop when it is told to', async () => {
+    const manager = second;
+    const pid = second.collector?.pid() ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    // As the kubelet does: it asks for the drain, and tells all containers to stop.
+    await fetch(`http://127.0.0.1:${manager.healthPort}/drain`);
+    process.kill(manager.pid, 'SIGTERM');
+    const started = Date.now();
+    expect(await manager.died).toContain('telemetry proxy did not stop and was ended');
+    expect(Date.now() - started).toBeLessThan(15_000);
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+});

@@ -37,6 +37,12 @@ export function inspectPair(files: CertificateFiles, dnsName: string): PairFacts
   };
 }
 
+/** From when on it is valid, in milliseconds since 1970; undefined where it cannot be read. */
+export function issuedAtOf(certificate: string): number | undefined {
+  const found = read(certificate);
+  return found === undefined ? undefined : Date.parse(found.validFrom);
+}
+
 /** The authority of the Secret that signed its certificate. */
 export function signerOf({ certificate, authority }: CertificateFiles): string | undefined {
   const leaf = read(certificate);

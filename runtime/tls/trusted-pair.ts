@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signerOf, trusts, withAuthority } from './inspect.ts';
+import { issuedAtOf, signerOf, trusts, withAuthority } from './inspect.ts';
 import type { KeeperOptions, StoredPair } from './keeper.ts';
 
 /** How long an API server may take to notice whom it trusts now. */
-const SETTLE_MS = 1_000;
+const SETTLE_MS = 2_000;
+/** An authority of a certificate that is older than this was announced long ago. */
+const YOUNG_MS = 5 * 60_000;
 
 /**
  * Reads the pair to serve from where anybody may put one (Helm with each upgrade, the keeper when one ends): a new one is given
@@ -21,12 +23,19 @@ export function trustedPair(
     const signer = signerOf(pair);
     const trust = await readTrust();
     const toBeTold = signer !== undefined && trust?.bundles.every((bundle) => trusts(bundle, signer)) === false;
-    if (toBeTold) {
-      const bundles = trust.bundles.map((bundle) => withAuthority(bundle, signer, Date.now()));
-      await writeTrust(bundles, trust);
-      await sleep(SETTLE_MS, undefined, { ref: false });
-    }
+    if (toBeTold)
+      await writeTrust(
+        trust.bundles.map((bundle) => withAuthority(bundle, signer, Date.now())),
+        trust,
+      );
+    // Another replica may have told it only just now.
+    if (toBeTold || isYoung(pair)) await sleep(SETTLE_MS, undefined, { ref: false });
     served = pair;
     return pair;
   };
+}
+
+function isYoung({ certificate }: StoredPair): boolean {
+  const issuedAt = issuedAtOf(certificate);
+  return issuedAt !== undefined && Date.now() - issuedAt < YOUNG_MS;
 }

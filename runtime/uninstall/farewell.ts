@@ -10,6 +10,8 @@ import { readLease, uninstall } from './uninstall.ts';
 
 /** An account that is being deleted is believed for a minute; of it the drain took some seconds. */
 const MOST_MS = 45_000;
+/** An API server that does not answer holds up nobody's end. */
+const ANSWER_MS = 5_000;
 
 export interface FarewellOptions {
   readonly client: Client;
@@ -50,7 +52,9 @@ async function isBeingRemoved(client: Client, installed: Installed): Promise<boo
 
 async function isEnding(client: Client, ref: ResourceRef): Promise<boolean> {
   try {
-    return (await client.get(ref, { metadataOnly: true })).metadata.deletionTimestamp !== undefined;
+    return (
+      (await client.get(ref, { metadataOnly: true, timeoutMs: ANSWER_MS })).metadata.deletionTimestamp !== undefined
+    );
   } catch (error) {
     if (isNotFound(error)) return true;
     throw error;

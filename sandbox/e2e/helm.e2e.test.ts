@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeChart } from '../../infra/helm/chart.ts';
+import { operatorVersion } from '../../infra/version.ts';
+import { ChartRepository } from '../chart-repository/repository.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
+import { ensureBinaries } from '../programs/build.ts';
+import { eventually } from '../testing/eventually.ts';
 import { keepCreating } from '../testing/keep-creating.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
@@ -18,20 +18,19 @@ let node: NodeCluster;
 let bench: NodeBench;
 let release: Tool;
 let kubectl: Tool;
-let chart = '';
 beforeAll(async () => {
-  chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
-  writeChart(chart);
   bench = await NodeBench.bare();
   node = bench.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl');
+  const charts = new ChartRepository(node, (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '');
+  charts.publish(operatorVersion());
+  await charts.start();
+  release('repo', 'add', 'lumigo', charts.url);
 });
-afterAll(async () => {
-  await bench?.stop();
-  rmSync(chart, { recursive: true, force: true });
-});
+afterAll(() => bench?.stop());
 
+const chart = 'lumigo/lumigo-operator';
 const waiting = ['--wait', '--timeout', '120s'];
 
 /** Whatever a release may leave behind. */
@@ -42,6 +41,9 @@ function left(): string[] {
     .flatMap((names) => names.split('\n'))
     .filter((name) => name.includes('lumigo'));
 }
+
+const manager = 'lumigo-lumigo-operator-controller-manager';
+const active = 'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}';
 
 describe('helm', () => {
   it('install brings two ready pods, and tells what to do next', async () => {
@@ -103,9 +105,9 @@ describe('helm', () => {
     const creating = keepCreating(bench.client, 'shop');
     await release.meanwhile('upgrade', 'lumigo', chart, '--reuse-values', ...waiting);
     // The pods that go drain, and those that stay have looked at the Secret.
-    await sleep(15_000);
+    await sleep(11_000);
     await release.meanwhile('rollback', 'lumigo', '2', ...waiting);
-    await sleep(15_000);
+    await sleep(11_000);
     const { created, missed } = await creating.end();
     expect(digest()).not.toBe(before);
     expect(release('status', 'lumigo')).toContain('STATUS: deployed');
@@ -122,37 +124,32 @@ describe('helm', () => {
   it('D42: delete does so where the manager was scaled to zero before', async () => {
     await reinstall();
     kubectl('scale', 'deployment', manager, '-n', 'lumigo-system', '--replicas=0');
-    kubectl(
-      'wait',
-      '-n',
-      'lumigo-system',
-      '--for=delete',
-      'pod',
-      '-l',
-      'app.kubernetes.io/component=controller-manager',
-      '--timeout=60s',
-    );
+    const pods = ['-n', 'lumigo-system', '-l', 'app.kubernetes.io/component=controller-manager'];
+    kubectl('wait', '--for=delete', 'pod', ...pods, '--timeout=60s');
     release('delete', 'lumigo', ...waiting);
-    await bench.whenRunning('shop', 'front', { instrumented: false });
     expect(left()).toEqual([]);
+    expect(initContainersOf('idle')).toBe('');
   });
 
   it('D42: delete does so where a workload refuses to be changed, which is told and stays as it is', async () => {
     await reinstall('--set', 'removal.deadlineSeconds=5');
-    const relent = await refuseChanges(bench.client, 'shop', { app: 'front' });
+    const relent = await refuseChanges(bench.client, 'shop', { app: 'idle' });
     release('delete', 'lumigo', ...waiting);
     expect(left()).toEqual([]);
     const events = kubectl('get', 'events', '-n', 'shop', '-o', 'jsonpath={.items[*].reason}');
     expect(events).toContain('LumigoCannotRemoveInstrumentation');
+    expect(initContainersOf('idle')).toBe('lumigo-injector');
     await relent();
   });
 });
 
-const manager = 'lumigo-lumigo-operator-controller-manager';
-const active = 'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}';
+const initContainersOf = (name: string): string =>
+  kubectl('get', 'deployment', name, '-n', 'shop', '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
+/** Installs again, and waits for the namespace's workloads; one of them has no pods, which is quicker. */
 async function reinstall(...flags: readonly string[]): Promise<void> {
+  await bench.apply(deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
   await bench.namespace('shop');
-  await bench.whenRunning('shop', 'front');
+  await eventually(() => Promise.resolve(expect(initContainersOf('idle')).toBe('lumigo-injector')));
 }

@@ -8,6 +8,7 @@ import { parseSettings } from '../../infra/settings.ts';
 import { deployment, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
+import { eventually } from '../testing/eventually.ts';
 import { NodeBench } from './bench.ts';
 import { toolOn, type Tool } from './tools.ts';
 
@@ -35,6 +36,9 @@ afterAll(async () => {
   await bench?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+const idleInitContainers = (): string =>
+  kubectl('get', 'deployment', 'idle', '-n', 'shop', '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
 /** Whatever of the operator belongs to no namespace, and its own. */
 function left(): string[] {
@@ -81,11 +85,11 @@ describe('the plain manifests', () => {
   it('D42: leave no workload instrumented and nothing stuck when their namespace is deleted first', async () => {
     kubectl('apply', '--server-side', '-f', file);
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
-    await whenOperatorReady(node);
+    await bench.apply(deployment('shop', 'idle', { replicas: 0 }));
     await bench.namespace('shop');
-    await bench.whenRunning('shop', 'front');
+    await eventually(() => Promise.resolve(expect(idleInitContainers()).toBe('lumigo-injector')));
     kubectl('delete', 'namespace', 'lumigo-system', '--timeout=120s');
-    await bench.whenRunning('shop', 'front', { instrumented: false });
+    expect(idleInitContainers()).toBe('');
     expect(kubectl('get', 'lumigo', '--all-namespaces', '-o', 'name')).toBe('');
     kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=60s');
     expect(left()).toEqual([]);

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import type { NodeCluster } from '../node/node.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { finished } from '../testing/run.ts';
@@ -13,16 +14,23 @@ export interface Tool {
 export async function toolOn(node: NodeCluster, name: 'helm' | 'kubectl', ...flags: readonly string[]): Promise<Tool> {
   const program = (await ensureBinaries([name], () => undefined))[name] ?? '';
   const all = (args: readonly string[]) => [...args, ...flags, '--kubeconfig', node.kubeconfig];
+  // Nothing of this machine's user, and nothing left for him.
+  const homes = ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(node.dir, `helm-${kind}`)]);
+  const env = { ...process.env, ...Object.fromEntries(homes) };
   const printed = (args: readonly string[], code: number | null, stdout: string, stderr: string): string => {
     if (code !== 0) throw new Error(`${name} ${args.join(' ')}: ${stderr}`);
     return stdout;
   };
   const tool = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(program, all(args), { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    const { status, stdout, stderr } = spawnSync(program, all(args), {
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      env,
+    });
     return printed(args, status, stdout, stderr);
   };
   const meanwhile = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await finished(spawn(program, all(args)));
+    const { code, stdout, stderr } = await finished(spawn(program, all(args), { env }));
     return printed(args, code, stdout, stderr);
   };
   return Object.assign(tool, { meanwhile });

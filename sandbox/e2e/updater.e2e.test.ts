@@ -41,7 +41,7 @@ beforeAll(async () => {
   const values = {
     'updater.enabled': 'true',
     'updater.repository': charts.url,
-    'updater.timeoutSeconds': '30',
+    'updater.timeoutSeconds': '20',
     'cluster.name': 'kept',
   };
   const flags = Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
