@@ -42,7 +42,7 @@ async function breakCertificate(): Promise<void> {
 /** Removes the operator's account and rights while it still has something to clean up, and brings them back. */
 async function removeRights(): Promise<void> {
   const { cluster, installation } = operator;
-  const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'];
+  const kinds = ['Deployment', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'];
   const rights = installation.manifests.filter(({ kind }) => kinds.includes(kind));
   // The account is the last that it holds.
   const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(refOf);

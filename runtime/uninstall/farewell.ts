@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { suffixes } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { isNotFound } from '../kubernetes/errors.ts';
@@ -39,24 +40,31 @@ export async function farewell(options: FarewellOptions): Promise<void> {
       await letGo(client, installed);
     } else if (!isManagerAlive(await readLease(client, lease), Date.now())) await letGo(client, installed);
   } catch (error) {
-    logger.error({ problem: describeError(error) }, 'no farewell');
+    logger.warn({ problem: describeError(error) }, 'no farewell');
   }
 }
 
-/** By its account and its namespace: whatever removes an operator removes one of them, and nothing else does. */
+/**
+ * Its namespace is going; or its account is, and its Deployment too. An account alone may have been deleted by mistake, and a
+ * Deployment alone to be replaced: neither is a reason to take anything from anybody.
+ */
 async function isBeingRemoved(client: Client, installed: Installed): Promise<boolean> {
-  const namespace = { group: '', version: 'v1', plural: 'namespaces', name: installed.operatorNamespace };
-  const ends = await Promise.all([accountOf(installed), namespace].map((ref) => isEnding(client, ref)));
-  return ends.includes(true);
+  const { operatorName, operatorNamespace } = installed;
+  const name = `${operatorName}${suffixes.manager}`;
+  const [namespace, account, deployment] = await Promise.all([
+    stateOf(client, { group: '', version: 'v1', plural: 'namespaces', name: operatorNamespace }),
+    stateOf(client, accountOf(installed)),
+    stateOf(client, { group: 'apps', version: 'v1', plural: 'deployments', namespace: operatorNamespace, name }),
+  ]);
+  return namespace === 'going' || (account === 'going' && deployment !== 'there');
 }
 
-async function isEnding(client: Client, ref: ResourceRef): Promise<boolean> {
+async function stateOf(client: Client, ref: ResourceRef): Promise<'there' | 'going' | 'gone'> {
   try {
-    return (
-      (await client.get(ref, { metadataOnly: true, timeoutMs: ANSWER_MS })).metadata.deletionTimestamp !== undefined
-    );
+    const { metadata } = await client.get(ref, { metadataOnly: true, timeoutMs: ANSWER_MS });
+    return metadata.deletionTimestamp === undefined ? 'there' : 'going';
   } catch (error) {
-    if (isNotFound(error)) return true;
+    if (isNotFound(error)) return 'gone';
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Manifest } from '../../infra/manifests.ts';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { destroy, whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -68,6 +69,24 @@ describe('the hold on the operator’s account and rights', () => {
     await whenHeld(true);
     await another.stop();
     expect(await holds()).toEqual([false, false, false]);
+  });
+
+  it('takes nothing from anybody where only its account was deleted, or only its Deployment', async () => {
+    const { bench, cluster, installation } = operator;
+    const namespace = await instrumented();
+    await whenHeld(true);
+    const [deployed] = installation.manifests.filter(({ kind }) => kind === 'Deployment');
+    if (deployed !== undefined) await cluster.client.delete(refOf(deployed));
+    await operator.stopManager();
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    if (deployed !== undefined) await apply(cluster.client, deployed);
+    await operator.startManager();
+    await whenHeld(true);
+    const [account] = installation.manifests.filter(({ kind }) => kind === 'ServiceAccount');
+    if (account !== undefined) await cluster.client.delete(refOf(account));
+    await operator.stopManager();
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    expect((await bench.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
   });
 
   it('D42: keeps the operator able to clean up when all its objects are deleted at once', async () => {
