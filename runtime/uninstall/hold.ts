@@ -6,12 +6,13 @@ import type { Client } from '../kubernetes/client.ts';
 import { heldObjects, readHeld, changeFinalizers, type Installed } from './held-objects.ts';
 import { letGo } from './let-go.ts';
 
-const LOOK_MS = 2_000;
+/** For so long after the first Lumigo a removal would find nothing held; a look reads memory only. */
+const LOOK_MS = 250;
 
 export interface HoldOptions {
   readonly client: Client;
   readonly installed: Installed;
-  /** Whether there is anything to clean up; asked every two seconds, and costs no request. */
+  /** Whether there is anything to clean up; asked four times a second, and costs no request. */
   readonly needed: () => boolean;
   readonly logger: Logger;
   readonly signal: AbortSignal;

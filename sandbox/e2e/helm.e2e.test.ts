@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { holdFinalizer } from '../../runtime/contract.ts';
 import { operatorVersion } from '../../infra/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
@@ -132,6 +133,15 @@ describe('helm', () => {
     expect(initContainersOf('idle')).toBe('');
   });
 
+  it('D42: delete does so without its hook, too', async () => {
+    await reinstall();
+    const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '-o', 'jsonpath={.metadata.finalizers}'];
+    await eventually(() => Promise.resolve(expect(kubectl(...account)).toContain(holdFinalizer)));
+    release('delete', 'lumigo', '--no-hooks', '--wait', '--timeout', '120s');
+    await eventually(() => Promise.resolve(expect(left()).toEqual([])), { timeoutMs: 30_000 });
+    expect(initContainersOf('idle')).toBe('');
+  });
+
   it('D42: delete does so where a workload refuses to be changed, which is told and stays as it is', async () => {
     await reinstall('--set', 'removal.deadlineSeconds=5');
     const relent = await refuseChanges(bench.client, 'shop', { app: 'idle' });
@@ -149,7 +159,7 @@ const initContainersOf = (name: string): string =>
 
 /** Installs again, and waits for the namespace's workloads; one of them has no pods, which is quicker. */
 async function reinstall(...flags: readonly string[]): Promise<void> {
-  await bench.apply(deployment('shop', 'idle', { replicas: 0 }));
+  await bench.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
   await bench.namespace('shop');
   await eventually(() => Promise.resolve(expect(initContainersOf('idle')).toBe('lumigo-injector')));
