@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chartName } from '../runtime/contract.ts';
 import { repositoryIndex } from './helm/chart-texts.ts';
 import { writeChart } from './helm/chart.ts';
 import { operatorVersion } from './version.ts';
@@ -11,12 +12,12 @@ import { operatorVersion } from './version.ts';
  * the index of a repository with that one. Another folder may be given.
  */
 function main([parent = 'dist/chart']: readonly string[]): number {
-  const folder = join(parent, 'lumigo-operator');
+  const folder = join(parent, chartName);
   rmSync(folder, { recursive: true, force: true });
   writeChart(folder);
-  const archive = `lumigo-operator-${operatorVersion()}.tgz`;
+  const archive = `${chartName}-${operatorVersion()}.tgz`;
   const path = join(parent, archive);
-  const args = ['--create', '--gzip', '--file', path, '-C', parent, 'lumigo-operator'];
+  const args = ['--create', '--gzip', '--file', path, '-C', parent, chartName];
   const { status, stderr } = spawnSync('tar', args, { encoding: 'utf8' });
   if (status !== 0) {
     process.stderr.write(`the chart cannot be packed: ${stderr}\n`);

@@ -11,13 +11,9 @@ import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import { WebhookCertificate, type DeliveredCertificate } from './constructs/webhook-certificate.ts';
 import { Updater } from './constructs/updater.ts';
+import { contradictionsWith } from './settings-contradictions.ts';
 import { parseSettings, SettingsError } from './settings.ts';
 import type { Settings } from './settings-schema.ts';
-
-const noRelease =
-  'updater.enabled is true, but only Helm has a release to keep current; set it to false, or install the Helm chart';
-const noTokenInYaml =
-  'lumigoToken.value is set, but plain YAML is not the place for it; leave it out and bring the Secrets another way, or install with Helm or Pulumi';
 
 export interface OperatorProps {
   readonly settings: Settings;
@@ -36,8 +32,8 @@ export class Operator extends Chart {
   constructor(scope: Construct, id: string, { settings, delivery = 'Manifests', certificate }: OperatorProps) {
     super(scope, id, { disableResourceNameHashes: true });
     const delivered = settings.certificates.issuer === 'delivery' ? certificate : undefined;
-    if (settings.lumigoToken.value !== '' && delivery === 'Manifests')
-      throw new SettingsError([noTokenInYaml], 'The settings');
+    const problems = contradictionsWith(delivery, settings);
+    if (problems.length > 0) throw new SettingsError(problems, 'The settings');
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
     new Access(this, 'access', settings);
@@ -56,7 +52,6 @@ export class Operator extends Chart {
   }
 
   #addUpdater(settings: Settings, delivery: Delivery): void {
-    if (delivery !== 'Helm') throw new SettingsError([noRelease], 'The settings');
     // Whatever other settings leave out: switching it on later must not take a right that is missing.
     const everything = {
       ...settings,

@@ -3,6 +3,7 @@ import type { CustomResourceOptions, Output } from '@pulumi/pulumi';
 import { PrivateKey, SelfSignedCert } from '@pulumi/tls';
 import { certificateFiles, suffixes } from '../runtime/contract.ts';
 import { labels } from './constructs/labels.ts';
+import { webhookHost } from './constructs/runtime-environment.ts';
 import type { Settings } from './settings.ts';
 import { operatorVersion } from './version.ts';
 
@@ -20,7 +21,7 @@ export function registerCertificate(
   options: CustomResourceOptions,
 ): { readonly secret: core.v1.Secret; readonly expires: Output<string> } {
   const { namespace } = settings;
-  const host = `${settings.name}${suffixes.webhookService}.${namespace}.svc`;
+  const host = webhookHost(settings);
   const anew = { ...options, replacementTrigger: operatorVersion() };
   const key = new PrivateKey(`${name}-webhook`, { algorithm: 'ECDSA', ecdsaCurve: 'P256' }, anew);
   const certificate = new SelfSignedCert(

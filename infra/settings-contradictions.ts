@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { labels } from '../runtime/contract.ts';
-import { collectorImage, settingsSchema } from './settings-schema.ts';
+import type { Delivery } from './constructs/runtime-environment.ts';
+import { collectorImage, settingsSchema, type Settings } from './settings-schema.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -20,6 +21,20 @@ export function contradictionsIn(given: Given): readonly string[] {
     rule(given),
   );
 }
+
+/** What settings that are right in themselves cannot be in this delivery. */
+export const contradictionsWith = (delivery: Delivery, { updater, lumigoToken }: Settings): readonly string[] => [
+  ...(updater.enabled && delivery !== 'Helm'
+    ? [
+        'updater.enabled is true, but only Helm has a release to keep current; set it to false, or install the Helm chart',
+      ]
+    : []),
+  ...(lumigoToken.value !== '' && delivery === 'Manifests'
+    ? [
+        'lumigoToken.value is set, but plain YAML is not the place for it; leave it out and bring the Secrets another way, or install with Helm or Pulumi',
+      ]
+    : []),
+];
 
 const { shape } = settingsSchema;
 

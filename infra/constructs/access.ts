@@ -4,16 +4,16 @@ import { suffixes } from '../../runtime/contract.ts';
 import { permissions, type PolicyRule } from '../../runtime/permissions.ts';
 import type { Settings } from '../settings-schema.ts';
 import { labels } from './labels.ts';
+import { policyRules } from './policy-rules.ts';
 
 /** The user that the API server knows the operator as. */
 export const operatorUser = ({ name, namespace }: Settings): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
+/** What the contract grants, for this installation's names. */
 const rules = (granted: readonly PolicyRule[], { name, namespace }: Settings): k8s.PolicyRule[] =>
-  granted.map(({ apiGroups, resources, verbs, resourceNames }) => ({
-    apiGroups: [...apiGroups],
-    resources: [...resources],
-    verbs: [...verbs],
+  policyRules(granted).map(({ resourceNames, ...rule }) => ({
+    ...rule,
     ...(resourceNames === undefined
       ? {}
       : { resourceNames: resourceNames.map((each) => each.replace('NAME', name).replace('{namespace}', namespace)) }),

@@ -11,6 +11,10 @@ export type Delivery = 'Manifests' | 'Helm' | 'Pulumi';
 export const telemetryProxyUrl = ({ name, namespace, kubernetesClusterDomain }: Settings): string =>
   `http://${name}${suffixes.telemetryProxyService}.${namespace}.svc.${kubernetesClusterDomain}`;
 
+/** What the API server calls the webhook by, which its certificate is for. */
+export const webhookHost = ({ name, namespace }: Settings): string =>
+  `${name}${suffixes.webhookService}.${namespace}.svc`;
+
 /** What the settings mean to the running operator; its pod's name is known to no one before it runs. */
 export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<RuntimeConfig, 'podName'> {
   const { changes, injection, injectorWebhook, name } = settings;
@@ -38,7 +42,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     listenAddress: '',
     certificatesDirectory: '',
     certificatesIssuer: settings.certificates.issuer === 'external' ? 'external' : 'operator',
-    webhookHost: `${name}${suffixes.webhookService}.${settings.namespace}.svc`,
+    webhookHost: webhookHost(settings),
     deploymentMethod: delivery,
     clusterName: settings.cluster.name,
     endpoint: settings.endpoint.otlp.url,
@@ -63,9 +67,12 @@ const nodeOptions = { name: 'NODE_OPTIONS', value: '--max-semi-space-size=4 --ma
 
 /** The manager's environment: its configuration, its pod's name as Kubernetes tells it, and what Node.js is to keep to. */
 export function managerEnvironment(settings: Settings, delivery: Delivery) {
-  const podName = variableOf('podName');
-  const configuration = toEnvironment({ ...runtimeConfig(settings, delivery), podName: '' }).map(({ name, value }) =>
-    name === podName ? { name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } } : { name, value },
-  );
-  return [...configuration, nodeOptions];
+  const configuration = toEnvironment({ ...runtimeConfig(settings, delivery), podName: '' });
+  return [...withPodName(configuration, variableOf('podName')), nodeOptions];
 }
+
+/** An environment in which one variable is the pod's name, as Kubernetes tells it. */
+export const withPodName = (environment: readonly { name: string; value: string }[], variable: string) =>
+  environment.map(({ name, value }) =>
+    name === variable ? { name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } } : { name, value },
+  );

@@ -31,7 +31,7 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
       ...grants(own),
     ],
     cluster: [
-      ...byGroup(cluster).flatMap(({ group, plurals }) => [rule(group, plurals, ['create'])]),
+      ...byGroup(cluster).map(({ group, plurals }) => rule(group, plurals, ['create'])),
       ...cluster.map((manifest) => named(manifest, change)),
       ...grants(cluster),
       // In the monitored namespaces.

@@ -2,7 +2,6 @@ import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
-import type { PolicyRule } from '../../runtime/permissions.ts';
 import { toEnvironment, variableOf } from '../../runtime/updater/config.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Settings } from '../settings-schema.ts';
@@ -10,6 +9,8 @@ import { operatorVersion } from '../version.ts';
 import { imageReference } from './image.ts';
 import { labels, optOut } from './labels.ts';
 import { containerSecurity, operatorPod } from './pod.ts';
+import { policyRules } from './policy-rules.ts';
+import { withPodName } from './runtime-environment.ts';
 import { updaterRules } from './updater-rules.ts';
 
 export interface UpdaterProps {
@@ -33,13 +34,13 @@ export class Updater extends Construct {
     const rules = updaterRules([...release, ...own(name, namespace)], namespace);
 
     new k8s.KubeServiceAccount(this, 'account', { metadata: inNamespace, automountServiceAccountToken: false });
-    new k8s.KubeRole(this, 'role', { metadata: inNamespace, rules: mutable(rules.own) });
+    new k8s.KubeRole(this, 'role', { metadata: inNamespace, rules: policyRules(rules.own) });
     new k8s.KubeRoleBinding(this, 'role-binding', {
       metadata: inNamespace,
       roleRef: { apiGroup: rbac, kind: 'Role', name },
       subjects,
     });
-    new k8s.KubeClusterRole(this, 'cluster-role', { metadata, rules: mutable(rules.cluster) });
+    new k8s.KubeClusterRole(this, 'cluster-role', { metadata, rules: policyRules(rules.cluster) });
     new k8s.KubeClusterRoleBinding(this, 'cluster-role-binding', {
       metadata,
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
@@ -77,14 +78,6 @@ const own = (name: string, namespace: string): Manifest[] => [
   { apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata: { name } },
 ];
 
-const mutable = (rules: readonly PolicyRule[]): k8s.PolicyRule[] =>
-  rules.map(({ apiGroups, resources, verbs, resourceNames }) => ({
-    apiGroups: [...apiGroups],
-    resources: [...resources],
-    verbs: [...verbs],
-    ...(resourceNames === undefined ? {} : { resourceNames: [...resourceNames] }),
-  }));
-
 function podSpec(settings: Settings, serviceAccountName: string) {
   const { image, resources } = settings.updater;
   return {
@@ -111,8 +104,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
 
 function environment({ name, namespace, updater, debug }: Settings) {
   const { repository, versions, timeoutSeconds } = updater;
-  const podName = variableOf('podName');
-  return toEnvironment({
+  const configuration = toEnvironment({
     version: operatorVersion(),
     operatorName: name,
     operatorNamespace: namespace,
@@ -121,7 +113,6 @@ function environment({ name, namespace, updater, debug }: Settings) {
     versions,
     timeoutSeconds,
     logLevel: debug.enabled ? 'debug' : 'info',
-  }).map((variable) =>
-    variable.name === podName ? { name: podName, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } } : variable,
-  );
+  });
+  return withPodName(configuration, variableOf('podName'));
 }

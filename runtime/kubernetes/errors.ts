@@ -57,6 +57,13 @@ const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status;
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404);
+
+/** For `catch`: what is not there is undefined, and every other error stays one. */
+export function undefinedIfNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+  return undefined;
+}
+
 /** The object changed since it was read. `AlreadyExists` has the same status and is another matter. */
 export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== 'AlreadyExists';

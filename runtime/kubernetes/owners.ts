@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { isNotFound } from './errors.ts';
+import { undefinedIfNotFound } from './errors.ts';
 
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -11,11 +11,7 @@ export interface OwnerReference {
 /** What the operator makes for itself belongs to its Deployment, and goes with it. Beside a cluster there is none. */
 export async function ownersOf(client: Client, namespace: string, deployment: string): Promise<OwnerReference[]> {
   const ref = { group: 'apps', version: 'v1', plural: 'deployments', namespace, name: deployment };
-  try {
-    const { metadata } = await client.get(ref, { metadataOnly: true });
-    return [{ apiVersion: 'apps/v1', kind: 'Deployment', name: deployment, uid: metadata.uid ?? '' }];
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
+  const found = await client.get(ref, { metadataOnly: true }).catch(undefinedIfNotFound);
+  if (found === undefined) return [];
+  return [{ apiVersion: 'apps/v1', kind: 'Deployment', name: deployment, uid: found.metadata.uid }];
 }

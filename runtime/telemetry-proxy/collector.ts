@@ -68,13 +68,12 @@ const LOOK_MS = 100;
  * stop), and would hold up its pod for as long as that may take. What it has not sent is on disk. Returns whether it had to be ended.
  */
 export async function whenEnded(configurationFile: string, patienceMs: number): Promise<boolean> {
-  for (const deadline = Date.now() + patienceMs; ; await sleep(LOOK_MS)) {
-    const process = findCollector(configurationFile);
-    if (process === undefined) return false;
-    if (Date.now() < deadline) continue;
-    end(process);
-    return true;
-  }
+  const process = findCollector(configurationFile);
+  if (process === undefined) return false;
+  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(LOOK_MS))
+    if (!runs(process)) return false;
+  end(process);
+  return true;
 }
 
 function end({ pid }: CollectorProcess): void {

@@ -92,7 +92,12 @@ async function issue(
 const namesOf = (host: string) =>
   /^[0-9.]+$|:/.test(host) ? { dnsNames: [], ipAddresses: [host] } : { dnsNames: [host] };
 
-async function announce(authority: string, trust: Trust, { writeTrust, now = Date.now }: KeeperOptions): Promise<void> {
+/** Tells the API server of one more authority, beside those that it trusts already. */
+export async function announce(
+  authority: string,
+  trust: Trust,
+  { writeTrust, now = Date.now }: Pick<KeeperOptions, 'writeTrust' | 'now'>,
+): Promise<void> {
   await writeTrust(
     trust.bundles.map((bundle) => withAuthority(bundle, authority, now())),
     trust,

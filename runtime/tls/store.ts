@@ -1,6 +1,6 @@
 import { certificateFiles, fieldManager } from '../contract.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/client.ts';
-import { isNotFound } from '../kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../kubernetes/errors.ts';
 import { ownersOf } from '../kubernetes/owners.ts';
 import type { CertificateFiles } from './inspect.ts';
 import type { StoredPair, Trust } from './keeper.ts';
@@ -32,7 +32,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
   });
   return {
     async readPair(): Promise<StoredPair | undefined> {
-      const found = await orMissing(client.get({ ...secrets, name: secret }));
+      const found = await client.get({ ...secrets, name: secret }).catch(undefinedIfNotFound);
       if (found === undefined) return undefined;
       const { data = {} } = found as KubernetesObject & { data?: Record<string, string> };
       return {
@@ -61,7 +61,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
     },
 
     async readTrust(): Promise<Trust | undefined> {
-      const found = await orMissing(client.get(webhooks));
+      const found = await client.get(webhooks).catch(undefinedIfNotFound);
       if (found === undefined) return undefined;
       const { webhooks: each = [] } = found as KubernetesObject & {
         webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
@@ -81,11 +81,4 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
       await client.patch(webhooks, guarded(before.resourceVersion, operations), { fieldManager });
     },
   };
-}
-
-async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  return reading.catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issuedAtOf, signerOf, trusts, withAuthority } from './inspect.ts';
-import type { KeeperOptions, StoredPair } from './keeper.ts';
+import { issuedAtOf, signerOf, trusts } from './inspect.ts';
+import { announce, type KeeperOptions, type StoredPair } from './keeper.ts';
 
 /** How long an API server may take to notice whom it trusts now. */
 const SETTLE_MS = 2_000;
@@ -15,7 +15,7 @@ const YOUNG_MS = 5 * 60_000;
 export function trustedPair(
   options: Pick<KeeperOptions, 'readPair' | 'readTrust' | 'writeTrust'>,
 ): () => Promise<StoredPair | undefined> {
-  const { readPair, readTrust, writeTrust } = options;
+  const { readPair, readTrust } = options;
   let served: StoredPair | undefined;
   return async () => {
     const pair = await readPair();
@@ -23,11 +23,7 @@ export function trustedPair(
     const signer = signerOf(pair);
     const trust = await readTrust();
     const toBeTold = signer !== undefined && trust?.bundles.every((bundle) => trusts(bundle, signer)) === false;
-    if (toBeTold)
-      await writeTrust(
-        trust.bundles.map((bundle) => withAuthority(bundle, signer, Date.now())),
-        trust,
-      );
+    if (toBeTold) await announce(signer, trust, options);
     // Another replica may have told it only just now.
     if (toBeTold || isYoung(pair)) await sleep(SETTLE_MS, undefined, { ref: false });
     served = pair;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { suffixes } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { Client } from '../kubernetes/client.ts';
-import { isNotFound } from '../kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../kubernetes/errors.ts';
 import type { ResourceRef } from '../kubernetes/paths.ts';
 import { accountOf, leaseOf, type Installed } from './held-objects.ts';
 import { letGo } from './let-go.ts';
@@ -60,11 +60,7 @@ async function isBeingRemoved(client: Client, installed: Installed): Promise<boo
 }
 
 async function stateOf(client: Client, ref: ResourceRef): Promise<'there' | 'going' | 'gone'> {
-  try {
-    const { metadata } = await client.get(ref, { metadataOnly: true, timeoutMs: ANSWER_MS });
-    return metadata.deletionTimestamp === undefined ? 'there' : 'going';
-  } catch (error) {
-    if (isNotFound(error)) return 'gone';
-    throw error;
-  }
+  const found = await client.get(ref, { metadataOnly: true, timeoutMs: ANSWER_MS }).catch(undefinedIfNotFound);
+  if (found === undefined) return 'gone';
+  return found.metadata.deletionTimestamp === undefined ? 'there' : 'going';
 }

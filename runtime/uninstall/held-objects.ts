@@ -1,7 +1,4 @@
 import { suffixes } from '../contract.ts';
-import type { Metadata } from '../injection/types.ts';
-import { guarded, type Client } from '../kubernetes/client.ts';
-import { isConflict, isNotFound } from '../kubernetes/errors.ts';
 
 /** The operator as it is installed: its objects' names derive from these. */
 export interface Installed {
@@ -34,39 +31,3 @@ export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
 export const heldObjects = (installed: Installed) => [...rightsOf(installed), accountOf(installed)];
 
 export type HeldObject = ReturnType<typeof heldObjects>[number];
-
-/** Undefined where it is not there. */
-export async function readHeld(client: Client, ref: HeldObject): Promise<Metadata | undefined> {
-  try {
-    return (await client.get(ref, { metadataOnly: true })).metadata;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
-const ATTEMPTS = 5;
-
-/** Writes what `wanted` makes of the finalizers, if that is anything else; one that is gone meanwhile is no problem. */
-export async function changeFinalizers(
-  client: Client,
-  ref: HeldObject,
-  first: Metadata,
-  wanted: (present: readonly string[]) => readonly string[],
-): Promise<void> {
-  let found: Metadata | undefined = first;
-  for (let attempt = 1; found !== undefined; attempt += 1) {
-    const { finalizers = [], resourceVersion = '' }: Metadata = found;
-    const value = wanted(finalizers);
-    if (value.join() === finalizers.join()) return;
-    try {
-      const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
-      await client.patch(ref, patch, { metadataOnly: true });
-      return;
-    } catch (error) {
-      if (isNotFound(error)) return;
-      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-      found = await readHeld(client, ref);
-    }
-  }
-}

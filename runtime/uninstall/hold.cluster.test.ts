@@ -46,12 +46,17 @@ async function instrumented(): Promise<string> {
   return namespace;
 }
 
+async function instrumentedAndHeld(): Promise<string> {
+  const namespace = await instrumented();
+  await whenHeld(true);
+  return namespace;
+}
+
 describe('the hold on the operator’s account and rights', () => {
   it('is there while there is something to clean up: a Lumigo, or what was opted in by label', async () => {
     const { bench } = operator;
     await whenHeld(false);
-    const namespace = await instrumented();
-    await whenHeld(true);
+    const namespace = await instrumentedAndHeld();
     await bench.deleteLumigo(namespace);
     await whenHeld(false);
     await bench.create(workloadOf(deployment, namespace, 'alone', { labels: { [labels.autoTrace]: 'true' } }));
@@ -59,8 +64,7 @@ describe('the hold on the operator’s account and rights', () => {
   });
 
   it('ends with the last manager, so that nothing waits for one that there is not', async () => {
-    await instrumented();
-    await whenHeld(true);
+    await instrumentedAndHeld();
     const another = await operator.startAnother();
     await operator.stopManager();
     await eventually(async () => {
@@ -73,8 +77,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('takes nothing from anybody where only its account was deleted, or only its Deployment', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumented();
-    await whenHeld(true);
+    const namespace = await instrumentedAndHeld();
     const [deployed] = installation.manifests.filter(({ kind }) => kind === 'Deployment');
     if (deployed !== undefined) await cluster.client.delete(refOf(deployed));
     await operator.stopManager();
@@ -103,8 +106,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: keeps it able to when its namespace is deleted and nothing else', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumented();
-    await whenHeld(true);
+    const namespace = await instrumentedAndHeld();
     const own = installation.manifests.filter(({ kind }) => kind === 'Namespace');
     for (const { metadata } of own) await cluster.client.delete({ ...namespaces, name: metadata.name });
     await operator.stopManager();
@@ -128,8 +130,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: holds nothing for longer than the manager can last, also where a workload refuses to be changed', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumented();
-    await whenHeld(true);
+    const namespace = await instrumentedAndHeld();
     await operator.refuseChanges(namespace, { app: 'app' });
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
@@ -137,8 +138,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: where all its objects were deleted and no manager was left, is let go from anybody’s machine', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumented();
-    await whenHeld(true);
+    const namespace = await instrumentedAndHeld();
     await operator.killManager();
     const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
     const { code, stderr } = await runCommand(
@@ -152,8 +152,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('is let go by --uninstall where a manager died without a word', async () => {
     const { cluster, installation, bench } = operator;
-    const namespace = await instrumented();
-    await whenHeld(true);
+    const namespace = await instrumentedAndHeld();
     await operator.killManager();
     const { name, namespace: own } = installation.settings;
     const lease = {

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { holdFinalizer } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { Client } from '../kubernetes/client.ts';
-import { heldObjects, readHeld, changeFinalizers, type Installed } from './held-objects.ts';
+import { addFinalizer, readMetadata } from '../kubernetes/finalizers.ts';
+import { heldObjects, type Installed } from './held-objects.ts';
 import { letGo } from './let-go.ts';
 
 /** For so long after the first Lumigo a removal would find nothing held; a look reads memory only. */
@@ -41,11 +42,8 @@ export async function keepHold({ client, installed, needed, logger, signal }: Ho
 /** What is not there, or on its way out already, cannot be held. */
 async function hold(client: Client, installed: Installed): Promise<void> {
   for (const ref of heldObjects(installed)) {
-    const found = await readHeld(client, ref);
-    if (found === undefined || found.deletionTimestamp !== undefined) continue;
-    await changeFinalizers(client, ref, found, (present) => [
-      ...present.filter((finalizer) => finalizer !== holdFinalizer),
-      holdFinalizer,
-    ]);
+    const found = await readMetadata(client, ref);
+    if (found !== undefined && found.deletionTimestamp === undefined)
+      await addFinalizer(client, ref, found, holdFinalizer);
   }
 }

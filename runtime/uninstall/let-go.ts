@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { holdFinalizer } from '../contract.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Client } from '../kubernetes/client.ts';
-import { accountOf, changeFinalizers, readHeld, rightsOf, type HeldObject, type Installed } from './held-objects.ts';
+import { readMetadata, removeFinalizer } from '../kubernetes/finalizers.ts';
+import { accountOf, rightsOf, type HeldObject, type Installed } from './held-objects.ts';
 
 /** Long enough for Kubernetes' garbage collector to learn who belongs to whom. */
 const SETTLE_MS = 1_500;
@@ -22,8 +23,8 @@ export async function letGo(client: Client, installed: Installed): Promise<void>
   const [account] = await findAll(client, [accountOf(installed)]);
   const leaving = rights.filter(({ metadata }) => isHeld(metadata) && metadata.deletionTimestamp !== undefined);
   if (leaving.length > 0 && account !== undefined && isHeld(account.metadata)) await chain(client, leaving, account);
-  for (const { ref, metadata } of rights) await release(client, ref, metadata);
-  if (account !== undefined) await release(client, account.ref, account.metadata);
+  for (const { ref, metadata } of account === undefined ? rights : [...rights, account])
+    await removeFinalizer(client, ref, metadata, holdFinalizer);
 }
 
 /** Makes the account theirs, and has them deleted in the foreground: only after what is theirs. */
@@ -44,10 +45,7 @@ async function chain(client: Client, leaving: readonly Found[], account: Found):
 
 const isHeld = ({ finalizers = [] }: Metadata): boolean => finalizers.includes(holdFinalizer);
 
-const release = (client: Client, ref: HeldObject, metadata: Metadata): Promise<void> =>
-  changeFinalizers(client, ref, metadata, (present) => present.filter((finalizer) => finalizer !== holdFinalizer));
-
 async function findAll(client: Client, refs: readonly HeldObject[]): Promise<Found[]> {
-  const found = await Promise.all(refs.map(async (ref) => ({ ref, metadata: await readHeld(client, ref) })));
+  const found = await Promise.all(refs.map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) })));
   return found.flatMap(({ ref, metadata }) => (metadata === undefined ? [] : [{ ref, metadata }]));
 }

@@ -3,8 +3,9 @@ import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, Workload } from '../injection/types.ts';
-import { guarded, type Client } from '../kubernetes/client.ts';
-import { isNotFound } from '../kubernetes/errors.ts';
+import type { Client } from '../kubernetes/client.ts';
+import { isNotFound, undefinedIfNotFound } from '../kubernetes/errors.ts';
+import { removeFinalizer } from '../kubernetes/finalizers.ts';
 import { isManagerAlive, planUninstall, whyStuck, type LeaseView } from './plan-uninstall.ts';
 import { isAnyInstrumented, isOptedIn, removeInstrumentation } from './remove-instrumentation.ts';
 import { standDown } from './stand-down.ts';
@@ -49,7 +50,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     left = await takeStep(left, options, problems);
     if (left.length === 0) break;
     if (Date.now() > deadline) {
-      if (options.isLast === true) await Promise.all(left.map((lumigo) => letGo(client, lumigo)));
+      if (options.isLast === true) await Promise.all(left.map((lumigo) => letLumigoGo(client, lumigo)));
       return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
     }
     if (Date.now() - told < PROGRESS_MS) continue;
@@ -136,32 +137,27 @@ async function release(
       print(`No manager answers; removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
     if (problems.length > 0) return problems;
   }
-  await letGo(client, lumigo);
+  await letLumigoGo(client, lumigo);
   return [];
 }
 
-async function letGo(client: Client, lumigo: LumigoResource): Promise<void> {
-  const { namespace, name, finalizers = [], resourceVersion = '' } = lumigo.metadata;
-  const value = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
-  const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
-  await client.patch({ ...contract, namespace, name }, patch);
-}
+const letLumigoGo = (client: Client, { metadata }: LumigoResource): Promise<void> => {
+  const { namespace, name } = metadata;
+  return removeFinalizer(client, { ...contract, namespace, name }, metadata, contract.finalizer);
+};
 
 const isAnswered = async ({ client, lease, isLast = false }: UninstallOptions): Promise<boolean> =>
   lease !== undefined && !isLast && isManagerAlive(await readLease(client, lease), Date.now());
 
 /** What the leader's Lease says; undefined where there is none. */
 export async function readLease(client: Client, lease: LeaseName): Promise<LeaseView | undefined> {
-  try {
-    const found = await client.get({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases', ...lease });
-    const {
-      holderIdentity = '',
-      renewTime,
-      leaseDurationSeconds = 15,
-    } = (found as { spec?: Partial<LeaseView> }).spec ?? {};
-    return { holderIdentity, renewTime, leaseDurationSeconds };
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  const ref = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', ...lease };
+  const found = await client.get(ref).catch(undefinedIfNotFound);
+  if (found === undefined) return undefined;
+  const {
+    holderIdentity = '',
+    renewTime,
+    leaseDurationSeconds = 15,
+  } = (found as { spec?: Partial<LeaseView> }).spec ?? {};
+  return { holderIdentity, renewTime, leaseDurationSeconds };
 }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Manifest } from '../../infra/manifests.ts';
 import { lumigo } from '../../runtime/contract.ts';
 import { createClient, type Client } from '../../runtime/kubernetes/client.ts';
-import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
 import { fromKubeconfig } from '../../runtime/kubernetes/kubeconfig.ts';
 import { createTransport } from '../../runtime/kubernetes/transport.ts';
 import { startGuardian } from '../control-plane/guardian.ts';
@@ -48,7 +48,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
   const only = ({ kind }: Manifest) => borrowed.has(kind);
   const uninstall = async (manifests: readonly Manifest[]) => {
     for (const manifest of manifests.filter(only).toReversed())
-      await client.delete({ ...collectionOf(manifest), name: manifest.metadata.name }).catch(ignoreMissing);
+      await client.delete({ ...collectionOf(manifest), name: manifest.metadata.name }).catch(undefinedIfNotFound);
   };
   const installation = await install(client, { only });
   try {
@@ -68,7 +68,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
         await deleteLumigo(client);
         await client
           .delete({ group: '', version: 'v1', plural: 'namespaces', name: demoNamespace })
-          .catch(ignoreMissing);
+          .catch(undefinedIfNotFound);
         await manager.stop();
         await uninstall(installation.manifests);
         transport.close();
@@ -82,18 +82,11 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
   }
 }
 
-const ignoreMissing = (error: unknown): void => {
-  if (!isNotFound(error)) throw error;
-};
-
 async function refuseIfInstalled(client: Client, context: string): Promise<void> {
   const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
   const found = await client
     .get({ ...definitions, name: `${lumigo.plural}.${lumigo.group}` })
-    .catch((error: unknown) => {
-      ignoreMissing(error);
-      return undefined;
-    });
+    .catch(undefinedIfNotFound);
   if (found !== undefined)
     throw new Error(
       `a Lumigo operator is installed in the cluster of context '${context}' already; the demo would get in its way`,

@@ -6,7 +6,7 @@ import { parseStamp } from '../../runtime/injection/stamp.ts';
 import type { InjectorSettings, LumigoResource, Workload } from '../../runtime/injection/types.ts';
 import { annotations } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
-import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
 import type { DemoCluster } from './cluster.ts';
 import type { Narrator } from './narrator.ts';
 import { create, differences, isInstrumented, labelOf, read, snapshotOf, type Snapshot } from './snapshot.ts';
@@ -113,13 +113,9 @@ export async function takeBack({ cluster: { client, hasWebhook }, narrator, befo
 /** Deletes the demo's Lumigo, if it is there, and says whether it is gone within a minute: the manager has to let it go. */
 export async function deleteLumigo(client: Client): Promise<boolean> {
   const ref = { ...contract, namespace: demoNamespace, name: 'lumigo' };
-  const orMissing = (error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  };
-  await client.delete(ref).catch(orMissing);
+  await client.delete(ref).catch(undefinedIfNotFound);
   const deadline = Date.now() + PATIENCE_MS;
-  while ((await client.get(ref).catch(orMissing)) !== undefined) {
+  while ((await client.get(ref).catch(undefinedIfNotFound)) !== undefined) {
     if (Date.now() > deadline) return false;
     await sleep(LOOK_MS);
   }

@@ -12,7 +12,7 @@ import { keepCreating } from '../testing/keep-creating.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
 import { lumigoOf, NodeBench } from './bench.ts';
-import { toolOn, type Tool } from './tools.ts';
+import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
 /** The life of a Helm release on a real node, with the commands that users know. */
 let node: NodeCluster;
@@ -55,8 +55,7 @@ describe('helm', () => {
       'monitoredNamespaces[0].namespace': 'bank',
       'lumigoToken.value': tokenOf(0xba_0000),
     };
-    const flags = Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-    const notes = release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
+    const notes = release('install', 'lumigo', chart, '--create-namespace', ...setting(values), ...waiting);
     expect(notes).toContain('kubectl apply -n NAMESPACE');
     await whenOperatorReady(node);
     const { namespace, token } = await bench.namespace('shop');
@@ -130,7 +129,7 @@ describe('helm', () => {
     kubectl('wait', '--for=delete', 'pod', ...pods, '--timeout=60s');
     release('delete', 'lumigo', ...waiting);
     expect(left()).toEqual([]);
-    expect(initContainersOf('idle')).toBe('');
+    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
   });
 
   it('D42: delete does so without its hook, too', async () => {
@@ -139,7 +138,7 @@ describe('helm', () => {
     await eventually(() => Promise.resolve(expect(kubectl(...account)).toContain(holdFinalizer)));
     release('delete', 'lumigo', '--no-hooks', '--wait', '--timeout', '120s');
     await eventually(() => Promise.resolve(expect(left()).toEqual([])), { timeoutMs: 30_000 });
-    expect(initContainersOf('idle')).toBe('');
+    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
   });
 
   it('D42: delete does so where a workload refuses to be changed, which is told and stays as it is', async () => {
@@ -149,18 +148,15 @@ describe('helm', () => {
     expect(left()).toEqual([]);
     const events = kubectl('get', 'events', '-n', 'shop', '-o', 'jsonpath={.items[*].reason}');
     expect(events).toContain('LumigoCannotRemoveInstrumentation');
-    expect(initContainersOf('idle')).toBe('lumigo-injector');
+    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector');
     await relent();
   });
 });
-
-const initContainersOf = (name: string): string =>
-  kubectl('get', 'deployment', name, '-n', 'shop', '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
 /** Installs again, and waits for the namespace's workloads; one of them has no pods, which is quicker. */
 async function reinstall(...flags: readonly string[]): Promise<void> {
   await bench.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
   await bench.namespace('shop');
-  await eventually(() => Promise.resolve(expect(initContainersOf('idle')).toBe('lumigo-injector')));
+  await eventually(() => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector')));
 }

@@ -10,7 +10,7 @@ import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeBench } from './bench.ts';
-import { toolOn, type Tool } from './tools.ts';
+import { initContainersOf, toolOn, type Tool } from './tools.ts';
 
 /** The life of the plain manifests on a real node, with the commands of the README. */
 let node: NodeCluster;
@@ -36,9 +36,6 @@ afterAll(async () => {
   await bench?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-const idleInitContainers = (): string =>
-  kubectl('get', 'deployment', 'idle', '-n', 'shop', '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
 /** Whatever of the operator belongs to no namespace, and its own. */
 function left(): string[] {
@@ -87,9 +84,9 @@ describe('the plain manifests', () => {
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
     await bench.apply(deployment('shop', 'idle', { replicas: 0 }));
     await bench.namespace('shop');
-    await eventually(() => Promise.resolve(expect(idleInitContainers()).toBe('lumigo-injector')));
+    await eventually(() => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector')));
     kubectl('delete', 'namespace', 'lumigo-system', '--timeout=120s');
-    expect(idleInitContainers()).toBe('');
+    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
     expect(kubectl('get', 'lumigo', '--all-namespaces', '-o', 'name')).toBe('');
     kubectl('delete', '-f', file, '--ignore-not-found', '--timeout=60s');
     expect(left()).toEqual([]);

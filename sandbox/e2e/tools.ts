@@ -4,6 +4,14 @@ import type { NodeCluster } from '../node/node.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { finished } from '../testing/run.ts';
 
+/** The flags by which Helm is given values. */
+export const setting = (values: Readonly<Record<string, string>>): string[] =>
+  Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+
+/** The names of a Deployment's init containers; empty where it has none. */
+export const initContainersOf = (kubectl: Tool, namespace: string, name: string): string =>
+  kubectl('get', 'deployment', name, '-n', namespace, '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
+
 /** A program of users, run against a node: gives back what it prints, or throws what it complains of. */
 export interface Tool {
   (...args: readonly string[]): string;

@@ -13,7 +13,7 @@ import { ensureBinaries } from '../programs/build.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { NodeBench } from './bench.ts';
-import { toolOn, type Tool } from './tools.ts';
+import { setting, toolOn, type Tool } from './tools.ts';
 
 /** The updater in its own container, by its own account, against a chart repository of the node's network. */
 let node: NodeCluster;
@@ -44,8 +44,7 @@ beforeAll(async () => {
     'updater.timeoutSeconds': '20',
     'cluster.name': 'kept',
   };
-  const flags = Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-  release('install', 'lumigo', folder, ...flags, '--wait', '--timeout', '120s');
+  release('install', 'lumigo', folder, ...setting(values), '--wait', '--timeout', '120s');
 });
 afterAll(async () => {
   await bench?.stop();

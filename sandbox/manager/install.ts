@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { synthesize, type Manifest } from '../../infra/manifests.ts';
 import { parseSettings, type Settings } from '../../infra/settings.ts';
+import { awaitDefinition } from '../../runtime/await-definition.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
 import { apply } from './apply.ts';
@@ -30,6 +30,9 @@ export interface InstallOptions {
   readonly only?: (manifest: Manifest) => boolean;
 }
 
+/** A new kind is served a moment after its definition is stored. */
+const SERVED_MS = 10_000;
+
 /** Applies what `cdk8s synth` writes, object by object; only where the webhook is reached differs from a cluster with nodes. */
 export async function install(
   client: Client,
@@ -44,7 +47,7 @@ export async function install(
     if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
     else if (webhook === 'service') await apply(client, manifest);
     else if (webhook !== undefined) await apply(client, onLoopback(manifest, webhook, authority.certificate));
-    if (manifest.kind === 'CustomResourceDefinition') await whenServed(client);
+    if (manifest.kind === 'CustomResourceDefinition') await awaitDefinition(client, SERVED_MS, 50);
   }
   return {
     settings,
@@ -67,23 +70,6 @@ function onLoopback(manifest: Manifest, port: number, authority: string): Manife
     clientConfig: { url: `https://127.0.0.1:${port}${webhook.clientConfig.service?.path ?? ''}`, caBundle },
   }));
   return { ...manifest, webhooks };
-}
-
-/** A new kind is served a moment after its definition is stored. */
-async function whenServed(client: Client): Promise<void> {
-  const lumigoes = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes' };
-  for (let tries = 0; tries < 200; tries += 1) {
-    const served = await client
-      .pages(lumigoes, { limit: 1 })
-      .next()
-      .then(
-        () => true,
-        () => false,
-      );
-    if (served) return;
-    await sleep(50);
-  }
-  throw new Error('the API server does not serve the Lumigo resource 10 s after its definition was applied');
 }
 
 interface Container {

@@ -2,7 +2,7 @@ import { labels, lumigo as contract, type WorkloadKind } from '../../runtime/con
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
-import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/objects.ts';
 import { collectionOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
@@ -97,10 +97,7 @@ export class Bench {
   async deleteLumigo(namespace: string, name = 'lumigo'): Promise<void> {
     await this.client.delete({ ...contract, namespace, name });
     await eventually(async () => {
-      const left = await this.readLumigo(namespace, name).catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      const left = await this.readLumigo(namespace, name).catch(undefinedIfNotFound);
       if (left !== undefined) throw new Error(`the Lumigo is still there: ${JSON.stringify(left.metadata.finalizers)}`);
     });
   }

@@ -1,15 +1,11 @@
-import { isNotFound } from '../../runtime/kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
 import type { Manifest } from '../../runtime/kubernetes/objects.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { refOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 
 /** An object as the API has it, or undefined where there is none. */
-const find = ({ client }: ControlPlane, manifest: Manifest) =>
-  client.get(refOf(manifest)).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-    return undefined;
-  });
+const find = ({ client }: ControlPlane, manifest: Manifest) => client.get(refOf(manifest)).catch(undefinedIfNotFound);
 
 export async function whenGone(cluster: ControlPlane, manifest: Manifest): Promise<void> {
   await eventually(
@@ -32,10 +28,7 @@ export async function destroy(
   onNoDeployment: () => Promise<void>,
 ): Promise<void> {
   for (const step of steps) {
-    for (const manifest of step)
-      await cluster.client.delete(refOf(manifest)).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+    for (const manifest of step) await cluster.client.delete(refOf(manifest)).catch(undefinedIfNotFound);
     if (step.some(({ kind }) => kind === 'Deployment')) await onNoDeployment();
     for (const manifest of step) await whenGone(cluster, manifest);
   }

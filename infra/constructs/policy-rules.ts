@@ -1,0 +1,11 @@
+import type { k8s } from 'cdk8s-plus-28';
+import type { PolicyRule } from '../../runtime/permissions.ts';
+
+/** Rules in the form of the typed constructs, whose lists may be changed. */
+export const policyRules = (granted: readonly PolicyRule[]): k8s.PolicyRule[] =>
+  granted.map(({ apiGroups, resources, verbs, resourceNames }) => ({
+    apiGroups: [...apiGroups],
+    resources: [...resources],
+    verbs: [...verbs],
+    ...(resourceNames === undefined ? {} : { resourceNames: [...resourceNames] }),
+  }));

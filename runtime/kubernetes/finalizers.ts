@@ -1,0 +1,45 @@
+import type { Metadata } from '../injection/types.ts';
+import { guarded, type Client } from './client.ts';
+import { isConflict, isNotFound, undefinedIfNotFound } from './errors.ts';
+import type { ResourceRef } from './paths.ts';
+
+const ATTEMPTS = 5;
+
+/** The metadata of one object; undefined where it is not there. */
+export const readMetadata = async (client: Client, ref: ResourceRef): Promise<Metadata | undefined> =>
+  (await client.get(ref, { metadataOnly: true }).catch(undefinedIfNotFound))?.metadata;
+
+/** Sees to it that an object has a finalizer, last of all. It must not be on its way out. */
+export const addFinalizer = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string): Promise<void> =>
+  change(client, ref, seen, (present) => [...without(present, finalizer), finalizer]);
+
+/** Sees to it that an object has not. */
+export const removeFinalizer = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string): Promise<void> =>
+  change(client, ref, seen, (present) => without(present, finalizer));
+
+const without = (present: readonly string[], finalizer: string): readonly string[] =>
+  present.filter((each) => each !== finalizer);
+
+/** Writes what `wanted` makes of the finalizers, if that is anything else; one that is gone meanwhile is no problem. */
+async function change(
+  client: Client,
+  ref: ResourceRef,
+  seen: Metadata,
+  wanted: (present: readonly string[]) => readonly string[],
+): Promise<void> {
+  let found: Metadata | undefined = seen;
+  for (let attempt = 1; found !== undefined; attempt += 1) {
+    const { finalizers = [], resourceVersion = '' }: Metadata = found;
+    const value = wanted(finalizers);
+    if (value.join() === finalizers.join()) return;
+    try {
+      const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
+      await client.patch(ref, patch, { metadataOnly: true });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+      found = await readMetadata(client, ref);
+    }
+  }
+}
