@@ -194,15 +194,15 @@ function lead(
         watch: (kind, handler) => watchWorkloads({ ...running, signal: term.signal }, kind, handler),
       });
       lumigoWatch.listener = reconciling.onLumigo;
-      void reconciling.synced.then(() =>
-        keepHold({
-          client,
-          installed: config,
-          needed: () => lumigoes.namespaces().length > 0 || reconciling.isAnyInstrumented(),
-          logger,
-          signal: term.signal,
-        }),
-      );
+      let isSynced = false;
+      void reconciling.synced.then(() => (isSynced = true));
+      void keepHold({
+        client,
+        installed: config,
+        needed: () => lumigoes.namespaces().length > 0 || (isSynced ? reconciling.isAnyInstrumented() : undefined),
+        logger,
+        signal: term.signal,
+      });
       telemetry.lead({ onToken: reconciling.onToken, onProblem: reconciling.onTelemetry });
     },
     onStoppedLeading: () => {

@@ -32,10 +32,13 @@ const holds = () =>
     }),
   );
 
-const whenHeld = (expected: boolean) =>
-  eventually(async () => {
-    expect(await holds()).toEqual([expected, expected, expected]);
-  });
+const whenHeld = (expected: boolean, timeoutMs = 20_000) =>
+  eventually(
+    async () => {
+      expect(await holds()).toEqual([expected, expected, expected]);
+    },
+    { timeoutMs },
+  );
 
 async function instrumented(): Promise<string> {
   const { bench } = operator;
@@ -62,6 +65,14 @@ describe('the hold on the operator’s account and rights', () => {
     await bench.create(workloadOf(deployment, namespace, 'alone', { labels: { [labels.autoTrace]: 'true' } }));
     await whenHeld(true);
   });
+
+  it('comes back where somebody replaced an object, and its finalizers with it', async () => {
+    const { client } = operator.cluster;
+    await instrumentedAndHeld();
+    for (const ref of held()) await client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [] } } });
+    expect(await holds()).toEqual([false, false, false]);
+    await whenHeld(true, 45_000);
+  }, 60_000);
 
   it('ends with the last manager, so that nothing waits for one that there is not', async () => {
     await instrumentedAndHeld();
@@ -117,9 +128,9 @@ describe('the hold on the operator’s account and rights', () => {
     await destroy(cluster, [installation.manifests], () => Promise.resolve());
   });
 
-  it('D42: is not needed where Argo CD deletes wave by wave', async () => {
+  it('D42: keeps it able to where Argo CD deletes wave by wave', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumented();
+    const namespace = await instrumentedAndHeld();
     const waveOf = ({ metadata }: Manifest): number =>
       Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
     const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => waveOf(each) === wave));
