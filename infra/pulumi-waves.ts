@@ -23,13 +23,6 @@ export type WaveName = (typeof waves)[number]['name'];
 /** In the order in which they go up. */
 const order: readonly WaveName[] = ['namespace', 'operator', 'api', 'monitored'];
 
-/** The manager is ready once it knows the Lumigo resources, so whoever defines those must not wait for it. */
-function withoutWaiting(manifest: Manifest): Manifest {
-  if (manifest.kind !== 'Deployment') return manifest;
-  const annotations = { ...manifest.metadata.annotations, 'pulumi.com/skipAwait': 'true' };
-  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
-}
-
 /** The objects of each wave, the first to go up first; waves that would be empty are left out, and so are Secrets (pulumi-tokens.ts). */
 export function wavesOf(
   manifests: readonly Manifest[],
@@ -37,6 +30,6 @@ export function wavesOf(
   const open = manifests.filter(({ kind }) => kind !== 'Secret');
   const waveOf = (manifest: Manifest) => waves.find(({ has }) => has(manifest))?.name;
   return order
-    .map((name) => ({ name, objs: open.filter((manifest) => waveOf(manifest) === name).map(withoutWaiting) }))
+    .map((name) => ({ name, objs: open.filter((manifest) => waveOf(manifest) === name) }))
     .filter(({ objs }) => objs.length > 0);
 }

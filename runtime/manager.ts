@@ -2,10 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { injectorOf, type RuntimeConfig } from './config.ts';
 import { connect, type ConnectOptions } from './connection.ts';
-import { lumigo as contract, suffixes, type WorkloadKind } from './contract.ts';
+import { suffixes, type WorkloadKind } from './contract.ts';
 import { describeError } from './errors.ts';
 import { serveHealth, serveMetrics } from './health.ts';
-import type { LumigoResource } from './injection/types.ts';
 import { createClient } from './kubernetes/client.ts';
 import { elect } from './kubernetes/leader-election.ts';
 import { listWatch } from './kubernetes/list-watch.ts';
@@ -13,6 +12,7 @@ import { ownersOf } from './kubernetes/owners.ts';
 import { createTransport, type Transport } from './kubernetes/transport.ts';
 import { createLogger } from './logging.ts';
 import { LumigoStore } from './lumigo-store.ts';
+import { watchLumigoes, type LumigoWatch } from './lumigo-watch.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createReconcilerApi } from './reconciler/api.ts';
 import { startReconciling, type WatchHandler } from './reconciler/leader.ts';
@@ -60,10 +60,10 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
   const running = { transport, lumigoes, metrics, logger, signal: stop.signal };
   const telemetry = createTelemetryProxy({ ...running, config });
   const lumigoWatch = watchLumigoes({ ...running, telemetry });
-  const proxying = telemetry.run(lumigoWatch.synced);
+  const proxying = telemetry.run(lumigoWatch.known);
   const ready = { caches: false };
   const ending = { pod: false };
-  void lumigoWatch.synced.then(() => (ready.caches = true));
+  void lumigoWatch.known.then(() => (ready.caches = true));
   const host = config.listenAddress === '' ? {} : { host: config.listenAddress };
   const health = await serveHealth({
     ...host,
@@ -103,49 +103,6 @@ interface Running {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-}
-
-interface LumigoWatch {
-  readonly synced: Promise<void>;
-  /** Who else is told of a namespace whose Lumigo resources changed. */
-  listener: ((namespace: string) => void) | undefined;
-}
-
-/** Every replica knows the Lumigo resources: the webhook decides by them. */
-function watchLumigoes({
-  transport,
-  lumigoes,
-  metrics,
-  logger,
-  signal,
-  telemetry,
-}: Running & { telemetry: TelemetryProxy }): LumigoWatch {
-  const watch: { listener: LumigoWatch['listener'] } = { listener: undefined };
-  const { synced } = listWatch({
-    transport,
-    resource: contract,
-    signal,
-    logger,
-    onRestart: (cause) => {
-      metrics.watchRestarts.inc({ resource: contract.plural, cause });
-      // What broke our watch may have broken the collector's for good, and it does not say so.
-      if (cause !== 'ended') telemetry.renew();
-    },
-    handler: {
-      upsert: (object) => {
-        const lumigo = object as unknown as LumigoResource;
-        if (lumigoes.upsert(lumigo)) watch.listener?.(lumigo.metadata.namespace);
-        telemetry.changed();
-      },
-      delete: ({ namespace = '', uid }) => {
-        lumigoes.delete(namespace, uid);
-        telemetry.changed();
-        watch.listener?.(namespace);
-      },
-      known: () => lumigoes.known(),
-    },
-  });
-  return Object.assign(watch, { synced });
 }
 
 /** Stands for election until the end; reconciles whenever this replica is elected. */

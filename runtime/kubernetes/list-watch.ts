@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../errors.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, isNotFound } from './errors.ts';
 import type { Log } from './log.ts';
 import { listPages } from './pages.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
@@ -32,7 +32,7 @@ export interface ListWatchOptions {
   /** In [0, 1). */
   readonly random?: (() => number) | undefined;
   readonly logger?: Log | undefined;
-  readonly onRestart?: ((cause: RestartCause) => void) | undefined;
+  readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
   readonly onHandlerError?: ((error: unknown) => void) | undefined;
 }
 
@@ -60,6 +60,9 @@ export function listWatch(options: ListWatchOptions): ListWatch {
 }
 
 const backoff = { firstMs: 500, maxMs: 30_000 };
+/** A kind that is not defined yet is about to be: whoever installs it waits for us. */
+const untilDefined = { firstMs: 500, maxMs: 2_000 };
+const paceAfter = (error: unknown) => (isNotFound(error) ? untilDefined : backoff);
 
 class Watcher {
   readonly synced: Promise<void>;
@@ -130,12 +133,12 @@ class Watcher {
       return;
     }
     const cause = restartCause(error);
-    onRestart?.(cause);
+    onRestart?.(cause, error);
     if (cause === 'expired') this.#forgetVersion();
     this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
     if (this.#failures === 0) return;
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const retryInMs = backoffMs(this.#failures, backoff, random(), atLeastMs);
+    const retryInMs = backoffMs(this.#failures, paceAfter(error), random(), atLeastMs);
     this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
     await sleep(retryInMs, undefined, { signal }).catch(() => undefined);
   }

@@ -97,8 +97,9 @@ describe('a manager that is killed', () => {
     await operator.killManager();
     const killed = Date.now();
     await bench.create(workloadOf(deployment, namespace, 'app'));
-    await bench.activate(namespace);
-    await bench.whenInstrumented(deployment, namespace, 'app');
+    await bench.secret(namespace);
+    await bench.lumigo(namespace);
+    await eventually(() => bench.whenInstrumented(deployment, namespace, 'app'), { timeoutMs: 30_000 });
     expect(Date.now() - killed).toBeLessThan(25_000);
     await operator.startManager();
     await standby.stop();

@@ -110,12 +110,12 @@ export class TelemetryProxy {
     return this.#complete ? [] : ['the tokens that may send telemetry are not read yet'];
   }
 
-  /** Works until the signal is aborted. `lumigoesSynced`: all Lumigo resources are known. */
-  async run(lumigoesSynced: Promise<void>): Promise<void> {
+  /** Works until the signal is aborted. `lumigoesKnown`: all there are, if there are any. */
+  async run(lumigoesKnown: Promise<void>): Promise<void> {
     const { folder, signal, readClusterUid, logger, watchLabelled } = this.#options;
     prepare(folder, this.#settings);
     const watched = workloads.map((kind) => watchLabelled(kind, this.#optIns.handler(kind)));
-    await Promise.all([lumigoesSynced, ...watched]);
+    await Promise.all([lumigoesKnown, ...watched]);
     if (signal.aborted) return;
     const reading = this.#book.run();
     while (!signal.aborted) {

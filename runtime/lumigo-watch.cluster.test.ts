@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Manifest } from '../infra/manifests.ts';
+import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { freePorts } from '../sandbox/control-plane/processes.ts';
+import { install } from '../sandbox/manager/install.ts';
+import { startManager, type Manager } from '../sandbox/manager/manager.ts';
+import { Bench } from '../sandbox/testing/bench.ts';
+import { workloadOf } from '../sandbox/testing/workloads.ts';
+import { bundle } from './bundle.ts';
+import { workloads } from './contract.ts';
+
+const isDefinition = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
+const [deployment] = workloads;
+
+let cluster: ControlPlane;
+let manager: Manager | undefined;
+beforeAll(async () => {
+  await bundle();
+  cluster = await startControlPlane();
+});
+afterAll(async () => {
+  await manager?.stop();
+  await cluster?.stop();
+});
+
+describe('a manager that is there before the definition of Lumigo resources', () => {
+  it('is ready, so that nobody waits for the other; and works within seconds of the definition', async () => {
+    const [webhook = 0] = await freePorts(1);
+    const installation = await install(cluster.client, { webhook, only: (manifest) => !isDefinition(manifest) });
+    manager = await startManager(cluster, installation, { webhookPort: webhook });
+    await install(cluster.client, { only: isDefinition });
+    const bench = new Bench(cluster.client);
+    const namespace = await bench.namespace('shop');
+    const defined = performance.now();
+    await bench.activate(namespace);
+    expect(performance.now() - defined).toBeLessThan(10_000);
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+  });
+});
