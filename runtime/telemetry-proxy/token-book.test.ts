@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ApiError } from '../kubernetes/errors.ts';
-import { rereadMs, TRANSITION_MS } from './plan-rereading.ts';
+import { REPLACEMENT_MS, rereadMs, TRANSITION_MS } from './plan-rereading.ts';
 import { TokenBook } from './token-book.ts';
 
 const token = (digit: string): string => `t_${digit.repeat(21)}`;
+const gone = new ApiError({ status: 404, reason: 'NotFound', message: 'gone' });
 const source = { namespace: 'shop', name: 'credentials', key: 'token' };
 
 let stop = new AbortController();
@@ -63,9 +64,23 @@ describe('the tokens that are let in', () => {
     expect(book.letIn()).toEqual([]);
     secret.value = token('a');
     await pass(rereadMs(1));
-    secret.value = new ApiError({ status: 404, reason: 'NotFound', message: 'gone' });
+    secret.value = gone;
     await pass(rereadMs(1));
+    await pass(REPLACEMENT_MS);
     expect(book.letIn()).toEqual([]);
+  });
+
+  it('go on when the Secret was only away for a moment, because somebody replaced it', async () => {
+    const secret: { value: string | Error } = { value: token('a') };
+    const { book, pass, changes } = bookOver(secret);
+    await pass(0);
+    secret.value = gone;
+    await pass(rereadMs(1));
+    expect(book.letIn()).toEqual([token('a')]);
+    secret.value = token('b');
+    await pass(REPLACEMENT_MS);
+    expect(book.letIn()).toEqual([token('a'), token('b')]);
+    expect(changes).toEqual(['shop', 'shop']);
   });
 
   it('stay when the API server does not answer', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCredential, type ReadSecret } from '../credential.ts';
-import { rereadMs, TRANSITION_MS } from './plan-rereading.ts';
+import { REPLACEMENT_MS, rereadMs, TRANSITION_MS } from './plan-rereading.ts';
 
 /** Where a token stands. */
 export interface TokenSource {
@@ -21,6 +21,8 @@ export interface TokenBookOptions {
 interface Entry {
   readonly source: TokenSource;
   token: string | undefined;
+  /** The Secret was not there when it was last read. */
+  isMissing: boolean;
   /** Tokens that stood here before, and until when they are let in. */
   readonly former: Map<string, number>;
   readAt: number;
@@ -49,7 +51,7 @@ export class TokenBook {
     for (const key of this.#entries.keys()) if (!wanted.has(key)) this.#entries.delete(key);
     for (const [key, source] of wanted)
       if (!this.#entries.has(key))
-        this.#entries.set(key, { source, token: undefined, former: new Map(), readAt: -Infinity });
+        this.#entries.set(key, { source, token: undefined, isMissing: false, former: new Map(), readAt: -Infinity });
     this.#wake();
   }
 
@@ -97,6 +99,7 @@ export class TokenBook {
     const { token, problem } = await readCredential(this.#options.readSecret, source.namespace, source);
     const isFirst = entry.readAt === -Infinity;
     entry.readAt = this.#now();
+    if (this.#mayBeReplaced(entry, problem?.reason === 'SecretNotFound')) return;
     if (problem?.reason === 'SecretUnreadable' || token === entry.token) {
       if (isFirst) this.#options.onChange(source.namespace);
       return;
@@ -106,6 +109,15 @@ export class TokenBook {
     if (token === undefined) former.clear();
     entry.token = token;
     this.#options.onChange(source.namespace);
+  }
+
+  /** Many tools delete a Secret and create it anew. It is looked for once more before its pods are shut out for good. */
+  #mayBeReplaced(entry: Entry, isMissing: boolean): boolean {
+    const wasMissing = entry.isMissing;
+    entry.isMissing = isMissing;
+    if (!isMissing || wasMissing || entry.token === undefined) return false;
+    entry.readAt = this.#now() - rereadMs(this.#entries.size) + REPLACEMENT_MS;
+    return true;
   }
 
   async #pause(): Promise<void> {

@@ -47,14 +47,14 @@ const webhook = {
   webhooks: [hook('injector.operator.lumigo.io'), hook('lumigoes.operator.lumigo.io')],
 };
 
-const keep = (now: () => number = Date.now) =>
+const keep = (now: () => number = Date.now, retryMs = 50) =>
   keepCertificates({
     ...store,
     dnsName,
     logger: createLogger('error'),
     signal: stop.signal,
     lookMs: 100,
-    retryMs: 50,
+    retryMs,
     settleMs: 500,
     now,
   });
@@ -182,6 +182,19 @@ describe('the webhook is served', () => {
     const trust = await store.readTrust();
     if (trust !== undefined) await store.writeTrust(['', ''], trust);
     await whenGood();
+  });
+
+  it('with what somebody replaces it by, also when that takes a moment', async () => {
+    await given({ now: new Date(), days: 365 });
+    void keep(Date.now, 5_000);
+    const aFewLooks = () => new Promise((resolve) => setTimeout(resolve, 500));
+    await aFewLooks();
+    await cluster.client.delete({ ...secret, name: names.secret });
+    await aFewLooks();
+    expect(await store.readPair()).toBeUndefined();
+    const authority = await given({ now: new Date(), days: 365 }, false);
+    const { pair } = await whenGood();
+    expect(pair.authority).toBe(authority);
   });
 
   it('once the webhook is there, when that comes last', async () => {

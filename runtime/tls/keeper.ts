@@ -41,8 +41,9 @@ export interface KeeperOptions {
  */
 export async function keepCertificates(options: KeeperOptions): Promise<void> {
   const { signal, logger, lookMs = 60_000, retryMs = 2_000 } = options;
+  const memory: Memory = { pair: false };
   while (!signal.aborted) {
-    const settled = await look(options).catch((error: unknown) => {
+    const settled = await look(options, memory).catch((error: unknown) => {
       if (!signal.aborted) logger.warn({ problem: describeError(error) }, 'webhook certificate not looked after');
       return false;
     });
@@ -51,13 +52,11 @@ export async function keepCertificates(options: KeeperOptions): Promise<void> {
 }
 
 /** One look; false when it should soon be repeated. */
-async function look(options: KeeperOptions): Promise<boolean> {
-  const { readPair, readTrust, dnsName, logger, now = Date.now } = options;
+async function look(options: KeeperOptions, memory: Memory): Promise<boolean> {
+  const { readPair, readTrust, logger } = options;
   const [pair, trust] = [await readPair(), await readTrust()];
-  const signer = pair === undefined ? undefined : signerOf(pair);
-  const trusted = signer !== undefined && trust !== undefined && trust.bundles.every((each) => trusts(each, signer));
-  const facts = pair === undefined ? undefined : inspectPair(pair, dnsName);
-  const plan = planCertificates({ pair: facts, trusted, now: now() });
+  if (mayBeReplaced(pair, memory)) return false;
+  const { plan, signer } = assess(pair, trust, options);
   if (plan === 'nothing') return true;
   if (plan === 'trust') {
     // Without a webhook there is nobody to be trusted by; it comes last of all objects.
@@ -68,6 +67,25 @@ async function look(options: KeeperOptions): Promise<boolean> {
   }
   await issue(plan === 'renew', pair, trust, options);
   return trust !== undefined;
+}
+
+interface Memory {
+  /** There was a certificate at the last look. */
+  pair: boolean;
+}
+
+/** Whoever brings it may be bringing another one: Pulumi deletes a Secret whose content changes, and creates it anew. */
+function mayBeReplaced(pair: StoredPair | undefined, memory: Memory): boolean {
+  const wasThere = memory.pair;
+  memory.pair = pair !== undefined;
+  return wasThere && pair === undefined;
+}
+
+function assess(pair: StoredPair | undefined, trust: Trust | undefined, { dnsName, now = Date.now }: KeeperOptions) {
+  const signer = pair === undefined ? undefined : signerOf(pair);
+  const trusted = signer !== undefined && trust !== undefined && trust.bundles.every((each) => trusts(each, signer));
+  const facts = pair === undefined ? undefined : inspectPair(pair, dnsName);
+  return { signer, plan: planCertificates({ pair: facts, trusted, now: now() }) };
 }
 
 async function issue(
