@@ -1,9 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { runtime, secret, type ComponentResourceOptions } from '@pulumi/pulumi';
+import { RunError, runtime, secret, type ComponentResourceOptions } from '@pulumi/pulumi';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { synthesize, type Manifest } from './manifests.ts';
 import { LumigoOperator, type LumigoOperatorArgs } from './pulumi-component.ts';
+import { checkToken } from './pulumi-tokens.ts';
 import { parseSettings } from './settings.ts';
 
 /** What the program registers with the engine; that the engine does as it is told is the engine's own matter. */
@@ -90,8 +91,16 @@ describe('the Pulumi component', () => {
   });
 
   it('registers nothing where the settings cannot be installed', () => {
-    expect(() => new LumigoOperator('lumigo', { settings: { nope: 1 } })).toThrow("The settings of 'lumigo'");
+    const register = () => new LumigoOperator('lumigo', { settings: { nope: 1 } });
+    expect(register).toThrow("The settings of 'lumigo'");
+    expect(register).toThrow(RunError);
     expect(registered).toEqual([]);
+  });
+
+  it('takes no token that is none, and does not show it', () => {
+    expect(checkToken(token)).toBe(token);
+    expect(() => checkToken('hunter2')).toThrow(RunError);
+    expect(() => checkToken('hunter2')).not.toThrow('hunter2');
   });
 
   it.each(['production', 'staging'])('has in Pulumi.%s.yaml an example whose settings can be installed', (stack) => {

@@ -2,6 +2,7 @@ import { yaml } from '@pulumi/kubernetes';
 import {
   ComponentResource,
   output,
+  RunError,
   type ComponentResourceOptions,
   type Input,
   type Output,
@@ -13,7 +14,7 @@ import { synthesize } from './manifests.ts';
 import { registerCertificate } from './pulumi-certificate.ts';
 import { registerTokens, tokenPlaceholder } from './pulumi-tokens.ts';
 import { wavesOf } from './pulumi-waves.ts';
-import { parseSettings, type Settings } from './settings.ts';
+import { parseSettings, SettingsError, type Settings } from './settings.ts';
 import { operatorVersion } from './version.ts';
 
 export interface LumigoOperatorArgs {
@@ -26,7 +27,7 @@ export interface LumigoOperatorArgs {
 /**
  * The Lumigo operator as one resource, for a program of yours or this project's own stack: the same objects as the plain
  * manifests have, and a certificate for the webhook.
- * @throws SettingsError where the settings cannot be installed, before anything is registered
+ * @throws RunError, which Pulumi shows without a stack trace: the settings cannot be installed, and nothing was registered
  */
 export class LumigoOperator extends ComponentResource {
   readonly version: string;
@@ -75,7 +76,15 @@ export class LumigoOperator extends ComponentResource {
 
 function settingsOf(name: string, { settings: given, lumigoToken }: LumigoOperatorArgs): Settings {
   const source = `The settings of '${name}'`;
-  const settings = parseSettings(given, source);
+  const settings = parse(given, source);
   if (lumigoToken === undefined) return settings;
   return { ...settings, lumigoToken: { ...settings.lumigoToken, value: tokenPlaceholder } };
+}
+
+function parse(given: unknown, source: string): Settings {
+  try {
+    return parseSettings(given, source);
+  } catch (error) {
+    throw error instanceof SettingsError ? new RunError(error.message) : error;
+  }
 }

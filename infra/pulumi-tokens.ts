@@ -1,5 +1,6 @@
 import { core } from '@pulumi/kubernetes';
-import { secret, type CustomResourceOptions, type Input } from '@pulumi/pulumi';
+import { RunError, secret, type CustomResourceOptions, type Input } from '@pulumi/pulumi';
+import { isToken, tokenShape } from '../runtime/token.ts';
 import type { Manifest } from './manifest.ts';
 
 /** Stands in the manifests where the token goes, which is not known when they are made. */
@@ -16,7 +17,7 @@ export function registerTokens(
     .filter(({ kind }) => kind === 'Secret')
     .map(({ metadata, stringData }) => {
       const keys = Object.keys(stringData as Readonly<Record<string, string>>);
-      const content = Object.fromEntries(keys.map((key) => [key, secret(token)]));
+      const content = Object.fromEntries(keys.map((key) => [key, secret(token).apply(checkToken)]));
       const { namespace = '' } = metadata;
       return new core.v1.Secret(
         `${name}-${namespace}-token`,
@@ -24,4 +25,16 @@ export function registerTokens(
         options,
       );
     });
+}
+
+/**
+ * What is in a stack's configuration is known first when the program runs.
+ * @throws RunError, which says nothing of the value
+ */
+export function checkToken(value: string): string {
+  if (!isToken(value))
+    throw new RunError(
+      `lumigoToken is no Lumigo token, which is ${tokenShape}; set yours with 'pulumi config set --secret lumigoToken'`,
+    );
+  return value;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { optInDefaults } from '../runtime/contract.ts';
+import { tokenOrEmpty, tokenShape } from '../runtime/token.ts';
 import { dnsLabel, dnsSubdomain, fields, flag, secretKey, section, text } from './settings-leaves.ts';
 
 /** Namespaces that are traced from the start, and the token for them. */
@@ -23,7 +24,7 @@ export const lumigoToken = section({
     .describe("The Secret with Lumigo's token, in each of the monitored namespaces."),
   secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
   value: text()
-    .regex(/^(t_[0-9a-f]{21})?$/, 'must be a Lumigo token ("t_" and 21 hexadecimal characters), or empty')
+    .regex(tokenOrEmpty, `must be a Lumigo token (${tokenShape}), or empty`)
     .default('')
     .describe(
       'The token, for a Secret in each of the monitored namespaces; empty: these Secrets come another way. Not with plain ' +

@@ -1,10 +1,9 @@
 import { describeError } from './errors.ts';
 import { isForbidden, isNotFound } from './kubernetes/errors.ts';
 import type { Problem } from './problem.ts';
+import { isToken, tokenShape } from './token.ts';
 
-/** The shape of a Lumigo token: the whole value, nothing around it. */
-const TOKEN = /^t_[0-9a-fA-F]{21}$/;
-const HINT = 'a Lumigo token is "t_" and 21 hexadecimal characters (https://docs.lumigo.io/docs/lumigo-tokens)';
+const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
 
 /** Reads one Secret's data (base64 by key), or rejects as the API server answered. */
 export type ReadSecret = (namespace: string, name: string) => Promise<Readonly<Record<string, string>>>;
@@ -61,8 +60,8 @@ function readToken(encoded: string | undefined, key: string, where: string): Cre
       `${where} has no key '${key}'; put your Lumigo token there, or name another key in spec.lumigoToken.secretRef.key`,
     );
   const token = Buffer.from(encoded, 'base64').toString('utf8');
-  if (TOKEN.test(token)) return { token };
-  if (TOKEN.test(token.trim()))
+  if (isToken(token)) return { token };
+  if (isToken(token.trim()))
     return failed(
       'TokenMalformed',
       `the value of '${key}' in ${where} has white space around the token (often a line break at the end); ${HINT}`,

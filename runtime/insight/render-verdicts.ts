@@ -1,8 +1,7 @@
 import type { PatchOperation } from '../injection/types.ts';
+import { withoutTokens } from '../token.ts';
 import type { Verdict } from './verdict.ts';
 
-/** A Lumigo token wherever it may stand: in an environment value of the user's that the patch would move, for example. */
-const TOKEN = /t_[0-9a-fA-F]{21}/g;
 const VALUE_WIDTH = 140;
 
 /** What would happen, in two words. */
@@ -29,8 +28,10 @@ export function renderVerdicts(namespace: string, policy: string, verdicts: read
 function renderPatch({ patch, refusal, warnings }: Verdict): string[] {
   if (patch.length === 0) return [];
   const answer =
-    refusal === undefined ? ['    = the API server accepts it'] : [`    = the API server refuses it: ${mask(refusal)}`];
-  return [...patch.map(renderOperation), ...answer, ...warnings.map((text) => `    ! ${mask(text)}`)];
+    refusal === undefined
+      ? ['    = the API server accepts it']
+      : [`    = the API server refuses it: ${withoutTokens(refusal)}`];
+  return [...patch.map(renderOperation), ...answer, ...warnings.map((text) => `    ! ${withoutTokens(text)}`)];
 }
 
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
@@ -38,7 +39,5 @@ const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
 function renderOperation(operation: PatchOperation): string {
   const value = operation.op === 'remove' ? '' : ` ${JSON.stringify(operation.value)}`;
   const short = value.length > VALUE_WIDTH ? `${value.slice(0, VALUE_WIDTH)}…` : value;
-  return mask(`    ${signs[operation.op]} ${operation.path}${short}`);
+  return withoutTokens(`    ${signs[operation.op]} ${operation.path}${short}`);
 }
-
-const mask = (text: string): string => text.replace(TOKEN, 't_…');

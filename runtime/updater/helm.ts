@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chartName } from '../contract.ts';
+import { withoutTokens } from '../token.ts';
 import type { Revision } from './plan-update.ts';
 
 export interface HelmOptions {
@@ -87,8 +88,7 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
 
 /** What Helm said, on one line; should a value with a token in it be quoted, not that. */
 const said = (stderr: string): string =>
-  stderr
+  withoutTokens(stderr)
     .trim()
-    .replaceAll(/t_[0-9a-f]{21}/g, 't_…')
     .replace(/^Error: /, '')
     .replaceAll(/\s*\n\s*/g, '; ');
