@@ -18,7 +18,7 @@ function jest(name: string, ...flags: readonly string[]): boolean {
 const passed = jest('all', '--selectProjects', 'unit', 'cluster');
 const why = whyNoNode();
 if (why !== undefined) process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
-const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e');
-// What a node leaves behind on the machine shows only where there is no other.
+const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', '--runInBand');
+// What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
 const passedAlone = why !== undefined || jest('machine', '--selectProjects', 'machine', '--runInBand');
 process.exitCode = passed && passedOnNode && passedAlone ? 0 : 1;

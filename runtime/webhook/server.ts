@@ -8,7 +8,11 @@ export interface WebhookServer {
   readonly listening: Promise<number>;
   /** Serves new connections with this pair; those that are open go on with theirs. Throws on a pair that does not fit. */
   useCertificate(pair: { cert: Buffer; key: Buffer }): void;
-  /** Goes on answering for `drainSeconds`, then closes: what was begun is answered, no later than `graceSeconds` after. */
+  /**
+   * Goes on answering for `drainSeconds`, then closes: what was begun is answered, no later than `graceSeconds` after. Each
+   * connection ends with the next answer on it: the API server keeps one open to a replica that no new one leads to any more,
+   * and what it sends there in the moment in which we close is not sent again.
+   */
   close(drainSeconds: number, graceSeconds?: number): Promise<void>;
 }
 
@@ -19,7 +23,11 @@ const REQUEST_MS = 10_000;
 
 /** Serves `app` over TLS on `port` (0: any free one). Without a certificate yet, handshakes fail and nothing else does. */
 export function serveWebhook(app: RequestListener, port: number, host?: string): WebhookServer {
-  const server = createServer({ minVersion: 'TLSv1.2' }, app);
+  let isDraining = false;
+  const server = createServer({ minVersion: 'TLSv1.2' }, (request, response) => {
+    if (isDraining) response.setHeader('Connection', 'close');
+    app(request, response);
+  });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = REQUEST_MS;
   server.requestTimeout = REQUEST_MS;
@@ -32,6 +40,7 @@ export function serveWebhook(app: RequestListener, port: number, host?: string):
     listening: listen(server, port, host),
     useCertificate: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
     async close(drainSeconds, graceSeconds = 10) {
+      isDraining = true;
       await sleep(drainSeconds * 1000);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
