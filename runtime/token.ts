@@ -1,6 +1,7 @@
 /** A Lumigo token, as a pattern: the whole value, nothing around it (https://docs.lumigo.io/docs/lumigo-tokens). */
 const shape = 't_[0-9a-fA-F]{21}';
 const whole = new RegExp(`^${shape}$`);
+const anywhere = new RegExp(shape, 'g');
 
 /** The shape in words, for messages; none of them holds any part of a value. */
 export const tokenShape = '"t_" and 21 hexadecimal characters';
@@ -11,4 +12,4 @@ export const isToken = (value: string): boolean => whole.test(value);
 export const tokenOrEmpty = new RegExp(`^(${shape})?$`);
 
 /** A text without the tokens that stand in it: somebody else's message may quote one. */
-export const withoutTokens = (text: string): string => text.replaceAll(new RegExp(shape, 'g'), 't_…');
+export const withoutTokens = (text: string): string => text.replaceAll(anywhere, 't_…');

@@ -37,7 +37,8 @@ function renderPatch({ patch, refusal, warnings }: Verdict): string[] {
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
 
 function renderOperation(operation: PatchOperation): string {
-  const value = operation.op === 'remove' ? '' : ` ${JSON.stringify(operation.value)}`;
+  // Before it is cut: half a token would not be known as one.
+  const value = operation.op === 'remove' ? '' : ` ${withoutTokens(JSON.stringify(operation.value))}`;
   const short = value.length > VALUE_WIDTH ? `${value.slice(0, VALUE_WIDTH)}…` : value;
-  return withoutTokens(`    ${signs[operation.op]} ${operation.path}${short}`);
+  return `    ${signs[operation.op]} ${withoutTokens(operation.path)}${short}`;
 }
