@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { everyKind, workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from './decide.ts';
-import { onWindows, podTemplate } from './pod-template.arbitrary.ts';
+import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { Operation } from './reach.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
@@ -20,12 +20,14 @@ const injector: InjectorSettings = {
 };
 const policies = {
   none: { state: 'none' },
+  excluded: { state: 'excluded' },
   active: {
     state: 'active',
     lumigo: 'lumigo',
     tracing: { secretName: 's', secretKey: 'k', traces: true, logs: false },
     createdAt: '2026-01-01T00:00:00Z',
     injectExisting: true,
+    remove: true,
   },
   'disabled, to be removed': { state: 'disabled', lumigo: 'lumigo', remove: true },
   'disabled, to be kept': { state: 'disabled', lumigo: 'lumigo', remove: false },
@@ -64,6 +66,7 @@ function instrumented(workload: Workload): Workload {
 
 const leftAlone: Readonly<Record<State, string>> = {
   none: 'none no-lumigo',
+  excluded: 'none excluded',
   active: 'inject injected',
   'disabled, to be removed': 'none disabled',
   'disabled, to be kept': 'none disabled',
@@ -75,6 +78,8 @@ const all = (outcome: string) => Object.fromEntries(states.map((state) => [state
 const inPlace = { ...leftAlone, active: 'none up-to-date' };
 const withdrawn = (outcome: string) => ({
   ...inPlace,
+  'disabled, to be kept': 'inject kept',
+  'deleting, to be kept': 'inject kept',
   'disabled, to be removed': outcome,
   'deleting, to be removed': outcome,
 });
@@ -88,7 +93,7 @@ const usual: Readonly<Record<Operation, Row>> = {
   CREATE: { clean: leftAlone, instrumented: leftAlone },
   UPDATE: { clean: leftAlone, instrumented: inPlace },
   DELETE: { clean: all('none deleted'), instrumented: all('none deleted') },
-  RECONCILE: { clean: leftAlone, instrumented: withdrawn('remove removed') },
+  RECONCILE: { clean: leftAlone, instrumented: { ...withdrawn('remove removed'), none: 'remove removed' } },
 };
 /** A Job's template cannot change once it exists. */
 const jobs: Readonly<Record<Operation, Row>> = {
@@ -122,7 +127,7 @@ describe('D1 D2 D3 D14: what is decided', () => {
 
   it.each(everyKind)('D19: about an opted-out %s is the same in every state', (name, kind) => {
     const optedOut = { [labels.autoTrace]: 'False' };
-    for (const state of states)
+    for (const state of states.filter((each) => each !== 'excluded'))
       for (const options of [{ labels: optedOut }, { podLabels: optedOut }]) {
         expect(said(judge(make(kind, options), 'CREATE', policies[state]))).toBe('none opted-out');
         const injected = instrumented(make(kind));
@@ -130,6 +135,18 @@ describe('D1 D2 D3 D14: what is decided', () => {
         const removal = name === 'Job' ? 'none job-immutable-removal!' : 'remove removed';
         expect(said(judge(workload, 'RECONCILE', policies[state]))).toBe(removal);
       }
+  });
+
+  it.each(everyKind)('about a %s in an excluded namespace is nothing, whatever its labels say', (_name, kind) => {
+    for (const value of ['true', 'false']) {
+      const labelled = { [labels.autoTrace]: value };
+      for (const workload of [make(kind, { labels: labelled }), make(kind, { podLabels: labelled })])
+        for (const operation of ['CREATE', 'RECONCILE'] as const)
+          expect(said(judge(workload, operation, policies.excluded))).toBe('none excluded');
+      const injected = instrumented(make(kind));
+      const workload = { ...injected, metadata: { ...injected.metadata, labels: labelled } };
+      expect(said(judge(workload, 'RECONCILE', policies.excluded))).toBe('none excluded');
+    }
   });
 
   it.each(everyKind)('about a %s that opts in by itself', (name, kind) => {

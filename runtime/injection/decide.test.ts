@@ -25,6 +25,7 @@ const active = {
   tracing,
   createdAt: '2026-01-01T00:00:00Z',
   injectExisting: true,
+  remove: true,
 } as const;
 const now = '2026-06-01T00:00:00.000Z';
 const early = '2026-02-01T00:00:00.000Z';
@@ -254,7 +255,7 @@ describe('reconciling', () => {
       action: 'remove',
     });
     expect(reconcile(instrumented(make()), { state: 'disabled', lumigo: 'l', remove: false })).toMatchObject({
-      action: 'none',
+      ...{ action: 'inject', change: 'none', code: 'kept' },
     });
   });
 

@@ -1,9 +1,12 @@
 import { injector } from '../contract.ts';
 import { borrowedResources } from './borrowed-resources.ts';
-import type { Container, InjectorSettings, Named, PodSpec } from './types.ts';
+import type { Container, InjectorSettings, Named, PodSpec, VolumeMount } from './types.ts';
 
 /** The volume that carries the injector from the init container to the others. */
 export const injectorVolume: Named = { name: injector.volume, emptyDir: { sizeLimit: injector.volumeSizeLimit } };
+
+/** Where the other containers find it. */
+export const injectorMount: VolumeMount = { name: injector.volume, mountPath: injector.mountPath, readOnly: true };
 
 /**
  * The init container that copies the injector. Fields that the API server would fill in are written out, so that what

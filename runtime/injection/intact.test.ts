@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { annotations, labels } from '../contract.ts';
 import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
-import { podTemplate } from './pod-template.arbitrary.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import type { InjectionSettings, PodTemplate } from './types.ts';
 

@@ -12,10 +12,11 @@ export function join(text: string | undefined, entry: string, separator: string)
 /** The text without our entry, the rest as it was written; undefined when nothing else is in it. */
 export function part(text: string, entry: string): string | undefined {
   // Entries stand at even places, what separates them at odd ones.
-  const pieces = text.split(SEPARATORS);
-  for (let index = pieces.indexOf(entry); index >= 0; index = pieces.indexOf(entry))
-    pieces.splice(index === 0 ? 0 : index - 1, pieces.length === 1 ? 1 : 2);
-  const rest = pieces.join('');
+  const left: string[] = [];
+  text.split(SEPARATORS).forEach((piece, index, pieces) => {
+    if (index % 2 === 0 && piece !== entry) left.push(...(left.length === 0 ? [] : [pieces[index - 1] ?? '']), piece);
+  });
+  const rest = left.join('');
   return entries(rest).length === 0 ? undefined : rest;
 }
 

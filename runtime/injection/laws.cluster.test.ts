@@ -7,7 +7,7 @@ import { workloads } from '../contract.ts';
 import { guarded } from '../kubernetes/client.ts';
 import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
-import { podTemplate } from './pod-template.arbitrary.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import type { InjectionSettings, PodTemplate, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';

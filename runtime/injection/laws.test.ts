@@ -5,8 +5,8 @@ import { decide } from './decide.ts';
 import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { workloadPatch } from './patch.ts';
-import { effectiveRequest, isRestricted, qosClass } from './pod-rules.oracle.ts';
-import { podTemplate } from './pod-template.arbitrary.ts';
+import { effectiveRequest, isRestricted, qosClass } from '../../sandbox/testing/arbitrary/pod-rules.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import { stamp, unstamp, parseStamp } from './stamp.ts';
 import type { InjectionSettings, PatchOperation, PodTemplate, Workload } from './types.ts';
@@ -211,6 +211,7 @@ describe('the laws of whole workloads', () => {
     tracing: { secretName: 's', secretKey: 'k', traces: true, logs: false },
     createdAt: '',
     injectExisting: true,
+    remove: true,
   } as const;
   const fixed = {
     version: '1.0.0',

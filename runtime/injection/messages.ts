@@ -10,6 +10,7 @@ export const messages = {
   'opted-out': () => `the resource has the '${labels.autoTrace}' label set to 'false'; resource will not be mutated`,
   'left-to-owner': (owner: string) =>
     `The resource belongs to ${owner}, which decides its pod template; resource will not be mutated`,
+  excluded: (namespace: string) => `The '${namespace}' namespace is never instrumented; resource will not be mutated`,
   windows: () => 'Pods on Windows are not instrumented; resource will not be mutated',
   'no-lumigo': (namespace: string) =>
     `No Lumigo configuration for the '${namespace}' namespace; resource will not be mutated`,
@@ -29,6 +30,10 @@ export const messages = {
   'job-finished': () => 'The Job is finished; resource will not be mutated',
   injected: (namespace: string) => `Injected, as the Lumigo in the '${namespace}' namespace asks`,
   'opted-in': () => `Injected, as the resource's own labels ask ('${labels.autoTrace}' is 'true')`,
+  'left-behind': (namespace: string) =>
+    `There is no Lumigo in the '${namespace}' namespace any more, and the resource does not ask for itself`,
+  kept: (namespace: string) => `The injection stays, as the Lumigo in the '${namespace}' namespace asks`,
+  restored: () => 'The pod template is unchanged; its injection stays as it was',
   relabelled: () => 'The injection is in place; its label was restored',
   removed: () => 'The injection is removed',
 } as const;

@@ -40,6 +40,7 @@ const active = {
   tracing: { secretName: 's', secretKey: 'k', traces: true, logs: false },
   createdAt: '',
   injectExisting: true,
+  remove: true,
 } as const;
 const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
   decide({

@@ -18,7 +18,14 @@ const injector: InjectorSettings = {
   platform: 'kubernetes',
 };
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: true };
-const active = { state: 'active', lumigo: 'lumigo', tracing, createdAt: '', injectExisting: true } as const;
+const active = {
+  state: 'active',
+  lumigo: 'lumigo',
+  tracing,
+  createdAt: '',
+  injectExisting: true,
+  remove: true,
+} as const;
 const label = 'lumigo-operator.v1.29.0';
 
 /** Its first releases wrote three variables, the later ones four more. */

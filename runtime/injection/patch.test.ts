@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { workloads } from '../contract.ts';
 import { inject } from './inject.ts';
 import { diff, workloadPatch } from './patch.ts';
-import { podTemplate } from './pod-template.arbitrary.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { PatchOperation, Workload } from './types.ts';
 import { templateOf } from './workload.ts';
 

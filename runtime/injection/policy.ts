@@ -22,13 +22,15 @@ export function policyOf(lumigoes: readonly LumigoResource[]): NamespacePolicy {
   const { metadata, status } = acting;
   const { name } = metadata;
   const { enabled, remove, injectExisting, tracing } = readSpec(acting.spec ?? {});
-  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', lumigo: name, remove: enabled && remove };
+  // Whether or not injection is switched on: switched off, it was on its way out already.
+  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', lumigo: name, remove };
   if (!enabled) return { state: 'disabled', lumigo: name, remove };
   // The schema asks for both; without them there would be nothing to inject.
   const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { state: 'inactive', lumigo: name, reason: problem };
-  return { state: 'active', lumigo: name, tracing, createdAt: metadata.creationTimestamp ?? '', injectExisting };
+  const createdAt = metadata.creationTimestamp ?? '';
+  return { state: 'active', lumigo: name, tracing, createdAt, injectExisting, remove };
 }
 
 const injectionDefaults = {

@@ -21,7 +21,8 @@ export function reasonOutOfReach(
   return isWindows(template) ? ['windows', messages.windows()] : undefined;
 }
 
-function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
+/** Who decides about it in its place, in words; undefined for one of its own. */
+export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   if (controller === undefined) return undefined;
   const leads = kind === 'ReplicaSet' || (kind === 'Job' && controller.kind === 'CronJob');

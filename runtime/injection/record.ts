@@ -1,6 +1,7 @@
 import { annotations } from '../contract.ts';
 import { withoutEmpty } from './lists.ts';
-import type { EnvVar, InjectionSettings, PodTemplate, TracingSettings, VolumeMount } from './types.ts';
+import type { EnvVar, PodTemplate, VolumeMount } from './types.ts';
+import { currentFormat, variablesOf, type Recorded } from './variables.ts';
 
 /** What of one container gave way to the injection. */
 export interface Kept {
@@ -10,10 +11,13 @@ export interface Kept {
 
 /**
  * What `inject` wrote and what gave way to it, kept on the pod template so that `remove` is its exact inverse. It holds
- * nothing that changes without the injection changing: no version, no time.
+ * nothing that changes without the injection changing: no version of the operator, no time.
  */
-export interface InjectionRecord extends TracingSettings {
-  readonly endpoint: string;
+export interface InjectionRecord extends Recorded {
+  /** The injection format that it was written in; left out: the first. Read it by `formatOf`. */
+  readonly format?: number;
+  /** The names of the variables that came after the first format: by them an older version takes out what it does not know. */
+  readonly variables?: readonly string[];
   /** Pull secrets that were added. */
   readonly pullSecrets?: readonly string[];
   /** By container. */
@@ -28,23 +32,29 @@ export interface InjectionRecord extends TracingSettings {
   readonly emptyMetadata?: boolean;
 }
 
-/** What is known only once it is injected; what is undefined or empty is left out. */
-type Findings = {
-  readonly [K in 'pullSecrets' | 'kept' | 'label' | 'safeToEvict' | 'leftAlone' | 'emptyMetadata']:
-    InjectionRecord[K] | undefined;
-};
+/** The format of injections whose record does not name one, and of the original operator's. */
+const FIRST_FORMAT = 1;
 
-export function recordOf(settings: InjectionSettings, findings: Findings): InjectionRecord {
-  const { endpoint, secretName, secretKey, traces, logs } = settings;
-  const record = { endpoint, secretName, secretKey, traces, logs, ...findings };
-  return withoutEmpty(record, [
-    'pullSecrets',
-    'kept',
-    'label',
-    'safeToEvict',
-    'leftAlone',
-    'emptyMetadata',
-  ]) as InjectionRecord;
+export const formatOf = (record: InjectionRecord | undefined): number => record?.format ?? FIRST_FORMAT;
+
+/** Variables of which this version knows the name only: a later one, before the operator was rolled back, wrote them. */
+export const namesOfLater = (record: InjectionRecord | undefined): ReadonlySet<string> =>
+  new Set(formatOf(record) > currentFormat ? record?.variables : []);
+
+const findings = ['pullSecrets', 'kept', 'label', 'safeToEvict', 'leftAlone', 'emptyMetadata'] as const;
+
+/** What is known only once it is injected; what is undefined or empty is left out. */
+type Findings = { readonly [K in (typeof findings)[number]]: InjectionRecord[K] | undefined };
+
+export function recordOf(recorded: Recorded, format: number, found: Findings): InjectionRecord {
+  const { endpoint, secretName, secretKey, traces, logs } = recorded;
+  const added = variablesOf(format).filter(({ since }) => since > FIRST_FORMAT);
+  const record = {
+    ...{ endpoint, secretName, secretKey, traces, logs, ...found },
+    format: format === FIRST_FORMAT ? undefined : format,
+    variables: added.map(({ name }) => name),
+  };
+  return withoutEmpty(record, [...findings, 'format', 'variables']) as InjectionRecord;
 }
 
 export const writeRecord = (record: InjectionRecord): string => JSON.stringify(record);
@@ -69,8 +79,9 @@ const isNames = (value: unknown): boolean => Array.isArray(value) && value.every
 const orMissing = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
 const isNamedList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => isMap(item) && isText(item['name']));
+const isMount = (value: unknown): boolean => isMap(value) && isText(value['name']) && isText(value['mountPath']);
 const isKept = (value: unknown): boolean =>
-  isMap(value) && orMissing(isNamedList)(value['env']) && orMissing(isMap)(value['mount']);
+  isMap(value) && orMissing(isNamedList)(value['env']) && orMissing(isMount)(value['mount']);
 
 /** Anybody can write an annotation; what `remove` builds upon is looked at first. */
 const shape: { readonly [K in keyof Required<InjectionRecord>]: (value: unknown) => boolean } = {
@@ -79,6 +90,8 @@ const shape: { readonly [K in keyof Required<InjectionRecord>]: (value: unknown)
   secretKey: isText,
   traces: isFlag,
   logs: isFlag,
+  format: orMissing((value) => Number.isInteger(value)),
+  variables: orMissing(isNames),
   pullSecrets: orMissing(isNames),
   kept: orMissing((value) => isMap(value) && Object.values(value).every(isKept)),
   label: orMissing(isText),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { annotations } from '../contract.ts';
 import { inject } from './inject.ts';
-import { podTemplate } from './pod-template.arbitrary.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { isInjected, remove } from './remove.ts';
 import type { Container, InjectionSettings, PodTemplate } from './types.ts';
 
@@ -94,6 +94,18 @@ describe('removing an injection', () => {
   it.each(edits)('keeps what was changed since: %s', (_change, edit) => {
     forEveryInjected((clean, template) => {
       expect(remove(edit(template))).toEqual(edit(clean));
+    });
+  });
+
+  it('F29: leaves a pod that is valid, whatever a forged record says was kept', () => {
+    forEveryInjected((_clean, template) => {
+      const text = template.metadata?.annotations?.[annotations.injection] ?? '{}';
+      const kept = Object.fromEntries(template.spec.containers.map(({ name }) => [name, { mount: {} }]));
+      const forged = JSON.stringify({ ...(JSON.parse(text) as object), kept });
+      const own = { ...template.metadata?.annotations, [annotations.injection]: forged };
+      const { spec } = remove({ ...template, metadata: { ...template.metadata, annotations: own } });
+      for (const { volumeMounts = [] } of spec.containers)
+        for (const mount of volumeMounts) expect(mount).toMatchObject({ name: expect.any(String) });
     });
   });
 

@@ -1,9 +1,11 @@
-import { annotations, environment, injector, instrumentedPrefix, labels } from '../contract.ts';
-import { injectorMount, tracerVariableNames, tracerVariables } from './environment.ts';
+import { annotations, injector, labels } from '../contract.ts';
+import { injectorMount } from './init-container.ts';
 import { join, part } from './joined-list.ts';
+import { isOurs } from './label.ts';
 import { covers, lastNamed, withoutEmpty } from './lists.ts';
-import { readRecord, type InjectionRecord, type Kept } from './record.ts';
+import { formatOf, namesOfLater, readRecord, type InjectionRecord, type Kept } from './record.ts';
 import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount } from './types.ts';
+import { variablesOf, type InjectedVariable } from './variables.ts';
 
 /** Whether a pod template carries an injection of this operator, or of the original one, which left no record. */
 export function isInjected(template: PodTemplate): boolean {
@@ -32,7 +34,7 @@ export function remove(template: PodTemplate): PodTemplate {
 
 function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRecord | undefined) {
   const ownLabels: Record<string, string> = { ...metadata.labels };
-  if (ownLabels[labels.autoTrace]?.startsWith(instrumentedPrefix) === true) {
+  if (isOurs(ownLabels[labels.autoTrace])) {
     if (record?.label === undefined) delete ownLabels[labels.autoTrace];
     else ownLabels[labels.autoTrace] = record.label;
   }
@@ -55,9 +57,13 @@ function separate(text: string, own: string | undefined, entry: string): string 
 
 function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): PodSpec {
   const added = new Set(record?.pullSecrets);
+  const written = writtenBy(record);
+  const leftAlone = new Set(record?.leftAlone);
   const result = {
     ...spec,
-    containers: spec.containers.map((container) => removeFromContainer(container, record)),
+    containers: spec.containers.map((container) =>
+      leftAlone.has(container.name) ? withoutOurVolume(container) : removeFromContainer(container, written),
+    ),
     initContainers: spec.initContainers?.filter(({ name }) => name !== injector.container).map(withoutOurVolume),
     volumes: spec.volumes?.filter(({ name }) => name !== injector.volume),
     imagePullSecrets: spec.imagePullSecrets?.filter(({ name = '' }) => !added.has(name)),
@@ -72,42 +78,59 @@ function withoutOurVolume(container: Container): Container {
   return withoutEmpty({ ...container, volumeMounts }, ['volumeMounts']) as Container;
 }
 
-function removeFromContainer(container: Container, record: InjectionRecord | undefined): Container {
-  if (record?.leftAlone?.includes(container.name) === true) return withoutOurVolume(container);
-  const kept = record?.kept?.[container.name] ?? {};
+/** What was written into the containers, as far as it can be told. */
+interface Written {
+  readonly record: InjectionRecord | undefined;
+  readonly rows: ReadonlyMap<string, InjectedVariable>;
+  /** Of these variables only the names are known. */
+  readonly later: ReadonlySet<string>;
+}
+
+function writtenBy(record: InjectionRecord | undefined): Written {
+  const later = namesOfLater(record);
+  const rows = variablesOf(formatOf(record)).filter(({ name }) => !later.has(name));
+  return { record, later, rows: new Map(rows.map((row) => [row.name, row])) };
+}
+
+function removeFromContainer(container: Container, written: Written): Container {
+  const kept = written.record?.kept?.[container.name] ?? {};
   const result = {
     ...container,
-    env: removeFromEnv(container, kept, record),
+    env: removeFromEnv(container, kept.env, written),
     volumeMounts: removeMount(container.volumeMounts, kept.mount),
   };
   return withoutEmpty(result, ['env', 'volumeMounts']) as Container;
 }
 
-function removeFromEnv(
-  { env, name }: Container,
-  kept: Kept,
-  record: InjectionRecord | undefined,
-): readonly EnvVar[] | undefined {
-  if (env === undefined) return undefined;
-  const written = new Map(record === undefined ? [] : tracerVariables(record, name).map((each) => [each.name, each]));
-  return env.flatMap((variable, index) => {
-    const isLast = env.findLastIndex((other) => other.name === variable.name) === index;
-    if (!isLast) return [variable];
-    const own = lastNamed(kept.env, variable.name);
-    if (variable.name === environment.preload) return preloadWithout(variable, own);
-    if (!tracerVariableNames.has(variable.name)) return [variable];
-    const ours = written.get(variable.name);
-    // Another value than the one written: the user's, set since. The original operator left no record, so there all are ours.
-    if (record !== undefined && (ours === undefined || !covers(variable, ours))) return [variable];
-    return own === undefined ? [] : [own];
-  });
+function removeFromEnv({ env, name }: Container, kept: Kept['env'], written: Written): readonly EnvVar[] | undefined {
+  // Anybody can send lists of thousands: each is gone through once. Of several with one name the last counts.
+  const last = new Map(env?.map((variable, index) => [variable.name, index]));
+  const own = new Map(kept?.map((variable) => [variable.name, variable]));
+  return env?.flatMap((variable, index) =>
+    last.get(variable.name) === index ? restored(variable, own.get(variable.name), name, written) : [variable],
+  );
 }
 
-function preloadWithout(variable: EnvVar, own: EnvVar | undefined): EnvVar[] {
+/** What is to stand in place of a variable: itself where it is the user's, what gave way where it is ours. */
+function restored(
+  variable: EnvVar,
+  own: EnvVar | undefined,
+  container: string,
+  { record, rows, later }: Written,
+): readonly EnvVar[] {
+  const row = rows.get(variable.name);
+  const ours = own === undefined ? [] : [own];
+  if (row === undefined) return later.has(variable.name) ? ours : [variable];
+  if ('joined' in row) return parted(variable, own, row.joined);
+  // Another value than the one written: the user's, set since. The original operator left no record, so there all are ours.
+  return record === undefined || covers(variable, row.write(record, container)) ? ours : [variable];
+}
+
+function parted(variable: EnvVar, own: EnvVar | undefined, entry: string): EnvVar[] {
   const { value } = variable;
   if (value === undefined) return [variable];
-  if (own !== undefined && value === join(own.value, injector.preload, ':')) return [own];
-  const rest = part(value, injector.preload);
+  if (own !== undefined && value === join(own.value, entry, ':')) return [own];
+  const rest = part(value, entry);
   return rest === undefined ? [] : [{ ...variable, value: rest }];
 }
 

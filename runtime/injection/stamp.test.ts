@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { annotations, labels } from '../contract.ts';
-import { labelOf, optedOut, parseStamp, stamp, unstamp, writeStamp } from './stamp.ts';
+import { optedOut } from './label.ts';
+import { labelOf, parseStamp, stamp, unstamp, writeStamp } from './stamp.ts';
 import type { Metadata } from './types.ts';
 
 /** What Kubernetes takes for the value of a label, and for the name and key of a Secret. */
@@ -30,13 +31,14 @@ const metadata: fc.Arbitrary<Metadata> = fc
     },
     { requiredKeys: [] },
   )
-  .filter(({ labels: own }) => own?.[labels.autoTrace]?.startsWith('lumigo-operator.') !== true);
+  .filter(({ labels: own }) => own?.[labels.autoTrace]?.startsWith('lumigo-operator.v') !== true);
 
 describe('the stamp', () => {
   it('is read as it was written', () => {
     fc.assert(
-      fc.property(told, fc.option(labelText, { nil: undefined }), (content, userLabel) => {
-        const whole = userLabel === undefined ? content : { ...content, userLabel };
+      fc.property(told, fc.boolean(), fc.option(labelText, { nil: undefined }), (content, keep, userLabel) => {
+        const kept = keep ? { ...content, keep: true as const } : content;
+        const whole = userLabel === undefined ? kept : { ...kept, userLabel };
         const text = writeStamp(whole);
         expect(parseStamp(text)).toEqual(whole);
         expect(text).not.toContain('\n');
@@ -68,6 +70,12 @@ describe('the stamp', () => {
       fc.property(metadata, (own) => expect(unstamp(own)).toEqual(own)),
       { numRuns: 300 },
     );
+  });
+
+  it('F12: a label that begins with our name only is the user’s own', () => {
+    const own = { labels: { [labels.autoTrace]: 'lumigo-operator.mine' } };
+    expect(labelOf(own)).toBe('lumigo-operator.mine');
+    expect(unstamp(own)).toEqual(own);
   });
 
   it('of somebody else is none', () => {

@@ -1,4 +1,5 @@
 import { annotations, labels } from '../contract.ts';
+import { isOurs } from './label.ts';
 import { withoutEmpty } from './lists.ts';
 import type { Metadata, TracingSettings } from './types.ts';
 
@@ -10,32 +11,39 @@ export interface Stamp {
   readonly at: string;
   readonly by: 'webhook' | 'controller';
   readonly tracing: TracingSettings;
+  /** The injection stays when its Lumigo goes. */
+  readonly keep?: true;
   /** The value of `lumigo.auto-trace` that the user had set; it comes back on removal. */
   readonly userLabel?: string;
 }
 
 const FORM =
-  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)(?: label=(\S*))?$/;
+  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)( keep)?(?: label=(\S*))?$/;
 
 /** One line for people and programs: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
-export function writeStamp({ change, at, by, tracing, userLabel }: Stamp): string {
+export function writeStamp({ change, at, by, tracing, keep, userLabel }: Stamp): string {
   const { secretName, secretKey, traces, logs } = tracing;
-  const label = userLabel === undefined ? '' : ` label=${userLabel}`;
-  return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${label}`;
+  const more = `${keep === true ? ' keep' : ''}${userLabel === undefined ? '' : ` label=${userLabel}`}`;
+  return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${more}`;
 }
 
 /** Reads the annotation's text; undefined for none, or one that is not ours. */
 export function parseStamp(text: string | undefined): Stamp | undefined {
-  const [, change, at, by, secretName, secretKey, traces, logs, userLabel] = FORM.exec(text ?? '') ?? [];
+  const [, change, at, by, secretName, secretKey, traces, logs, keep, userLabel] = FORM.exec(text ?? '') ?? [];
   if (change === undefined || at === undefined || secretName === undefined || secretKey === undefined) return undefined;
   return {
     change: change as Stamp['change'],
     at,
     by: by as Stamp['by'],
     tracing: { secretName, secretKey, traces: traces === 'true', logs: logs === 'true' },
+    ...(keep === undefined ? {} : { keep: true }),
     ...(userLabel === undefined ? {} : { userLabel }),
   };
 }
+
+/** The stamp that stands on a workload; undefined where there is none. */
+export const stampOf = (metadata: Metadata | undefined): Stamp | undefined =>
+  parseStamp(metadata?.annotations?.[annotations.instrumentation]);
 
 /** The metadata of an instrumented workload: our label and our stamp. */
 export function stamp(metadata: Metadata, label: string, content: Stamp): Metadata {
@@ -59,10 +67,6 @@ export function unstamp(metadata: Metadata): Metadata {
 /** `lumigo.auto-trace` as the user set it: what stands there, unless it is ours, then what the stamp remembers. */
 export function labelOf(metadata: Metadata): string | undefined {
   const value = metadata.labels?.[labels.autoTrace];
-  if (value?.startsWith('lumigo-operator.') !== true) return value;
-  return parseStamp(metadata.annotations?.[annotations.instrumentation])?.userLabel;
+  if (!isOurs(value)) return value;
+  return stampOf(metadata)?.userLabel;
 }
-
-/** Whether the label says `false`, in any case. */
-export const optedOut = (metadata: Metadata | undefined): boolean =>
-  metadata?.labels?.[labels.autoTrace]?.toLowerCase() === 'false';

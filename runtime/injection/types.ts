@@ -3,8 +3,6 @@
  * pass through untouched, which is why every interface is open.
  */
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
 export interface Named {
   readonly name: string;
   readonly [field: string]: unknown;
@@ -105,12 +103,16 @@ export interface InjectionSettings extends InjectorSettings, TracingSettings {}
 /** What holds in one namespace; derived from its Lumigo resources by `policyOf`. */
 export type NamespacePolicy =
   | { readonly state: 'none' }
+  /** The installation leaves the namespace alone, whatever is in it. */
+  | { readonly state: 'excluded' }
   | {
       readonly state: 'active';
       readonly lumigo: string;
       readonly tracing: TracingSettings;
       readonly createdAt: string;
       readonly injectExisting: boolean;
+      /** Whether its injections go when it does. */
+      readonly remove: boolean;
     }
   | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean }
   | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string }
@@ -166,5 +168,6 @@ export interface LumigoStatus {
   readonly conditions?: readonly Condition[];
   readonly instrumentedResources?: readonly InstrumentedResource[];
   readonly instrumentedResourcesCount?: number;
+  readonly secretVersion?: string;
   readonly observedGeneration?: number;
 }

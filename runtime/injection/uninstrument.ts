@@ -1,6 +1,6 @@
+import { ourLabel } from './label.ts';
 import { isInjected, remove } from './remove.ts';
-import { parseStamp, unstamp } from './stamp.ts';
-import { annotations, instrumentedPrefix, labels } from '../contract.ts';
+import { stampOf, unstamp } from './stamp.ts';
 import type { Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
@@ -9,8 +9,8 @@ export function isTouched(workload: Workload): boolean {
   const template = templateOf(workload);
   return (
     (template !== undefined && isInjected(template)) ||
-    parseStamp(workload.metadata.annotations?.[annotations.instrumentation]) !== undefined ||
-    workload.metadata.labels?.[labels.autoTrace]?.startsWith(instrumentedPrefix) === true
+    stampOf(workload.metadata) !== undefined ||
+    ourLabel(workload.metadata) !== undefined
   );
 }
 

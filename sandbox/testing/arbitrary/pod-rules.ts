@@ -1,5 +1,5 @@
-import { parseQuantity } from './borrowed-resources.ts';
-import type { Container, PodSpec, Resources } from './types.ts';
+import { parseQuantity } from '../../../runtime/injection/borrowed-resources.ts';
+import type { Container, PodSpec, Resources } from '../../../runtime/injection/types.ts';
 
 /**
  * Kubernetes' own rules on pods, written down a second time from its documentation, for tests to judge by.

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { annotations, labels } from '../contract.ts';
+import { annotations, labels } from '../../../runtime/contract.ts';
 import {
   container,
   initContainer,
@@ -11,8 +11,8 @@ import {
   word,
   type ContainerOptions,
   type Fields,
-} from './container.arbitrary.ts';
-import type { PodTemplate } from './types.ts';
+} from './container.ts';
+import type { PodTemplate } from '../../../runtime/injection/types.ts';
 
 /**
  * Pod templates that an API server accepts, in the form in which it gives them back: no empty list or map where it shows

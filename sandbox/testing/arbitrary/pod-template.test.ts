@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { annotations, labels } from '../contract.ts';
-import { inject } from './inject.ts';
-import { podTemplate } from './pod-template.arbitrary.ts';
-import type { Container, EnvVar, InjectionSettings, PodTemplate } from './types.ts';
+import { annotations, labels } from '../../../runtime/contract.ts';
+import { inject } from '../../../runtime/injection/inject.ts';
+import { podTemplate } from './pod-template.ts';
+import type { Container, EnvVar, InjectionSettings, PodTemplate } from '../../../runtime/injection/types.ts';
 
 /** The laws say nothing about what is never generated: every shape that they are to hold for is looked for here. */
 

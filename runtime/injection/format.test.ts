@@ -1,0 +1,210 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { annotations, workloads } from '../contract.ts';
+import { decide, type DecisionInput } from './decide.ts';
+import { inject } from './inject.ts';
+import { isCurrent, isIntact } from './intact.ts';
+import { lastNamed } from './lists.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { remove } from './remove.ts';
+import type { InjectionSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import { currentFormat, variables, variablesOf, type InjectedVariable } from './variables.ts';
+import { templateOf, withTemplate } from './workload.ts';
+
+/**
+ * Injection formats: what an earlier one wrote, judged under the current one. Format 0, which no release had, writes no
+ * variable at all, so that under it every variable of today is one that a later release has added.
+ */
+
+const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
+const settings: InjectionSettings = {
+  version: '1.0.0',
+  image: 'autotrace:1',
+  imagePullPolicy: 'IfNotPresent',
+  imagePullSecrets: ['registry'],
+  endpoint: 'http://proxy',
+  platform: 'kubernetes',
+  ...tracing,
+};
+const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2' };
+const formats = Array.from({ length: currentFormat + 1 }, (_, format) => format);
+
+/** Judges every template that can be injected, in every format; a law about nothing fails. */
+function forEveryInjected(judge: (clean: PodTemplate, injected: PodTemplate, format: number) => void): void {
+  let judged = 0;
+  fc.assert(
+    fc.property(podTemplate({ unknownFields: true }), fc.constantFrom(...formats), (clean, format) => {
+      const result = inject(clean, settings, format);
+      if (result.refused !== undefined) return;
+      judged += 1;
+      judge(clean, result.template, format);
+    }),
+    { numRuns: 500 },
+  );
+  expect(judged).toBeGreaterThan(150);
+}
+
+const recordIn = (template: PodTemplate | undefined) =>
+  JSON.parse(template?.metadata?.annotations?.[annotations.injection] ?? '{}') as Record<string, unknown>;
+
+describe('F13: an injection of an earlier format', () => {
+  it('is intact under every later one, and current only under its own', () => {
+    forEveryInjected((_clean, injected, format) => {
+      expect(isIntact(injected, later)).toBe(true);
+      expect(isCurrent(injected, settings)).toBe(format === currentFormat);
+    });
+  });
+
+  it('comes out whole under every later one; a variable of a later name is the user’s own', () => {
+    forEveryInjected((clean, injected) => expect(remove(injected)).toEqual(clean));
+  });
+
+  it('is renewed as if it were new', () => {
+    forEveryInjected((clean, injected) => expect(inject(injected, later)).toEqual(inject(clean, later)));
+  });
+
+  it('has the variables of its format and no other', () => {
+    const clean: PodTemplate = { spec: { containers: [{ name: 'app', image: 'a' }] } };
+    for (const format of formats) {
+      const result = inject(clean, settings, format);
+      const names =
+        result.refused === undefined ? result.template.spec.containers[0]?.env?.map(({ name }) => name) : [];
+      expect(names ?? []).toEqual(variables.filter(({ since }) => since <= format).map(({ name }) => name));
+    }
+  });
+
+  it('stands in the record, which is as it was before there were formats as long as it is the first', () => {
+    const clean: PodTemplate = { spec: { containers: [{ name: 'app', image: 'a' }] } };
+    for (const format of formats) {
+      const result = inject(clean, settings, format);
+      const record = recordIn(result.refused === undefined ? result.template : undefined);
+      expect(record['format']).toBe(format === 1 ? undefined : format);
+    }
+  });
+});
+
+describe('F13: the variables of a format', () => {
+  const row = (name: string, since: number): InjectedVariable => ({
+    name,
+    since,
+    write: () => ({ value: `${since}` }),
+  });
+  const table = [row('A', 1), row('B', 2), row('A', 3), row('C', 3)];
+
+  it.each([
+    [0, []],
+    [1, ['A1']],
+    [2, ['A1', 'B2']],
+    [3, ['B2', 'A3', 'C3']],
+    [9, ['B2', 'A3', 'C3']],
+  ])('%d: each once, as it was written last', (format, expected) => {
+    expect(variablesOf(format, table).map(({ name, since }) => `${name}${since}`)).toEqual(expected);
+  });
+});
+
+describe('F13: an injection of a later format, after the operator was rolled back', () => {
+  it('is intact, and comes out whole: the record names what this version does not know', () => {
+    fc.assert(
+      fc.property(podTemplate(), fc.boolean(), (template, given) => {
+        const own = { name: 'LUMIGO_LATER', value: 'mine' };
+        const containers = template.spec.containers.map((each) => ({
+          ...each,
+          env: [...(each.env ?? []), ...(given ? [own] : []), { name: 'LAST', value: '1' }],
+        }));
+        const clean = { ...template, spec: { ...template.spec, containers } };
+        const result = inject(clean, settings);
+        if (result.refused !== undefined) return;
+        const injected = asIfLater(result.template, own, given);
+        expect(isIntact(injected, settings)).toBe(true);
+        expect(remove(injected)).toEqual(clean);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** What a release with one variable more would have written. */
+function asIfLater(template: PodTemplate, own: { name: string; value: string }, given: boolean): PodTemplate {
+  const record = recordIn(template) as { kept?: Record<string, { env?: object[] }> };
+  const kept: Record<string, object> = { ...record.kept };
+  const containers = template.spec.containers.map((each) => {
+    if (lastNamed(each.env, 'LUMIGO_TRACER_TOKEN') === undefined) return each;
+    if (each.volumeMounts?.some(({ name }) => name === 'lumigo-injector') !== true) return each;
+    if (given) kept[each.name] = { ...kept[each.name], env: [...(record.kept?.[each.name]?.env ?? []), own] };
+    const ours = { name: own.name, value: 'ours' };
+    const env = each.env ?? [];
+    return { ...each, env: given ? env.map((one) => (one.name === own.name ? ours : one)) : [...env, ours] };
+  });
+  const text = JSON.stringify({ ...record, kept, format: currentFormat + 1, variables: [own.name] });
+  const metadata = {
+    ...template.metadata,
+    annotations: { ...template.metadata?.annotations, [annotations.injection]: text },
+  };
+  return { ...template, metadata, spec: { ...template.spec, containers } };
+}
+
+const active: NamespacePolicy = {
+  state: 'active',
+  lumigo: 'lumigo',
+  tracing,
+  createdAt: '',
+  injectExisting: true,
+  remove: true,
+};
+const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
+  decide({
+    workload,
+    operation: 'RECONCILE',
+    policy: active,
+    injector: later,
+    now: '2026-06-01T00:00:00.000Z',
+    by: 'controller',
+    ...more,
+  });
+
+const clean = workloadOf(workloads[0], 'shop', 'app', {
+  env: [{ name: 'LUMIGO_ENDPOINT', value: 'http://mine' }],
+}) as unknown as Workload;
+
+/** Instrumented by the release before, in a format of its own. */
+function instrumented(format: number): Workload {
+  const decision = judge(clean, { operation: 'CREATE', injector: settings, by: 'webhook' });
+  const result = inject(templateOf(clean) as PodTemplate, settings, format);
+  if (decision.action !== 'inject' || result.refused !== undefined) throw new Error(decision.message);
+  return withTemplate(decision.workload, result.template);
+}
+
+describe.each(formats)('F13, F23: a workload that format %d instrumented', (format) => {
+  const old = instrumented(format);
+
+  it('is left as it is by the reconciler of a later release, unless that is told to renew', () => {
+    expect(judge(old)).toMatchObject({ action: 'none', code: 'up-to-date' });
+    expect(judge(old, { renew: true })).toMatchObject({ action: 'inject', change: 'updated' });
+  });
+
+  it('gets its injection back word for word where a tool sends the clean template again', () => {
+    const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook' });
+    expect(decision).toMatchObject({ action: 'inject', change: 'none', code: 'restored' });
+    if (decision.action !== 'inject') return;
+    expect(decision.workload).toEqual(old);
+    expect(judge(decision.workload)).toMatchObject({ action: 'none', code: 'up-to-date' });
+  });
+
+  it('is renewed where the tool sends another template', () => {
+    const template = templateOf(clean) as PodTemplate;
+    const containers = template.spec.containers.map((each) => ({ ...each, image: 'app:2' }));
+    const changed = withTemplate(clean, { ...template, spec: { ...template.spec, containers } });
+    const decision = judge(changed, { operation: 'UPDATE', old, by: 'webhook' });
+    expect(decision).toMatchObject({ action: 'inject', change: 'updated' });
+    if (decision.action !== 'inject') return;
+    expect(templateOf(decision.workload)?.spec.initContainers?.[0]?.['image']).toBe('autotrace:2');
+    expect(recordIn(templateOf(decision.workload))['format'] ?? 1).toBe(currentFormat);
+  });
+
+  it('is renewed where its Lumigo says something else by now', () => {
+    const policy = { ...active, tracing: { ...tracing, logs: true } };
+    const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook', policy });
+    expect(decision).toMatchObject({ action: 'inject', change: 'updated', code: 'injected' });
+  });
+});

@@ -1,0 +1,23 @@
+import { instrumentedPrefix, labels } from '../contract.ts';
+import type { Metadata } from './types.ts';
+
+/** The label `lumigo.auto-trace`: users opt out and in by it, and the operator marks by it what it has instrumented. */
+
+/** Whether a value of the label says that the operator, or the original one, has instrumented what carries it. */
+export const isOurs = (value: string | undefined): boolean => value?.startsWith(instrumentedPrefix) === true;
+
+/** The label of metadata that the operator has instrumented; undefined where the user's own stands there, or none. */
+export function ourLabel(metadata: Metadata | undefined): string | undefined {
+  const value = metadata?.labels?.[labels.autoTrace];
+  return isOurs(value) ? value : undefined;
+}
+
+/** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */
+export function labelValue(version: string): string {
+  const valid = `${instrumentedPrefix}${version.replace(/[^A-Za-z0-9._-]/g, '-')}`;
+  return valid.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
+}
+
+/** Whether the label says `false`, in any case. */
+export const optedOut = (metadata: Metadata | undefined): boolean =>
+  metadata?.labels?.[labels.autoTrace]?.toLowerCase() === 'false';

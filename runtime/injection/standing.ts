@@ -1,0 +1,65 @@
+import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
+import { isCurrent, isIntact, recordedEndpoint, recordedTracing } from './intact.ts';
+import { labelValue, ourLabel } from './label.ts';
+import { equal } from './lists.ts';
+import { messages } from './messages.ts';
+import { remove } from './remove.ts';
+import { labelOf, stamp, stampOf } from './stamp.ts';
+import type { Metadata, PodTemplate, TracingSettings, Workload } from './types.ts';
+import { templateOf, withTemplate } from './workload.ts';
+
+/**
+ * No surprise rollouts: an injection that does what it should is left as it was written, whatever version wrote it, until
+ * the user changes the pod template or the settings ask for a renewal. This is the pod template that stays; undefined
+ * where the injection is to be written anew.
+ */
+export function standingTemplate(
+  { old, operation, injector, renew }: DecisionInput,
+  template: PodTemplate,
+  tracing: TracingSettings,
+): PodTemplate | undefined {
+  const standing = operation === 'RECONCILE' ? template : unchanged(old, template);
+  if (standing === undefined || !equal(recordedTracing(standing), tracing)) return undefined;
+  const settings = { ...injector, ...tracing };
+  if (renew === true && !isCurrent(standing, settings)) return undefined;
+  return isIntact(standing, settings) ? standing : undefined;
+}
+
+/** The old template, if the new one is the same but for the injection: a tool that sends the clean one has changed nothing. */
+function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplate | undefined {
+  const before = old === undefined ? undefined : templateOf(old);
+  return before !== undefined && equal(remove(before), remove(template)) ? before : undefined;
+}
+
+/** The injection stays; so that it does, it is put back where it is missing, and the workload's own label and stamp are put right. */
+export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
+  const { workload, injector } = input;
+  const label = ourLabel(standing.metadata) ?? labelValue(injector.version);
+  const metadata = stampedMetadata(input, label, tracing, 'none');
+  const endpoint = recordedEndpoint(standing);
+  const more = endpoint === undefined || endpoint === injector.endpoint ? {} : { elsewhere: endpoint };
+  if (!equal(standing, templateOf(workload)))
+    return putRight({ ...withTemplate(workload, standing), metadata }, 'restored', messages.restored(), more);
+  const { labels, annotations } = workload.metadata;
+  return equal(metadata.labels, labels) && equal(metadata.annotations, annotations)
+    ? none('up-to-date', messages['up-to-date'](), more)
+    : putRight({ ...workload, metadata }, 'relabelled', messages.relabelled(), more);
+}
+
+/** A workload's metadata with our label and stamp. Where nothing changed for the programs, the stamp that told of the last change stays: it was told of. */
+export function stampedMetadata(
+  { workload, old, now, by, policy }: DecisionInput,
+  label: string,
+  tracing: TracingSettings,
+  change: 'added' | 'updated' | 'none',
+): Metadata {
+  const { metadata } = workload;
+  const userLabel = labelOf(metadata);
+  const known = change === 'none' ? (stampOf(metadata) ?? stampOf(old?.metadata)) : undefined;
+  const told = known ?? { change: change === 'none' ? ('adopted' as const) : change, at: now, by };
+  return stamp(metadata, label, {
+    ...{ change: told.change, at: told.at, by: told.by, tracing },
+    ...(policy.state === 'active' && !policy.remove ? { keep: true } : {}),
+    ...(userLabel === undefined ? {} : { userLabel }),
+  });
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { Plugin } from 'esbuild';
+import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { bundle } from '../bundle.ts';
+import { workloads, type WorkloadKind } from '../contract.ts';
+import type { Client } from '../kubernetes/client.ts';
+import { stampOf, unstamp } from './stamp.ts';
+
+/** A cluster that this version has instrumented meets a release that injects one variable more, and goes back again. */
+
+const variable = 'LUMIGO_OF_LATER';
+const program = 'dist/later-release/main.js';
+const anotherRow = `\n  { name: '${variable}', since: 2, write: () => ({ value: 'ours' }) },\n];\n`;
+
+const laterRelease: Plugin = {
+  name: 'one-variable-more',
+  setup({ onLoad }) {
+    onLoad({ filter: /injection\/variables\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      if (source.split('\n];\n').length !== 2) throw new Error(`${path} holds no table, or more than one`);
+      return { contents: source.replace('\n];\n', () => anotherRow), loader: 'ts' };
+    });
+  },
+};
+
+const [deployment, daemonSet] = workloads;
+/** One of each kind; and one whose user has a variable of that name. */
+const all: readonly (readonly [WorkloadKind, string])[] = [
+  ...mutableKinds.map(([, kind]) => [kind, `a-${kind.plural}`] as const),
+  [deployment, 'owner'],
+];
+const manifestOf = (namespace: string, [kind, name]: readonly [WorkloadKind, string]) =>
+  workloadOf(kind, namespace, name, name === 'owner' ? { env: [{ name: variable, value: 'mine' }] } : {});
+const changed = ['a-deployments', 'owner'];
+const image = '/spec/template/spec/containers/0/image';
+const nextImage = { kind: 'json', operations: [{ op: 'replace', path: image, value: 'app:2' }] } as const;
+
+let operator: OperatorBench;
+let later: Manager | undefined;
+/** Where this version instruments, where it does too and a later one removes, and where nothing is instrumented. */
+let shop: string;
+let gone: string;
+let outside: string;
+
+beforeAll(async () => {
+  await bundle(program, laterRelease);
+  operator = await startOperator();
+  const { bench } = operator;
+  [shop, gone, outside] = [
+    await bench.namespace('shop'),
+    await bench.namespace('gone'),
+    await bench.namespace('outside'),
+  ];
+  await bench.activate(shop);
+  await bench.activate(gone);
+  for (const namespace of [shop, gone, outside])
+    for (const each of all) await bench.create(manifestOf(namespace, each));
+  await whenTold(['LumigoAddedInstrumentation']);
+});
+afterAll(async () => {
+  await later?.stop();
+  await operator?.stop();
+});
+
+async function startLater(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { cluster, installation } = operator;
+  const { webhookPort } = operator.manager();
+  later = await startManager(cluster, installation, { name: 'later', program, webhookPort, environment });
+}
+
+const reasonsOf = async (name: string) => (await operator.bench.events(shop, name)).map(({ reason }) => reason).sort();
+
+const whenTold = (reasons: readonly string[]) =>
+  eventually(async () => {
+    for (const [, name] of all) expect([name, await reasonsOf(name)]).toEqual([name, reasons]);
+  });
+
+/** A Deployment's generation counts its annotations as well; `stamps` of them were written. */
+const seen = (stamps = 0) =>
+  Promise.all(
+    all.map(async ([kind, name]) => {
+      const { generation = 0 } = (await operator.bench.get(kind, shop, name)).metadata;
+      const template = await operator.bench.templateOf(kind, shop, name);
+      return { name, template, generation: kind === deployment ? generation - stamps : generation };
+    }),
+  );
+
+const valueIn = async (kind: WorkloadKind, name: string, from = shop) =>
+  (await operator.bench.templateOf(kind, from, name)).spec.containers[0]?.env?.findLast(
+    (each) => each.name === variable,
+  )?.value;
+
+/** Has the leader look at every workload, which shows in their stamps. */
+async function lookedAt(keep: true | undefined): Promise<void> {
+  const { bench } = operator;
+  const injection = { removeLumigoFromResourcesOnDeletion: keep !== true };
+  await bench.changeLumigo(shop, { spec: { tracing: { injection } } });
+  await eventually(async () => {
+    for (const [kind, name] of all)
+      expect([name, stampOf((await bench.get(kind, shop, name)).metadata)?.keep]).toEqual([name, keep]);
+  });
+}
+
+/** Every workload is as the one that was never instrumented. */
+async function expectClean(namespace: string): Promise<void> {
+  const { bench } = operator;
+  for (const [kind, name] of all)
+    expect([name, await bench.templateOf(kind, namespace, name)]).toEqual([
+      name,
+      await bench.templateOf(kind, outside, name),
+    ]);
+}
+
+describe('F13: a release that injects one variable more', () => {
+  it('changes no pod template and tells of nothing', async () => {
+    const before = await seen();
+    await operator.stopManager();
+    await startLater();
+    await lookedAt(true);
+    expect(await seen(1)).toEqual(before);
+    await whenTold(['LumigoAddedInstrumentation']);
+    await operator.bench.create(workloadOf(deployment, shop, 'new'));
+    expect(await valueIn(deployment, 'new')).toBe('ours');
+  });
+
+  it('F23: leaves what a tool puts there again as it was', async () => {
+    const { bench } = operator;
+    const before = await seen();
+    for (const [kind, name] of all) {
+      const { metadata } = await bench.get(kind, shop, name);
+      const clean = { ...manifestOf(shop, [kind, name]), metadata: unstamp(metadata) };
+      await bench.client.update({ ...kind, namespace: shop, name }, clean as Parameters<Client['update']>[1]);
+    }
+    expect(await seen()).toEqual(before);
+    await whenTold(['LumigoAddedInstrumentation']);
+  });
+
+  it('renews what its user changes', async () => {
+    const { bench } = operator;
+    for (const name of changed) {
+      await bench.client.patch({ ...deployment, namespace: shop, name }, nextImage);
+      expect(await valueIn(deployment, name)).toBe('ours');
+    }
+    expect(await valueIn(daemonSet, 'a-daemonsets')).toBeUndefined();
+  });
+
+  it('removes what the earlier one wrote, exactly', async () => {
+    await operator.bench.deleteLumigo(gone);
+    await eventually(() => expectClean(gone));
+  });
+
+  it('renews all where the settings ask for it', async () => {
+    await later?.stop();
+    await startLater({ LUMIGO_INJECTION_UPDATE_ON_UPGRADE: 'true' });
+    await eventually(async () => {
+      for (const [kind, name] of all) expect([name, await valueIn(kind, name)]).toEqual([name, 'ours']);
+    });
+  });
+});
+
+describe('F13: the release before, after a rollback', () => {
+  it('changes no pod template, and removes the variable that it does not know', async () => {
+    await later?.stop();
+    const before = await seen();
+    await operator.startManager();
+    await lookedAt(undefined);
+    expect(await seen(1)).toEqual(before);
+    const { bench } = operator;
+    await bench.deleteLumigo(shop);
+    // What its user has changed meanwhile stays changed.
+    for (const name of changed) await bench.client.patch({ ...deployment, namespace: outside, name }, nextImage);
+    await eventually(() => expectClean(shop));
+  });
+});

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { collectedKinds } from '../../../runtime/contract.ts';
+import type { Collection, ProxySettings } from '../../../runtime/telemetry-proxy/types.ts';
+
+/** Whatever a manager can come to know, for tests: names that YAML would take for something else among them. */
+
+const port = fc.integer({ min: 1, max: 65_535 });
+
+export const settings: fc.Arbitrary<ProxySettings> = fc.record({
+  version: fc.constantFrom('1.2.3', '0.1.0-rc.1'),
+  deploymentMethod: fc.constantFrom('Helm', 'Manifests'),
+  clusterName: fc.oneof(fc.constantFrom('', 'production', 'true', '1e3', '$HOME', 'a: b'), fc.string()),
+  clusterUid: fc.option(fc.uuid(), { nil: undefined }),
+  endpoint: fc.constantFrom('https://lumigo.example', 'http://127.0.0.1:4318/base'),
+  debug: fc.boolean(),
+  listenAddress: fc.constantFrom('', '127.0.0.1', '::1'),
+  ports: fc.record({ otlpHttp: port, otlpGrpc: port, health: port, metrics: port, loop: port }),
+  tokensFile: fc.constant('/etc/tokens'),
+  queueDirectory: fc.constant('/tmp'),
+  queueBatches: fc.integer({ min: 1, max: 1_000_000 }),
+  credentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
+});
+
+const name = fc.oneof(
+  fc.constantFrom('1e3', 'null', 'true', 'false', 'yes', 'no', '0', '0x10', '1-1', 'on', 'nan', 'default'),
+  fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/),
+);
+const token = fc.stringMatching(/^t_[0-9a-f]{21}$/);
+
+/** With up to `most` namespaces, of which some share a token. */
+export const collectionOf = (most: number): fc.Arbitrary<Collection> =>
+  fc
+    .tuple(
+      fc.uniqueArray(name, { maxLength: most }),
+      fc.array(token, { minLength: 1, maxLength: most }),
+      fc.nat(),
+      fc.dictionary(fc.constantFrom(...collectedKinds.map(({ plural }) => plural)), fc.nat().map(String)),
+    )
+    .map(([names, tokens, initial, since]) => ({
+      namespaces: names.toSorted().map((each, index) => ({ name: each, token: tokens[index % tokens.length] ?? '' })),
+      initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),
+      since,
+    }));
+
+export const collection = collectionOf(12);
