@@ -6,6 +6,11 @@ import type { Lease } from './plan-lease.ts';
 export interface LeadingContext {
   /** Aborted when the leadership ends, before anyone else can have it. */
   readonly signal: AbortSignal;
+  /**
+   * Throws where the leadership has ended by the clock, even before anything could be told so: a process that stood still
+   * longer than its Lease must not finish what it had begun.
+   */
+  readonly fence: () => void;
   /** When an earlier leader (or an earlier life of this one) was last alive, RFC 3339; undefined when there was none. */
   readonly previousRenewTime: string | undefined;
 }

@@ -72,8 +72,14 @@ export const isAlreadyExists = (error: unknown): error is ApiError =>
 /** A resourceVersion or continue token is older than what the server remembers. */
 export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
-export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422);
-export const isTooManyRequests = (error: unknown): error is ApiError => hasStatus(error, 429);
+
+/**
+ * Whether the API server, or an admission webhook it asked, said no: trying again soon will not change that. Everything else
+ * (no answer, too busy, changed meanwhile) says nothing of the object.
+ */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError &&
+  (error.status < 500 ? ![408, 409, 429].includes(error.status) : error.message.includes('webhook'));
 
 interface Status {
   readonly code?: unknown;

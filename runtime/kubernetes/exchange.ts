@@ -12,12 +12,17 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Asked in the moment in which the request would go out: when it throws, nothing is sent. */
+  readonly fence?: (() => void) | undefined;
   /** Until the whole answer is there or, for a stream, its head. */
   readonly timeoutMs: number;
 }
 
 /** A kept-alive connection turned out to be closed already: nothing of this request was answered, most likely nothing of it read. */
 export class StaleSocketError extends ConnectionError {}
+
+/** Whoever asked is not allowed to any more; nothing was sent. */
+export class FencedError extends Error {}
 
 /** What is left to do with an answer whose head has arrived. */
 export interface Answer {
@@ -46,7 +51,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   });
   const guard = guardOf(request, asked);
   try {
-    const message = await headOf(request, asked.body);
+    const message = await headOf(request, asked);
     return { message, releaseTimeout: guard.releaseTimeout, read: (onChunk) => readAll(message, { onChunk, guard }) };
   } catch (error) {
     guard.release();
@@ -54,13 +59,20 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   }
 }
 
-function headOf(request: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
+function headOf(request: ClientRequest, { body, fence }: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
     // Stays for the life of the request: a late error without a listener would end the process.
     request.on('error', reject);
     request.once('socket', (socket) => {
       if (!request.reusedSocket) socket.setKeepAlive(true, keepAliveProbeMs).setNoDelay(true);
+      // It may have waited for this connection, and the process may have stood still meanwhile.
+      try {
+        fence?.();
+      } catch (error) {
+        reject(error as Error);
+        request.destroy();
+      }
     });
     request.end(body);
   });
@@ -91,6 +103,7 @@ function guardOf(request: ClientRequest, asked: Exchange): Guard {
       asked.signal?.removeEventListener('abort', onAbort);
     },
     explain(error, reusedSocket) {
+      if (error instanceof FencedError) return error;
       if (asked.signal?.aborted === true) return asked.signal.reason;
       if (timedOut) return connectionError(asked, 'TIMEOUT', `no answer within ${String(asked.timeoutMs / 1000)} s`);
       const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;

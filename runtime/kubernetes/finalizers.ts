@@ -1,9 +1,8 @@
 import type { Metadata } from '../injection/types.ts';
 import { guarded, type Client } from './client.ts';
-import { isConflict, isNotFound, undefinedIfNotFound } from './errors.ts';
+import { undefinedIfNotFound } from './errors.ts';
+import { readAndChange } from './on-conflict.ts';
 import type { ResourceRef } from './paths.ts';
-
-const ATTEMPTS = 5;
 
 /** The metadata of one object; undefined where it is not there. */
 export const readMetadata = async (client: Client, ref: ResourceRef): Promise<Metadata | undefined> =>
@@ -27,19 +26,11 @@ async function change(
   seen: Metadata,
   wanted: (present: readonly string[]) => readonly string[],
 ): Promise<void> {
-  let found: Metadata | undefined = seen;
-  for (let attempt = 1; found !== undefined; attempt += 1) {
-    const { finalizers = [], resourceVersion = '' }: Metadata = found;
+  const read = async () => (await client.get(ref, { metadataOnly: true })).metadata as Metadata;
+  await readAndChange(seen, read, async ({ finalizers = [], resourceVersion = '' }) => {
     const value = wanted(finalizers);
     if (value.join() === finalizers.join()) return;
-    try {
-      const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
-      await client.patch(ref, patch, { metadataOnly: true });
-      return;
-    } catch (error) {
-      if (isNotFound(error)) return;
-      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-      found = await readMetadata(client, ref);
-    }
-  }
+    const patch = guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]);
+    await client.patch(ref, patch, { metadataOnly: true });
+  });
 }

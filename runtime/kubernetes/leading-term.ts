@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../errors.ts';
 import type { ElectionOptions, ElectionTimes, TakenLease } from './election.ts';
+import { FencedError } from './exchange.ts';
 import type { LeaseHolder } from './lease-holder.ts';
 import type { Lease } from './plan-lease.ts';
 
@@ -59,6 +60,12 @@ class Term {
   /** Until the leadership ends unless it is renewed: well before the Lease itself runs out for the others. */
   get leftMs(): number {
     return Math.max(0, this.#renewedAt + this.#options.times.renewDeadlineMs - performance.now());
+  }
+
+  throwIfOver(): void {
+    if (this.leftMs === 0) this.end('lost');
+    if (this.cause !== 'stopped' && this.signal.aborted)
+      throw new FencedError(`The leadership of ${this.#options.name} has ended.`);
   }
 
   end(cause: EndCause): void {
@@ -122,11 +129,13 @@ class Term {
   }
 }
 
-function startWork({ onStartedLeading, previousRenewTime, logger, name }: TermOptions, term: Term): Promise<void> {
+function startWork(options: TermOptions, term: Term): Promise<void> {
+  const { onStartedLeading, previousRenewTime, logger, name } = options;
   const { signal } = term;
+  const fence = (): void => term.throwIfOver();
   // Also what it throws before its first await ends the leadership rather than the election.
   return Promise.resolve()
-    .then(() => onStartedLeading({ signal, previousRenewTime }))
+    .then(() => onStartedLeading({ signal, fence, previousRenewTime }))
     .catch((error: unknown) => {
       if (signal.aborted) return;
       logger?.error({ lease: name, problem: describeError(error) }, 'the work of the leader failed');

@@ -6,6 +6,7 @@ import { listPages } from './pages.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import { backoffMs } from './plan-backoff.ts';
 import type { Transport } from './transport.ts';
+import { isOlder } from './versions.ts';
 import { SilenceError, watchOnce } from './watch-once.ts';
 import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
 
@@ -25,13 +26,15 @@ export interface ListWatchOptions {
   readonly signal: AbortSignal;
   /** Objects on a page of a list, where the server cannot stream it. Default 500. */
   readonly pageSize?: number | undefined;
-  /** The server is asked to end a watch after this long, and up to twice as long, so that clients spread over its replicas. Default 300. */
+  /** The server is asked to end a watch after this long, and up to twice as long, so that clients spread over its replicas. Default 900. */
   readonly streamSeconds?: number | undefined;
   /** A watch that is silent for so long is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
   readonly watchdogMs?: number | undefined;
   /** In [0, 1). */
   readonly random?: (() => number) | undefined;
   readonly logger?: Log | undefined;
+  /** Its definition may be absent, come and go: where it is absent there is nothing of the kind, and that is all there is to know. */
+  readonly isOptional?: boolean | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
   readonly onHandlerError?: ((error: unknown) => void) | undefined;
 }
@@ -62,7 +65,8 @@ export function listWatch(options: ListWatchOptions): ListWatch {
 const backoff = { firstMs: 500, maxMs: 30_000 };
 /** A kind that is not defined yet is about to be: whoever installs it waits for us. */
 const untilDefined = { firstMs: 500, maxMs: 2_000 };
-const paceAfter = (error: unknown) => (isNotFound(error) ? untilDefined : backoff);
+/** One that may stay away for good costs a request a minute. */
+const untilThere = { firstMs: 500, maxMs: 60_000 };
 
 class Watcher {
   readonly synced: Promise<void>;
@@ -109,6 +113,7 @@ class Watcher {
   /** One stream, and before it the list where one is due. Returns when the server ends it. */
   async #listAndWatch(): Promise<void> {
     const position = this.#position;
+    if (this.#failures > 0 && (await this.#isRestored())) position.forget();
     if (position.version === undefined) position.beginList();
     if (position.listing && !this.#streamsLists) await this.#listInPages();
     await watchOnce({ ...this.#options, subject: this.#subject, position, onOpen: () => this.#opened() });
@@ -127,20 +132,47 @@ class Watcher {
 
   /** Draws the conclusions from how a stream ended, and waits as long as is polite. */
   async #recover(error: unknown, livedMs: number): Promise<void> {
-    const { signal, random = Math.random, onRestart } = this.#options;
+    const { signal, onRestart } = this.#options;
     if (this.#position.listing && this.#streamsLists && saysListsAreNotStreamed(error)) {
       this.#streamsLists = false;
       return;
     }
     const cause = restartCause(error);
     onRestart?.(cause, error);
+    if (this.#options.isOptional === true && isNotFound(error)) this.#nothingThere();
     if (cause === 'expired') this.#forgetVersion();
     this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
     if (this.#failures === 0) return;
-    const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const retryInMs = backoffMs(this.#failures, paceAfter(error), random(), atLeastMs);
+    const retryInMs = this.#retryInMs(error);
     this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
     await sleep(retryInMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  /**
+   * Whether the API server is at an earlier version than we are: its store was restored from a backup. It would let us watch
+   * from there on without a word, and show nothing until it has caught up.
+   */
+  async #isRestored(): Promise<boolean> {
+    const { transport, resource, signal } = this.#options;
+    const { version } = this.#position;
+    if (version === undefined) return false;
+    const options = { limit: 1, metadataOnly: true, lane: 'standing', signal } as const;
+    const { value } = await listPages(transport, resource, options).next();
+    return value !== undefined && isOlder(value.resourceVersion, version);
+  }
+
+  #retryInMs(error: unknown): number {
+    const { random = Math.random, isOptional = false } = this.#options;
+    const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const untilDefinition = isOptional ? untilThere : untilDefined;
+    return backoffMs(this.#failures, isNotFound(error) ? untilDefinition : backoff, random(), atLeastMs);
+  }
+
+  /** Nothing of the kind can be there; the next list, once it is defined, starts anew. */
+  #nothingThere(): void {
+    this.#position.beginList();
+    this.#position.completeList('');
+    this.#position.forget();
   }
 
   /** A list in pages that expired on the way is too slow for pages: the next comes whole. */

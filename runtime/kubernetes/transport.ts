@@ -26,6 +26,8 @@ export interface ApiRequest {
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Asked in the moment in which the request would go out: when it throws, nothing is sent. */
+  readonly fence?: (() => void) | undefined;
   /** Of one attempt. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   readonly lane?: Lane | undefined;
@@ -45,7 +47,7 @@ export interface ApiAnswer {
   readonly warnings: string[];
 }
 
-export interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'accept' | 'signal'> {
+export interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'accept' | 'signal' | 'fence'> {
   /** Until the answer's head. Default 30 s. The stream itself may last for ever. */
   readonly timeoutMs?: number | undefined;
   /** The server has accepted; lines may be long in coming. */
@@ -106,6 +108,7 @@ export function createTransport(connection: Connection, options: TransportOption
         },
         body: text,
         signal: request.signal,
+        fence: request.fence,
         timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
       });
       code = answer.message.statusCode ?? 0;
@@ -159,6 +162,16 @@ export function createTransport(connection: Connection, options: TransportOption
     },
   };
 }
+
+/** The same way to the API server for whoever may use it for a time only: `signal` and `fence` hold for each request. */
+export const within = (
+  transport: Transport,
+  bounds: { readonly signal?: AbortSignal; readonly fence: () => void },
+): Transport => ({
+  request: (request) => transport.request({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
+  stream: (request) => transport.stream({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
+  close: () => undefined,
+});
 
 const identify = (userAgent: string, authorization: string | undefined): Record<string, string> =>
   authorization === undefined ? { 'user-agent': userAgent } : { 'user-agent': userAgent, authorization };

@@ -29,7 +29,7 @@ const listSilenceMs = 15_000;
  * when the server ends it; throws what Transport.stream throws, an ERROR event's ApiError, or a SilenceError.
  */
 export async function watchOnce(options: WatchOnceOptions): Promise<void> {
-  const { transport, subject, position, metadataOnly, streamSeconds = 300, random = Math.random } = options;
+  const { transport, subject, position, metadataOnly, streamSeconds = 900, random = Math.random } = options;
   const { labelSelector, fieldSelector } = options;
   const watchdog = watchdogOf(options);
   const from = position.listing

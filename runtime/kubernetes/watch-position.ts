@@ -4,8 +4,8 @@ import { readWatchEvent } from './watch-event.ts';
 
 /** The caller's store, which is the only copy there is. A method that throws is reported and ends nothing. */
 export interface ListWatchHandler {
-  /** There, or changed. May be told of the same version again. */
-  upsert(object: KubernetesObject): void;
+  /** There, or changed. May be told of the same version again. `isListed`: a list shows it, and whatever is known of it beside is void. */
+  upsert(object: KubernetesObject, isListed: boolean): void;
   /** Gone, in this life of it: an object of the same name with another uid may be told of next. */
   delete(identity: Identity): void;
   /** What the store holds of this kind, to find the deletions that were missed while there was no connection. */
@@ -68,7 +68,8 @@ export class WatchPosition {
   show(object: KubernetesObject): void {
     const replaced = this.#relist?.see(object.metadata);
     if (replaced !== undefined) this.#delete(replaced);
-    this.#tell((handler) => handler.upsert(object));
+    const isListed = this.listing;
+    this.#tell((handler) => handler.upsert(object, isListed));
   }
 
   /** One line of a watch. Throws the ApiError that it carries. */

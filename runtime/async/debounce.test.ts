@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Debounce } from './debounce.ts';
+
+const never = new AbortController().signal;
+const timed = async (wait: Promise<void>): Promise<number> => {
+  const started = performance.now();
+  await wait;
+  return performance.now() - started;
+};
+
+describe('a burst of changes', () => {
+  it('is over when it is quiet for a while', async () => {
+    const debounce = new Debounce({ quietMs: 50, atMostMs: 1_000 });
+    const waited = timed(debounce.wait(5_000, never));
+    for (let index = 0; index < 3; index += 1) {
+      debounce.touch();
+      await sleep(30);
+    }
+    const ms = await waited;
+    expect(ms).toBeGreaterThan(100);
+    expect(ms).toBeLessThan(500);
+  });
+
+  it('is not waited for without end', async () => {
+    const debounce = new Debounce({ quietMs: 50, atMostMs: 200 });
+    const timer = setInterval(() => debounce.touch(), 10);
+    const ms = await timed(debounce.wait(5_000, never));
+    clearInterval(timer);
+    expect(ms).toBeGreaterThan(150);
+    expect(ms).toBeLessThan(600);
+  });
+
+  it('that came before anybody waited counts', async () => {
+    const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
+    debounce.touch();
+    expect(await timed(debounce.wait(5_000, never))).toBeLessThan(500);
+  });
+});
+
+describe('without a change', () => {
+  it('the wait ends by itself, or with the signal', async () => {
+    const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
+    expect(await timed(debounce.wait(60, never))).toBeGreaterThan(50);
+    const stop = new AbortController();
+    const waited = timed(debounce.wait(60_000, stop.signal));
+    stop.abort();
+    expect(await waited).toBeLessThan(500);
+  });
+});

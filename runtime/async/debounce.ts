@@ -1,0 +1,45 @@
+/** Gathers a burst of changes into one. */
+export class Debounce {
+  readonly #quietMs: number;
+  readonly #atMostMs: number;
+  #firstAt: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #done: (() => void) | undefined;
+
+  constructor({ quietMs, atMostMs }: { readonly quietMs: number; readonly atMostMs: number }) {
+    this.#quietMs = quietMs;
+    this.#atMostMs = atMostMs;
+  }
+
+  /** Something changed. */
+  touch(): void {
+    this.#firstAt ??= Date.now();
+    this.#arm();
+  }
+
+  /** Resolves a while after the last change, and at the latest after `idleMs` without any, or when the signal is aborted. */
+  wait(idleMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const idle = setTimeout(() => (this.#firstAt === undefined ? finish() : undefined), idleMs);
+      const finish = (): void => {
+        clearTimeout(idle);
+        clearTimeout(this.#timer);
+        signal.removeEventListener('abort', finish);
+        this.#firstAt = undefined;
+        this.#done = undefined;
+        resolve();
+      };
+      this.#done = finish;
+      signal.addEventListener('abort', finish, { once: true });
+      if (signal.aborted) finish();
+      else if (this.#firstAt !== undefined) this.#arm();
+    });
+  }
+
+  #arm(): void {
+    if (this.#done === undefined || this.#firstAt === undefined) return;
+    clearTimeout(this.#timer);
+    const left = this.#firstAt + this.#atMostMs - Date.now();
+    this.#timer = setTimeout(this.#done, Math.max(0, Math.min(this.#quietMs, left)));
+  }
+}
