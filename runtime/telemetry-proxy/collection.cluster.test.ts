@@ -22,10 +22,10 @@ const [deployment] = workloads;
 const arrivedOf = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);
 
 /** Waits until nothing of a namespace arrives any more although things happen there; resolves with how long that took. */
-async function whenSilent(namespace: string): Promise<number> {
+async function whenSilent(namespace: string, withinMs = 10_000): Promise<number> {
   const started = Date.now();
   for (let quietSince = Date.now(), count = arrivedOf(namespace).length; Date.now() - quietSince < 2_000;) {
-    if (Date.now() - started > 10_000) throw new Error(`${namespace} is still collected after 10 s`);
+    if (Date.now() - started > withinMs) throw new Error(`${namespace} is still collected after ${withinMs} ms`);
     await telemetry.bench.create(eventOf(namespace, `silence-${Date.now()}`));
     await sleep(100);
     const now = arrivedOf(namespace).length;
@@ -131,13 +131,21 @@ describe('Kubernetes events and object versions', () => {
       (namespace: string) => telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: false } } }),
     ],
     ['the Lumigo is deleted', (namespace: string) => telemetry.bench.deleteLumigo(namespace)],
-    ['D39: the token becomes invalid', (namespace: string) => telemetry.bench.secret(namespace, 'no token')],
   ])('end within five seconds when %s', async (_case, end) => {
     const { activate, whenCollecting } = telemetry;
     const namespace = await activate('ends', tokenOf(4));
     await whenCollecting(namespace);
     await end(namespace);
     expect(await whenSilent(namespace)).toBeLessThan(5_000);
+  });
+
+  // A Secret can only be read again and again (runtime/credentials/plan-reading.ts): within 15 s, and five to act.
+  it('D39: end within twenty seconds when the token becomes invalid', async () => {
+    const { bench, activate, whenCollecting } = telemetry;
+    const namespace = await activate('invalid', tokenOf(4));
+    await whenCollecting(namespace);
+    await bench.secret(namespace, 'no token');
+    expect(await whenSilent(namespace, 25_000)).toBeLessThan(20_000);
   });
 
   it('follow a token that is rotated', async () => {
@@ -150,7 +158,7 @@ describe('Kubernetes events and object versions', () => {
         await bench.create(eventOf(namespace, `after-${Date.now()}`));
         expect(arrivedOf(namespace).at(-1)?.received.authorization).toBe(`LumigoToken ${tokenOf(6)}`);
       },
-      { timeoutMs: 10_000, intervalMs: 200 },
+      { timeoutMs: 20_000, intervalMs: 200 },
     );
   });
 

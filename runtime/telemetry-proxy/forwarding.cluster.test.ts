@@ -103,8 +103,8 @@ describe('senders', () => {
     const namespace = await activate('rotated', tokenOf(4));
     await eventually(async () => expect((await send(tokenOf(4), ids(1))).status).toBe(200), within5s);
     await bench.secret(namespace, tokenOf(5));
-    // The Secret is read every four seconds; and a reload may be on its way.
-    await eventually(async () => expect((await send(tokenOf(5), ids(1))).status).toBe(200), { timeoutMs: 10_000 });
+    // The Secret is read every 15 seconds; and a reload may be on its way.
+    await eventually(async () => expect((await send(tokenOf(5), ids(1))).status).toBe(200), { timeoutMs: 20_000 });
     await whenSettled();
     expect((await send(tokenOf(4), ids(1))).status).toBe(200);
     await bench.deleteLumigo(namespace);

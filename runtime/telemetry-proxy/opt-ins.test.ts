@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloads } from '../contract.ts';
 import { OptIns } from './opt-ins.ts';
 
-const [deployment] = workloads;
+const [deployment, , , replicaSet] = workloads;
 const everywhere = () => true;
 
 function seeing() {
@@ -10,7 +10,9 @@ function seeing() {
   const optIns = new OptIns(() => (changes.count += 1));
   const handler = optIns.handler(deployment);
   const show = (own: Record<string, string>, stamps: Record<string, string> = {}) =>
-    handler.upsert({ metadata: { namespace: 'a', name: 'app', uid: 'u', labels: own, annotations: stamps } });
+    handler.upsert({
+      metadata: { namespace: 'a', name: 'app', uid: 'u', generation: 1, labels: own, annotations: stamps },
+    });
   return { optIns, handler, show, changes };
 }
 
@@ -18,9 +20,19 @@ describe('workloads that are traced by their own labels', () => {
   it('name their Secret, or leave it at the default', () => {
     const { optIns, show } = seeing();
     show({ [labels.autoTrace]: 'true' });
-    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'lumigo-credentials', key: 'token' }]);
+    expect([...optIns.sources(everywhere)]).toEqual([
+      { namespace: 'a', name: 'lumigo-credentials', key: 'token', revision: 'u/1' },
+    ]);
     show({ [labels.autoTrace]: 'True', [labels.tokenSecret]: 'own', [labels.tokenKey]: 'key' });
-    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'key' }]);
+    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'key', revision: 'u/1' }]);
+  });
+
+  it('F14: an empty label says nothing', () => {
+    const { optIns, show } = seeing();
+    show({ [labels.autoTrace]: 'true', [labels.tokenSecret]: '', [labels.tokenKey]: '' });
+    expect([...optIns.sources(everywhere)]).toMatchObject([
+      { namespace: 'a', name: 'lumigo-credentials', key: 'token' },
+    ]);
   });
 
   it('are known once they are instrumented too, when the label is ours', () => {
@@ -30,7 +42,18 @@ describe('workloads that are traced by their own labels', () => {
       { [labels.autoTrace]: 'lumigo-operator.v1', [labels.tokenSecret]: 'own' },
       { [annotations.instrumentation]: stamp },
     );
-    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'token' }]);
+    expect([...optIns.sources(everywhere)]).toEqual([{ namespace: 'a', name: 'own', key: 'token', revision: 'u/1' }]);
+  });
+
+  it('are not the ReplicaSets of a Deployment, which hands its annotations on to them', () => {
+    const optIns = new OptIns(() => undefined);
+    const ownerReferences = [{ kind: 'Deployment', name: 'app', controller: true }];
+    const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
+    const handler = optIns.handler(replicaSet);
+    handler.upsert({ metadata: { ...metadata, ownerReferences } });
+    expect([...optIns.sources(everywhere)]).toEqual([]);
+    handler.upsert({ metadata });
+    expect([...optIns.sources(everywhere)]).toHaveLength(1);
   });
 
   it('are not those that a Lumigo has instrumented, nor those that opted out', () => {

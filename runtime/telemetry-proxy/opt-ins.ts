@@ -1,7 +1,8 @@
-import { labels, optInDefaults, type WorkloadKind } from '../contract.ts';
-import { labelOf } from '../injection/stamp.ts';
+import type { WorkloadKind } from '../contract.ts';
+import type { TokenSource } from '../credentials/source.ts';
+import { optInOf } from '../injection/opt-in.ts';
+import { ownerOf } from '../injection/reach.ts';
 import type { Metadata } from '../injection/types.ts';
-import type { TokenSource } from './token-book.ts';
 
 interface Seen {
   readonly namespace: string;
@@ -30,7 +31,8 @@ export class OptIns {
       upsert: ({ metadata }: { metadata: Metadata }) => {
         const { namespace = '', name = '', uid = '' } = metadata;
         const key = `${namespace}/${name}`;
-        const source = sourceOf(metadata);
+        // A Deployment hands its annotations on to its ReplicaSets, which are no opt-ins of their own.
+        const source = ownerOf(kind.kind, metadata) === undefined ? sourceOf(metadata) : undefined;
         if (source === undefined) return forget(key);
         const before = seen.get(key)?.source;
         seen.set(key, { namespace, name, uid, source });
@@ -49,11 +51,9 @@ export class OptIns {
 }
 
 function sourceOf(metadata: Metadata): TokenSource | undefined {
-  if (labelOf(metadata)?.toLowerCase() !== 'true') return undefined;
-  const given = metadata.labels ?? {};
-  return {
-    namespace: metadata.namespace ?? '',
-    name: given[labels.tokenSecret] ?? optInDefaults.tokenSecret,
-    key: given[labels.tokenKey] ?? optInDefaults.tokenKey,
-  };
+  const optIn = optInOf(metadata);
+  if (optIn === undefined) return undefined;
+  const { namespace = '', uid = '', generation = 0 } = metadata;
+  // Whoever rolls it out may do so because another token stands in the Secret now.
+  return { namespace, name: optIn.secretName, key: optIn.secretKey, revision: `${uid}/${generation}` };
 }

@@ -1,18 +1,19 @@
 import type { Logger } from 'pino';
 import { workloads, type WorkloadKind } from '../contract.ts';
-import type { ReadSecret } from '../credential.ts';
+import type { CredentialCache } from '../credentials/cache.ts';
+import { sourceOf, type TokenSource } from '../credentials/source.ts';
 import { describeError } from '../errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Problem } from '../problem.ts';
-import { Debounce } from './debounce.ts';
+import { Debounce } from '../async/debounce.ts';
 import { telemetryOf } from './decide-collected.ts';
 import { prepare, writeTokens } from './files.ts';
 import { OptIns } from './opt-ins.ts';
 import type { Duty } from './plan-reload.ts';
 import { Reloader } from './reloader.ts';
-import { TokenBook, type TokenSource } from './token-book.ts';
+import { TokenBook } from './token-book.ts';
 import type { ProxySettings } from './types.ts';
 
 export interface TelemetryProxyOptions {
@@ -20,7 +21,7 @@ export interface TelemetryProxyOptions {
   readonly folder: string;
   readonly settings: ProxySettings;
   readonly lumigoes: LumigoStore;
-  readonly readSecret: ReadSecret;
+  readonly credentials: CredentialCache;
   readonly readClusterUid: () => Promise<string>;
   readonly versions: () => Promise<Readonly<Record<string, string>>>;
   /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
@@ -39,8 +40,6 @@ const RENEWAL_MS = 60_000;
 
 /** What the reconciler of the replica that leads is told by the proxy, and tells it. */
 export interface Leading {
-  /** Another token stands in a Secret of this namespace, or none any more. */
-  readonly onToken: (namespace: string) => void;
   /** The collector does what it should, or does not: then why. */
   readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
 }
@@ -51,7 +50,7 @@ export interface Leading {
  */
 export class TelemetryProxy {
   readonly #options: TelemetryProxyOptions;
-  readonly #book: TokenBook;
+  readonly #book = new TokenBook();
   readonly #optIns: OptIns;
   readonly #reloader: Reloader;
   readonly #debounce: Debounce;
@@ -63,17 +62,9 @@ export class TelemetryProxy {
   #complete = false;
 
   constructor(options: TelemetryProxyOptions) {
-    const { signal, readSecret, logger, versions, folder } = options;
+    const { signal, logger, versions, folder } = options;
     this.#options = options;
     this.#settings = options.settings;
-    this.#book = new TokenBook({
-      readSecret,
-      signal,
-      onChange: (namespace) => {
-        this.#leading?.onToken(namespace);
-        this.#debounce.touch();
-      },
-    });
     this.#optIns = new OptIns(() => this.changed());
     this.#debounce = new Debounce(pause);
     this.#reloader = new Reloader({
@@ -86,7 +77,7 @@ export class TelemetryProxy {
     });
   }
 
-  /** A Lumigo changed, if only in its status. */
+  /** A Lumigo changed, if only in its status, or a credential. */
   changed(): void {
     this.#debounce.touch();
   }
@@ -117,22 +108,22 @@ export class TelemetryProxy {
     const watched = workloads.map((kind) => watchLabelled(kind, this.#optIns.handler(kind)));
     await Promise.all([lumigoesKnown, ...watched]);
     if (signal.aborted) return;
-    const reading = this.#book.run();
     while (!signal.aborted) {
       await this.#look(readClusterUid).catch((error: unknown) => {
         logger.warn({ problem: describeError(error) }, 'telemetry proxy not looked after');
       });
       await this.#debounce.wait(LOOK_MS, signal);
     }
-    await reading;
   }
 
   async #look(readClusterUid: () => Promise<string>): Promise<void> {
-    this.#book.want(this.#sources());
+    const { credentials } = this.#options;
+    const sources = [...this.#sources()];
+    credentials.want('telemetry-proxy', sources);
     // Whoever is known already must not be shut out by a list that is only half read.
-    this.#complete ||= this.#book.isComplete();
+    this.#complete ||= sources.every((source) => credentials.get(source) !== undefined);
     if (!this.#complete) return;
-    this.#writeTokens();
+    this.#writeTokens(sources);
     if (this.#settings.clusterUid === undefined)
       this.#settings = { ...this.#settings, clusterUid: await readClusterUid() };
     const duty = this.#duty();
@@ -140,8 +131,10 @@ export class TelemetryProxy {
     this.#options.metrics.telemetryCollected.set(works ? (duty?.namespaces.length ?? 0) : 0);
   }
 
-  #writeTokens(): void {
-    const tokens = this.#book.letIn();
+  #writeTokens(sources: readonly TokenSource[]): void {
+    const { credentials } = this.#options;
+    const standing = sources.map((source) => [placeOf(source), credentials.get(source)?.token] as const);
+    const tokens = this.#book.letIn(new Map(standing), performance.now());
     const text = JSON.stringify(tokens);
     if (text === this.#letIn) return;
     writeTokens(this.#options.folder, tokens);
@@ -153,19 +146,18 @@ export class TelemetryProxy {
     const { lumigoes } = this.#options;
     for (const namespace of lumigoes.namespaces()) {
       const acting = lumigoes.acting(namespace);
-      const source = telemetryOf(acting).letIn ? sourceOf(acting) : undefined;
-      if (source !== undefined) yield source;
+      if (acting !== undefined && telemetryOf(acting).letIn) yield sourceOf(acting);
     }
     yield* this.#optIns.sources((namespace) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace));
   }
 
   #duty(): Duty | undefined {
-    const { lumigoes } = this.#options;
+    const { lumigoes, credentials } = this.#options;
     if (this.#leading === undefined) return undefined;
     const namespaces = lumigoes.namespaces().flatMap((name) => {
       const acting = lumigoes.acting(name);
-      const source = telemetryOf(acting).collect ? sourceOf(acting) : undefined;
-      const token = source === undefined ? undefined : this.#book.token(source);
+      if (acting === undefined || !telemetryOf(acting).collect) return [];
+      const token = credentials.get(sourceOf(acting))?.token;
       return token === undefined ? [] : [{ name, token }];
     });
     return { namespaces: namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), renewals: this.#renewals };
@@ -184,7 +176,4 @@ const failureOf = (problem: string): Problem => ({
   message: `Kubernetes events and objects are not collected as they should be: ${problem}. It is tried again.`,
 });
 
-function sourceOf(lumigo: LumigoResource | undefined): TokenSource | undefined {
-  const { name, key } = lumigo?.spec?.lumigoToken?.secretRef ?? {};
-  return lumigo === undefined || !name || !key ? undefined : { namespace: lumigo.metadata.namespace, name, key };
-}
+const placeOf = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;

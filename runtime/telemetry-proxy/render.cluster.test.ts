@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { render, serialize } from './render.ts';
-import { collection, collectionOf, settings } from './state.arbitrary.ts';
+import { collection, collectionOf, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
 /** The real collector's opinion of whatever is rendered. */

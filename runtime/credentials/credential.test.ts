@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { ApiError } from '../kubernetes/errors.ts';
+import { credentialIn, credentialWithout, isUnreadable } from './credential.ts';
+
+const place = { namespace: 'shop', name: 'credentials', key: 'token' };
+const token = `t_${'a1'.repeat(10)}f`;
+const holding = (value: string, key = 'token') =>
+  credentialIn({ data: { [key]: Buffer.from(value).toString('base64') }, version: '7' }, place);
+const answered = (status: number) =>
+  credentialWithout(new ApiError({ status, reason: '', message: `status ${status}` }), place);
+
+describe("a Lumigo's credential", () => {
+  it('is in order when the whole value is a token', () => {
+    expect(holding(token)).toEqual({ token, version: '7' });
+  });
+
+  it.each([
+    ['no Secret', answered(404), 'SecretNotFound'],
+    ['no permission', answered(403), 'SecretForbidden'],
+    ['no answer', answered(500), 'SecretUnreadable'],
+    ['no key', holding('x', 'other'), 'SecretKeyNotFound'],
+    ['another shape', holding('t_123'), 'TokenMalformed'],
+    ['D29: more behind it', holding(`${token}0`), 'TokenMalformed'],
+    ['D29: something before it', holding(`x${token}`), 'TokenMalformed'],
+    ['D29: letters that are not hexadecimal', holding(`t_${'g'.repeat(21)}`), 'TokenMalformed'],
+    ['D29: a line break at the end', holding(`${token}\n`), 'TokenMalformed'],
+  ])('has a reason of its own for %s', (_case, credential, reason) => {
+    expect(credential).toMatchObject({ problem: { reason } });
+    expect(isUnreadable(credential)).toBe(reason === 'SecretUnreadable');
+  });
+
+  it('says that white space is what is wrong, and never shows the value', () => {
+    const { problem } = holding(` ${token}\n`);
+    expect(problem?.message).toContain('white space');
+    expect(problem?.message).not.toContain(token);
+    expect(holding('secret-value').problem?.message).not.toContain('secret-value');
+  });
+
+  it('names the Secret and what to do', () => {
+    expect(answered(404).problem?.message).toBe(
+      "Secret 'shop/credentials' does not exist; create it with your Lumigo token under the key 'token'",
+    );
+  });
+
+  it('that is of no use tells the version of its Secret, where there is one', () => {
+    expect(holding('t_123').version).toBe('7');
+    expect(answered(404).version).toBeUndefined();
+  });
+});

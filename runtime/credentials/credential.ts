@@ -1,0 +1,74 @@
+import { describeError } from '../errors.ts';
+import { isForbidden, isNotFound } from '../kubernetes/errors.ts';
+import type { Problem } from '../problem.ts';
+import { isToken, tokenShape } from '../token.ts';
+import type { TokenSource } from './source.ts';
+
+const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
+
+/** A Secret as it was read: its data (base64 by key) and its resourceVersion. */
+export interface SecretContent {
+  readonly data: Readonly<Record<string, string>>;
+  readonly version: string;
+}
+
+/** Reads one Secret, or rejects as the API server answered. */
+export type ReadSecret = (namespace: string, name: string) => Promise<SecretContent>;
+
+/** Either a token of the right shape, or what is wrong with it; and the resourceVersion of the Secret, if there is one. */
+export type Credential =
+  | { readonly token: string; readonly version: string; readonly problem?: undefined }
+  | { readonly token?: undefined; readonly version?: string; readonly problem: Problem };
+
+type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
+
+const whereOf = ({ namespace, name }: Place): string => `Secret '${namespace}/${name}'`;
+
+const failed = (reason: string, message: string): Credential => ({ problem: { reason, message } });
+
+export const nowhere: Credential = failed(
+  'SecretReferenceMissing',
+  'spec.lumigoToken.secretRef must name a Secret of this namespace (name) and a key in it (key)',
+);
+
+/** What an answer of the API server means for one key. Each cause has a reason of its own; no message holds any part of the value. */
+export function credentialIn({ data, version }: SecretContent, place: Place): Credential {
+  const { key } = place;
+  const where = whereOf(place);
+  const encoded = data[key];
+  const refused = (reason: string, message: string): Credential => ({ ...failed(reason, message), version });
+  if (encoded === undefined)
+    return refused(
+      'SecretKeyNotFound',
+      `${where} has no key '${key}'; put your Lumigo token there, or name another key in spec.lumigoToken.secretRef.key`,
+    );
+  const token = Buffer.from(encoded, 'base64').toString('utf8');
+  if (isToken(token)) return { token, version };
+  if (isToken(token.trim()))
+    return refused(
+      'TokenMalformed',
+      `the value of '${key}' in ${where} has white space around the token (often a line break at the end); ${HINT}`,
+    );
+  return refused('TokenMalformed', `the value of '${key}' in ${where} is no Lumigo token; ${HINT}`);
+}
+
+/** What it means that a Secret could not be read. */
+export function credentialWithout(error: unknown, place: Place): Credential {
+  const where = whereOf(place);
+  if (isNotFound(error))
+    return failed(
+      'SecretNotFound',
+      `${where} does not exist; create it with your Lumigo token under the key '${place.key}'`,
+    );
+  if (isForbidden(error))
+    return failed(
+      'SecretForbidden',
+      `the operator is not allowed to read ${where}; its ServiceAccount needs the verb 'get' on Secrets there`,
+    );
+  return failed(UNREADABLE, `${where} cannot be read: ${describeError(error)}`);
+}
+
+const UNREADABLE = 'SecretUnreadable';
+
+/** Nothing is known of the Secret, since the API server does not say: no reason to give up what is at work. */
+export const isUnreadable = ({ problem }: Credential): boolean => problem?.reason === UNREADABLE;

@@ -1,0 +1,149 @@
+import { describe, expect, it } from '@jest/globals';
+import { planReading, type Lane, type ReadingState } from './plan-reading.ts';
+
+interface State extends ReadingState {
+  readonly is?: string;
+}
+
+const NOW = 1_000_000;
+const good: State = {
+  readAt: NOW - 1_000,
+  toldAt: undefined,
+  retryAt: -Infinity,
+  wantedAt: 0,
+  isAwaited: false,
+  isAnnounced: false,
+};
+const ago = (ms: number, more: Partial<State> = {}): State => ({ ...good, readAt: NOW - ms, ...more });
+const unread: State = { ...good, readAt: undefined, toldAt: NOW };
+
+describe('which Secret is read next', () => {
+  const cases: [string, boolean, State[], Partial<Record<Lane, number>>, object][] = [
+    ['none, where there is none', true, [], {}, { at: Infinity }],
+    ['one never read, at once', true, [good, unread], {}, { lane: 'first', read: unread }],
+    ['also where others lead', false, [unread], {}, { lane: 'first' }],
+    ['20 a second of those', true, [unread], { first: NOW - 10 }, { at: NOW + 40 }],
+    ['one that something tells of', false, [ago(5, { toldAt: NOW })], {}, { lane: 'told' }],
+    ['two a second of those', false, [ago(5, { toldAt: NOW })], { told: NOW - 100 }, { at: NOW + 400 }],
+    ['not before it is time', true, [ago(5, { toldAt: NOW + 7 })], {}, { at: NOW + 7 }],
+    ['a good one after 15 s', true, [ago(15_000)], {}, { lane: 'regular' }],
+    ['and not before', true, [ago(14_000)], {}, { at: NOW + 1_000 }],
+    ['the one that waits longest', true, [ago(20_000), ago(30_000, { is: 'older' })], {}, { read: { is: 'older' } }],
+    ['0.8 a second of those', true, [ago(20_000)], { regular: NOW - 250 }, { at: NOW + 1_000 }],
+    ['an awaited one after 3 s', true, [ago(3_000, { isAwaited: true }), ago(60_000)], {}, { lane: 'awaited' }],
+    ['at their common pace', true, [ago(3_000, { isAwaited: true })], { regular: NOW - 1_000 }, { at: NOW + 250 }],
+    [
+      'a good one between two awaited ones',
+      true,
+      [ago(9_000, { isAwaited: true }), ago(60_000)],
+      { awaited: NOW - 1_250 },
+      { lane: 'regular' },
+    ],
+    ['none where others lead and tell', false, [ago(9e9, { isAnnounced: true })], {}, { at: Infinity }],
+    ['after a minute where nobody tells', false, [ago(60_000)], {}, { lane: 'regular' }],
+    ['every ten seconds of those', false, [ago(60_000)], { regular: NOW - 9_000 }, { at: NOW + 1_000 }],
+    [
+      'an awaited one of late, where others lead',
+      false,
+      [ago(3_000, { isAwaited: true, wantedAt: NOW - 100_000 })],
+      {},
+      { lane: 'awaited' },
+    ],
+    [
+      'and as any other after two minutes',
+      false,
+      [ago(3_000, { isAwaited: true, wantedAt: NOW - 120_000 })],
+      {},
+      { at: NOW + 57_000 },
+    ],
+    ['nothing that failed, until its time', true, [{ ...unread, retryAt: NOW + 9 }], {}, { at: NOW + 9 }],
+  ];
+  it.each(cases)('%s', (_what, leads, states, last, expected) => {
+    expect(planReading(states, { leads, last, now: NOW })).toMatchObject(expected);
+  });
+});
+
+/** Reads by the plan for a while; gives back when each reading began. */
+function simulate(states: readonly State[], leads: boolean, seconds: number): { at: number; state: State }[] {
+  const now = { ms: NOW };
+  const known = states.map((state) => ({ ...state }));
+  const last: Partial<Record<Lane, number>> = {};
+  const readings: { at: number; state: State }[] = [];
+  while (now.ms < NOW + seconds * 1_000) {
+    const plan = planReading(known, { leads, last, now: now.ms });
+    if (plan.read === undefined) {
+      now.ms = plan.at;
+      continue;
+    }
+    const { read, lane } = plan;
+    last[lane] = now.ms;
+    readings.push({ at: now.ms, state: read });
+    Object.assign(read, { readAt: now.ms, toldAt: undefined });
+  }
+  return readings;
+}
+
+/** The most readings in any minute after the first `settleMs`. */
+function mostPerMinute(readings: readonly { at: number }[], settleMs = 0): number {
+  const times = readings.map(({ at }) => at).filter((at) => at >= NOW + settleMs);
+  return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
+}
+
+const many = (count: number, state: State): State[] =>
+  Array.from({ length: count }, (_, index) => ({ ...state, is: `${state.is ?? ''}${index}` }));
+
+/** The longest time between two readings of one Secret, in seconds. */
+function longest(readings: readonly { at: number; state: State }[], is: string): number {
+  const times = readings.filter(({ state }) => state.is === is).map(({ at }) => at);
+  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? 0))) / 1_000;
+}
+
+describe('F9: reading in the long run', () => {
+  it.each([1, 12, 120, 1_000])('costs the leader of %d Secrets at most 48 requests a minute', (count) => {
+    expect(mostPerMinute(simulate(many(count, ago(20_000)), true, 200))).toBeLessThanOrEqual(48);
+  });
+
+  it('costs four a minute where there is one', () => {
+    expect(mostPerMinute(simulate([ago(0)], true, 600))).toBe(4);
+  });
+
+  it.each([
+    [1, 15],
+    [12, 15],
+    [24, 30],
+    [120, 150],
+  ])('looks at each of %d every %d s', (count, seconds) => {
+    expect(longest(simulate(many(count, { ...ago(0), is: 'x' }), true, 900), 'x0')).toBe(seconds);
+  });
+
+  it.each([
+    ['one among 120', 1, 120, 5],
+    ['two', 2, 0, 5],
+    ['60 at once', 60, 0, 121],
+  ])('looks at awaited ones soon: %s', (_what, awaited, others, seconds) => {
+    const states = [...many(awaited, { ...ago(0), isAwaited: true, is: 'x' }), ...many(others, ago(0))];
+    const readings = simulate(states, true, 900);
+    expect(longest(readings, 'x0')).toBeLessThan(seconds);
+    expect(mostPerMinute(readings)).toBeLessThanOrEqual(48);
+  });
+
+  it('leaves the others their turn while many are awaited', () => {
+    const states = [...many(60, { ...ago(0), isAwaited: true, is: 'x' }), ...many(12, { ...ago(0), is: 'y' })];
+    expect(longest(simulate(states, true, 900), 'y0')).toBeLessThan(45);
+  });
+
+  it('costs each other replica at most six a minute', () => {
+    const states = [
+      ...many(100, ago(0)),
+      ...many(100, ago(0, { isAnnounced: true })),
+      ...many(50, ago(0, { isAwaited: true })),
+    ];
+    expect(mostPerMinute(simulate(states, false, 900))).toBeLessThanOrEqual(6);
+  });
+
+  it('begins with a burst of 20 a second at most', () => {
+    const readings = simulate(many(60, unread), true, 10);
+    expect(readings.length).toBe(60);
+    expect(readings.filter(({ at }) => at < NOW + 1_000).length).toBe(20);
+  });
+});

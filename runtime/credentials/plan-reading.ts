@@ -1,0 +1,105 @@
+/** What of a Secret decides when it is read next. Times are milliseconds since 1970. */
+export interface ReadingState {
+  /** When it was last read; undefined: never with success. */
+  readonly readAt: number | undefined;
+  /** From when on it should be read at once, since something tells that it may be another one. */
+  readonly toldAt: number | undefined;
+  /** Not before, since it could not be read. */
+  readonly retryAt: number;
+  /** It is not in order, so somebody is about to mend it. */
+  readonly isAwaited: boolean;
+  /** Since when it is wanted as it is now. */
+  readonly wantedAt: number;
+  /** The status of a Lumigo will tell of another version, so that a replica which does not lead need not look. */
+  readonly isAnnounced: boolean;
+}
+
+export type Lane = 'first' | 'told' | 'awaited' | 'regular';
+
+export interface ReadingContext {
+  readonly leads: boolean;
+  /** When a Secret was last read, by lane. */
+  readonly last: Readonly<Partial<Record<Lane, number>>>;
+  readonly now: number;
+}
+
+/** How long after it was read a Secret is due again, and how far two readings of a lane are apart. */
+interface Pace {
+  readonly afterMs: number;
+  readonly apartMs: number;
+}
+
+/** The bound of a burst: 20 a second of Secrets never read, two a second of those that something tells of. */
+const burst: Readonly<Record<'first' | 'told', Pace>> = {
+  first: { afterMs: 0, apartMs: 50 },
+  told: { afterMs: 0, apartMs: 500 },
+};
+
+/** The leader reads for all, 0.8 a second at most; what it finds it tells the others by the status. */
+const leader: Readonly<Record<'awaited' | 'regular', Pace>> = {
+  awaited: { afterMs: 3_000, apartMs: 2_000 },
+  regular: { afterMs: 15_000, apartMs: 1_250 },
+};
+
+/** The others look for themselves only where no status tells: at most every ten seconds. */
+const follower: typeof leader = {
+  awaited: leader.awaited,
+  regular: { afterMs: 60_000, apartMs: 10_000 },
+};
+
+/** So long does a replica that does not lead look eagerly for a Secret that is not in order; a rollout calls it later. */
+const YOUNG_MS = 2 * 60_000;
+
+/** Two readings because something tells of the same Secret are at least so far apart. */
+export const TOLD_APART_MS = 2_000;
+
+/** A Secret that is replaced, as Pulumi does with one whose content changes, is away for less than this. */
+export const REPLACEMENT_MS = 1_000;
+
+const order: readonly Lane[] = ['first', 'told', 'awaited', 'regular'];
+
+function laneOf(state: ReadingState, { leads, now }: ReadingContext): Lane | undefined {
+  if (state.readAt === undefined) return 'first';
+  if (state.toldAt !== undefined) return 'told';
+  if (state.isAwaited && (leads || now < state.wantedAt + YOUNG_MS)) return 'awaited';
+  return leads || !state.isAnnounced ? 'regular' : undefined;
+}
+
+/** When the next reading of a lane may begin; the two that go on for ever share one pace. */
+function freeAt(lane: Lane, { leads, last }: ReadingContext): number {
+  const after = (which: Lane, ms: number): number => (last[which] ?? -Infinity) + ms;
+  if (lane === 'first' || lane === 'told') return after(lane, burst[lane].apartMs);
+  const { awaited, regular } = leads ? leader : follower;
+  const apartMs = lane === 'awaited' ? leader.regular.apartMs : regular.apartMs;
+  return Math.max(after('regular', apartMs), after('awaited', lane === 'awaited' ? awaited.apartMs : apartMs));
+}
+
+function dueAt(state: ReadingState, lane: Lane, { leads }: ReadingContext): number {
+  const { readAt = -Infinity, toldAt = -Infinity, retryAt } = state;
+  const { afterMs } = lane === 'first' || lane === 'told' ? burst[lane] : (leads ? leader : follower)[lane];
+  return Math.max(lane === 'told' ? toldAt : readAt + afterMs, retryAt);
+}
+
+/** The Secret to read now, if any; else when to look again at the latest (Infinity: when something changes). */
+export type Reading<T> = { readonly read: T; readonly lane: Lane } | { readonly read?: undefined; readonly at: number };
+
+/**
+ * Which Secret to read next: those never read, then those that something tells of, those that are awaited, the others;
+ * within a lane the one that was due first. So no lane starves the one behind it, as each keeps to its pace.
+ */
+export function planReading<T extends ReadingState>(states: Iterable<T>, context: ReadingContext): Reading<T> {
+  const free = new Map(order.map((lane) => [lane, freeAt(lane, context)]));
+  let best: { state: T; rank: number; due: number; lane: Lane } | undefined;
+  let next = Infinity;
+  for (const state of states) {
+    const lane = laneOf(state, context);
+    if (lane === undefined) continue;
+    const due = dueAt(state, lane, context);
+    const at = Math.max(due, free.get(lane) ?? 0);
+    const rank = order.indexOf(lane);
+    if (at > context.now) next = Math.min(next, at);
+    else if (best === undefined || rank < best.rank || (rank === best.rank && due < best.due))
+      best = { state, rank, due, lane };
+  }
+  return best === undefined ? { at: next } : { read: best.state, lane: best.lane };
+}
