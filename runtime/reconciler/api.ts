@@ -1,9 +1,10 @@
-import { fieldManager, lumigo as contract, type WorkloadKind } from '../contract.ts';
+import { fieldManager, lumigo as contract, probeLabel, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, LumigoStatus, Metadata, PatchOperation, Workload } from '../injection/types.ts';
+import { isOurs } from '../lumigo-store.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/client.ts';
 import { eventObject, postEvent } from '../kubernetes/events.ts';
-import type { InstrumentationEvent } from './reporter.ts';
-import type { WorkloadRecord } from './workload-store.ts';
+import type { InstrumentationEvent } from './describe-events.ts';
+import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
 
@@ -12,10 +13,10 @@ const PAGE_SIZE = 25;
 
 const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
-const workloadRef = ({ kind, namespace, name }: WorkloadRecord) => ({ ...kind, namespace, name });
+const workloadRef = ({ kind, namespace, name }: ObservedWorkload) => ({ ...kind, namespace, name });
 
 /** Everything the reconciler asks of the API server, one function a question. */
-export function createReconcilerApi(client: Client, component: { version: string; instance: string }) {
+export function createReconcilerApi(client: Client) {
   return {
     /** All workloads of a kind in a namespace, page by page; each carries its type. */
     async *pages(kind: WorkloadKind, namespace: string): AsyncGenerator<readonly Workload[]> {
@@ -24,19 +25,26 @@ export function createReconcilerApi(client: Client, component: { version: string
         yield items.map((item) => ({ ...item, apiVersion, kind: name }));
     },
 
-    async readWorkload(record: WorkloadRecord): Promise<Workload> {
-      const workload = await client.get(workloadRef(record));
-      return { ...workload, apiVersion: record.kind.apiVersion, kind: record.kind.kind };
+    async readWorkload(workload: ObservedWorkload): Promise<Workload> {
+      const { apiVersion, kind } = workload.kind;
+      return { ...(await client.get(workloadRef(workload))), apiVersion, kind };
     },
 
     async writeWorkload(
-      record: WorkloadRecord,
+      workload: ObservedWorkload,
       resourceVersion: string,
       patch: readonly PatchOperation[],
     ): Promise<Metadata> {
       const options = { fieldManager, metadataOnly: true };
-      const { object } = await client.patch(workloadRef(record), guarded(resourceVersion, patch), options);
+      const { object } = await client.patch(workloadRef(workload), guarded(resourceVersion, patch), options);
       return object.metadata;
+    },
+
+    /** Whether there is a Lumigo that counts in a namespace, as the API server itself knows. */
+    async hasLumigo(namespace: string): Promise<boolean> {
+      for await (const { items } of client.pages({ ...contract, namespace }))
+        if (items.some((each) => isOurs(asLumigo(each)))) return true;
+      return false;
     },
 
     async readLumigo(lumigo: LumigoResource): Promise<LumigoResource> {
@@ -64,7 +72,23 @@ export function createReconcilerApi(client: Client, component: { version: string
       const options = { fieldManager, dryRun: true, metadataOnly: true };
       return (await client.patch(lumigoRef(lumigo), { kind: 'merge', body }, options)).warnings;
     },
+  };
+}
 
+/** Sends a label as a dry run on a Lumigo, and gives back the warnings that the answer carries. */
+export const probeApi =
+  (client: Client) =>
+  async (lumigo: LumigoResource, probe: string): Promise<readonly string[]> => {
+    const body = { metadata: { labels: { [probeLabel]: probe } } };
+    const options = { fieldManager, dryRun: true, metadataOnly: true };
+    return (await client.patch(lumigoRef(lumigo), { kind: 'merge', body }, options)).warnings;
+  };
+
+export type EventApi = ReturnType<typeof createEventApi>;
+
+/** Posts events in this replica's name; `kubernetes/events.ts` says what makes two of them one. */
+export function createEventApi(client: Client, component: { version: string; instance: string }) {
+  return {
     /** Tells of something that concerns a Lumigo as a whole. */
     async postLumigoEvent({ metadata }: LumigoResource, event: Omit<InstrumentationEvent, 'type'>): Promise<void> {
       const { apiVersion, kind } = contract;
@@ -73,8 +97,8 @@ export function createReconcilerApi(client: Client, component: { version: string
       await postEvent(client, eventObject({ regarding, ...event, type: 'Warning', ...component, now: new Date() }));
     },
 
-    async postEvent(record: WorkloadRecord, event: InstrumentationEvent): Promise<void> {
-      const { kind, namespace, name, uid, resourceVersion } = record;
+    async postEvent(workload: ObservedWorkload, event: InstrumentationEvent): Promise<void> {
+      const { kind, namespace, name, uid, resourceVersion } = workload;
       const regarding = { apiVersion: kind.apiVersion, kind: kind.kind, namespace, name, uid, resourceVersion };
       await postEvent(client, eventObject({ regarding, ...event, ...component, now: new Date() }));
     },

@@ -5,10 +5,9 @@ const input: StatusInput = {
   generation: 2,
   deleting: false,
   problem: undefined,
-  pending: 0,
-  failed: 0,
+  progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0 },
   instrumented: [],
-  instrumentedCount: 0,
+  secretVersion: undefined,
   webhook: undefined,
   telemetry: undefined,
   now: '2026-11-20T10:00:00Z',
@@ -43,7 +42,7 @@ describe('the status of a Lumigo', () => {
 
   it('keeps the time of a condition whose status stays, and moves it when the status turns', () => {
     const ready = statusOf(input, undefined);
-    const still = statusOf({ ...input, pending: 3, now: later }, ready);
+    const still = statusOf({ ...input, progress: { ...input.progress, pending: 3 }, now: later }, ready);
     expect(conditionOf(still, 'Active')).toMatchObject({ lastTransitionTime: input.now });
     const broken = statusOf({ ...input, problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
     expect(conditionOf(broken, 'Active')).toMatchObject({ status: 'False', lastTransitionTime: later });
@@ -51,10 +50,13 @@ describe('the status of a Lumigo', () => {
   });
 
   it('shows progress in words', () => {
-    expect(conditionOf(statusOf({ ...input, pending: 1 }, undefined), 'Active')?.message).toBe(
-      'Lumigo is ready; 1 workload waits for a change',
-    );
-    expect(conditionOf(statusOf({ ...input, pending: 120, failed: 2 }, undefined), 'Active')?.message).toBe(
+    expect(
+      conditionOf(statusOf({ ...input, progress: { ...input.progress, pending: 1 } }, undefined), 'Active')?.message,
+    ).toBe('Lumigo is ready; 1 workload waits for a change');
+    expect(
+      conditionOf(statusOf({ ...input, progress: { ...input.progress, pending: 120, failed: 2 } }, undefined), 'Active')
+        ?.message,
+    ).toBe(
       'Lumigo is ready; 120 workloads wait for a change; 2 workloads could not be changed and will be tried again, see their events',
     );
   });
@@ -62,8 +64,10 @@ describe('the status of a Lumigo', () => {
   it('D21: says the same of the same, so that nothing is written without a cause', () => {
     const status = statusOf(input, undefined);
     expect(sameStatus(status, statusOf({ ...input, now: later }, status))).toBe(true);
-    expect(sameStatus(status, statusOf({ ...input, pending: 1, now: later }, status))).toBe(false);
-    expect(sameStatus(undefined, status)).toBe(false);
+    expect(
+      sameStatus(status, statusOf({ ...input, progress: { ...input.progress, pending: 1 }, now: later }, status)),
+    ).toBe(false);
+    expect(sameStatus({}, status)).toBe(false);
   });
 
   it('says whether the webhook is reached once that is known', () => {

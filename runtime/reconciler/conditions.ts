@@ -1,65 +1,63 @@
 import type { Condition, InstrumentedResource, LumigoStatus } from '../injection/types.ts';
 import type { Problem } from '../problem.ts';
+import type { Progress } from './plan-workloads.ts';
 
 export interface StatusInput {
   readonly generation: number | undefined;
   readonly deleting: boolean;
   readonly problem: Problem | undefined;
-  /** Workloads of the namespace that still wait for a change, and those that could not be changed. */
-  readonly pending: number;
-  readonly failed: number;
+  readonly progress: Progress;
   readonly instrumented: readonly InstrumentedResource[];
-  readonly instrumentedCount: number;
+  /** The resourceVersion of the Secret as it was last read. */
+  readonly secretVersion: string | undefined;
   /** Whether the API server reaches the webhook; undefined until it was tried. */
   readonly webhook: Problem | 'reachable' | undefined;
   /** Whether events and objects are collected; undefined until the telemetry proxy was asked to. */
   readonly telemetry: Problem | 'working' | undefined;
+  /** ISO 8601, in whole seconds. */
   readonly now: string;
-}
-
-/** How many instrumented resources a status lists: some 250 KB, far below etcd's 1.5 MB for an object. */
-export const LISTED_RESOURCES = 1_000;
-
-/** The status that a Lumigo should have. Times of conditions whose status stays are kept, so that nothing changes without a cause. */
-export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
-  const known = new Map(current?.conditions?.map((condition) => [condition.type, condition]));
-  const conditions = [
-    activeCondition(input),
-    errorCondition(input),
-    ...observed(input.webhook, webhookReachable),
-    ...observed(input.telemetry, telemetryReady),
-  ].map((condition) => {
-    const before = known.get(condition.type);
-    const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : input.now;
-    const generation = input.generation === undefined ? {} : { observedGeneration: input.generation };
-    return { ...condition, lastTransitionTime, ...generation };
-  });
-  return {
-    conditions,
-    instrumentedResources: input.instrumented,
-    instrumentedResourcesCount: input.instrumentedCount,
-    ...(input.generation === undefined ? {} : { observedGeneration: input.generation }),
-  };
 }
 
 type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
-function activeCondition(input: StatusInput): Untimed {
-  if (input.deleting)
-    return {
-      type: 'Active',
-      status: 'False',
-      reason: 'Deleting',
-      message: `This Lumigo is being deleted${progress(input)}`,
-    };
-  if (input.problem !== undefined)
-    return {
-      type: 'Active',
-      status: 'False',
-      reason: input.problem.reason,
-      message: "This Lumigo has an error, see the 'Error' condition",
-    };
-  return { type: 'Active', status: 'True', reason: 'Ready', message: `Lumigo is ready${progress(input)}` };
+/** The status that a Lumigo should have. Times of conditions whose status stays are kept, so that nothing changes without a cause. */
+export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
+  const { generation, progress, instrumented, secretVersion = current?.secretVersion } = input;
+  const known = new Map(current?.conditions?.map((condition) => [condition.type, condition]));
+  const observedGeneration = generation === undefined ? {} : { observedGeneration: generation };
+  const conditions = conditionsOf(input, known).map((condition) => {
+    const before = known.get(condition.type);
+    const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : input.now;
+    return { ...condition, lastTransitionTime, ...observedGeneration };
+  });
+  return {
+    conditions,
+    instrumentedResources: instrumented,
+    instrumentedResourcesCount: progress.instrumented,
+    ...(secretVersion === undefined ? {} : { secretVersion }),
+    ...observedGeneration,
+  };
+}
+
+function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>): Untimed[] {
+  const { webhook, telemetry, progress } = input;
+  return [
+    activeCondition(input),
+    errorCondition(input),
+    ...(webhook === undefined ? [] : [observed(webhook, webhookReachable)]),
+    ...(telemetry === undefined ? [] : [observed(telemetry, telemetryReady)]),
+    // Said only where there is, or was, something to say.
+    ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
+  ];
+}
+
+function activeCondition({ deleting, problem, progress }: StatusInput): Untimed {
+  const inactive = { type: 'Active', status: 'False' } as const;
+  const soFar = inWords(progress);
+  if (deleting) return { ...inactive, reason: 'Deleting', message: `This Lumigo is being deleted${soFar}` };
+  if (problem === undefined)
+    return { type: 'Active', status: 'True', reason: 'Ready', message: `Lumigo is ready${soFar}` };
+  return { ...inactive, reason: problem.reason, message: "This Lumigo has an error, see the 'Error' condition" };
 }
 
 function errorCondition({ problem }: StatusInput): Untimed {
@@ -81,37 +79,56 @@ const telemetryReady: Untimed = {
   message: 'The telemetry proxy collects what the Lumigo resources ask for',
 };
 
-/** A condition on what is seen from outside: none until it was looked at, else the good one or the problem. */
-function observed(seen: Problem | string | undefined, good: Untimed): Untimed[] {
-  if (seen === undefined) return [];
-  return [typeof seen === 'string' ? good : { type: good.type, status: 'False', ...seen }];
-}
+const injectionsCurrent: Untimed = {
+  type: 'InjectionsCurrent',
+  status: 'True',
+  reason: 'Current',
+  message: "Every injection sends to this installation's telemetry proxy",
+};
 
-function progress({ pending, failed }: StatusInput): string {
+/** After the installation was renamed or moved: what was injected before sends to a Service that may be gone. */
+const currentCondition = ({ elsewhere }: Progress): Untimed =>
+  elsewhere === 0
+    ? injectionsCurrent
+    : {
+        ...injectionsCurrent,
+        status: 'False',
+        reason: 'OtherEndpoint',
+        message: `${workloads(elsewhere, 'sends', 'send')} telemetry to an address that is not this installation's telemetry proxy; the injection is renewed when the pod template next changes, or at once with the setting injection.updateOnUpgrade`,
+      };
+
+/** A condition on what is seen from outside: the good one, or the problem. */
+const observed = (seen: Problem | string, good: Untimed): Untimed =>
+  typeof seen === 'string' ? good : { type: good.type, status: 'False', ...seen };
+
+const workloads = (number: number, one: string, many: string): string =>
+  number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
+
+function inWords({ pending, failed, contested }: Progress): string {
   const parts = [
-    ...(pending > 0 ? [`${pending} ${pending === 1 ? 'workload waits' : 'workloads wait'} for a change`] : []),
+    ...(pending > 0 ? [`${workloads(pending, 'waits', 'wait')} for a change`] : []),
     ...(failed > 0
-      ? [
-          `${failed} ${failed === 1 ? 'workload' : 'workloads'} could not be changed and will be tried again, see their events`,
-        ]
+      ? [`${workloads(failed, 'could', 'could')} not be changed and will be tried again, see their events`]
+      : []),
+    ...(contested > 0
+      ? [`${workloads(contested, 'is', 'are')} put back by another writer after each change, see their events`]
       : []),
   ];
-  return parts.length === 0 ? '' : `; ${parts.join('; ')}`;
+  return parts.map((part) => `; ${part}`).join('');
 }
 
 /** Whether two statuses say the same, whatever the order of their keys. */
-export function sameStatus(a: LumigoStatus | undefined, b: LumigoStatus): boolean {
-  return (
-    a !== undefined &&
-    a.observedGeneration === b.observedGeneration &&
-    a.instrumentedResourcesCount === b.instrumentedResourcesCount &&
-    sameList(a.conditions, b.conditions, conditionKeys) &&
-    sameList(a.instrumentedResources, b.instrumentedResources, resourceKeys)
-  );
-}
+export const sameStatus = (a: LumigoStatus, b: LumigoStatus): boolean =>
+  sameConditions(a, b) &&
+  a.instrumentedResourcesCount === b.instrumentedResourcesCount &&
+  sameList(a.conditions, b.conditions, ['message', 'lastTransitionTime']) &&
+  sameList(a.instrumentedResources, b.instrumentedResources, ['kind', 'name', 'uid', 'resourceVersion']);
 
-const conditionKeys = ['type', 'status', 'reason', 'message', 'lastTransitionTime', 'observedGeneration'] as const;
-const resourceKeys = ['kind', 'name', 'uid', 'resourceVersion'] as const;
+/** Whether two statuses differ by numbers and words at the most. */
+export const sameConditions = (a: LumigoStatus, b: LumigoStatus): boolean =>
+  a.observedGeneration === b.observedGeneration &&
+  a.secretVersion === b.secretVersion &&
+  sameList(a.conditions, b.conditions, ['type', 'status', 'reason', 'observedGeneration']);
 
 function sameList<T>(a: readonly T[] = [], b: readonly T[] = [], keys: readonly (keyof T)[]): boolean {
   return a.length === b.length && a.every((item, index) => keys.every((key) => item[key] === b[index]?.[key]));

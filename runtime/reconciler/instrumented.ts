@@ -1,41 +1,27 @@
 import { workloads } from '../contract.ts';
 import type { InstrumentedResource } from '../injection/types.ts';
-import { LISTED_RESOURCES } from './conditions.ts';
-import { isInstrumented, type WorkloadRecord } from './workload-store.ts';
+import { isInstrumented, type ObservedWorkload } from './observed.ts';
+
+/** How many instrumented resources a status lists: some 250 KB, far below etcd's 1.5 MB for an object. */
+export const LISTED_RESOURCES = 1_000;
 
 const kindOrder = new Map(workloads.map(({ kind }, index) => [kind as string, index]));
 
-export interface Summary {
-  readonly instrumented: readonly InstrumentedResource[];
-  readonly instrumentedCount: number;
-  readonly failed: number;
-}
+/** What a Lumigo's status lists of its namespace: sorted by kind and name, the first `LISTED_RESOURCES` of them. */
+export const listInstrumented = (observed: Iterable<ObservedWorkload>): InstrumentedResource[] =>
+  [...observed]
+    .filter((workload) => isInstrumented(workload) && !workload.deleting)
+    .sort(byKindAndName)
+    .slice(0, LISTED_RESOURCES)
+    .map(entryOf);
 
-/** What a Lumigo's status tells of its namespace: sorted by kind and name, at most `LISTED_RESOURCES` listed, all counted. */
-export function summarize(records: Iterable<WorkloadRecord>): Summary {
-  const instrumented: WorkloadRecord[] = [];
-  let failed = 0;
-  for (const record of records) {
-    if (isInstrumented(record) && !record.deleting) instrumented.push(record);
-    if (record.problem !== undefined) failed += 1;
-  }
-  instrumented.sort(byKindAndName);
-  return {
-    instrumented: instrumented.slice(0, LISTED_RESOURCES).map(entryOf),
-    instrumentedCount: instrumented.length,
-    failed,
-  };
-}
-
-function byKindAndName(a: WorkloadRecord, b: WorkloadRecord): number {
+function byKindAndName(a: ObservedWorkload, b: ObservedWorkload): number {
   const kinds = (kindOrder.get(a.kind.kind) ?? 0) - (kindOrder.get(b.kind.kind) ?? 0);
   if (kinds !== 0) return kinds;
   return a.name < b.name ? -1 : 1;
 }
 
-function entryOf(record: WorkloadRecord): InstrumentedResource {
-  // First seen instrumented by this leader, with no entry from an earlier one.
-  record.instrumentedVersion ??= record.resourceVersion;
-  const { kind, name, namespace, uid, instrumentedVersion: resourceVersion } = record;
-  return { apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion, uid };
+function entryOf({ kind, name, namespace, uid, ...workload }: ObservedWorkload): InstrumentedResource {
+  const { resourceVersion, instrumentedVersion = resourceVersion } = workload;
+  return { apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion: instrumentedVersion, uid };
 }

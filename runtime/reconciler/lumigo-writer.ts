@@ -1,60 +1,129 @@
+import type { Logger } from 'pino';
 import { lumigo as contract } from '../contract.ts';
-import type { LumigoResource, LumigoStatus } from '../injection/types.ts';
+import { describeError } from '../errors.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import { isConflict, isNotFound } from '../kubernetes/errors.ts';
+import { backoffMs } from '../kubernetes/plan-backoff.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
-import { sameStatus } from './conditions.ts';
+import type { ReconcilerApi } from './api.ts';
+import type { LumigoAction } from './lumigo-action.ts';
+import type { ObservedLumigo } from './observed-namespace.ts';
 
 export interface LumigoWriterOptions {
+  readonly api: ReconcilerApi;
   readonly lumigoes: LumigoStore;
-  /** Writes the finalizers of a Lumigo, if it is still at this resourceVersion; rejects with a conflict if not. */
-  readonly writeFinalizers: (lumigo: LumigoResource, finalizers: readonly string[]) => Promise<LumigoResource>;
-  /** Merges into the status of a Lumigo, if it is still at this resourceVersion; rejects with a conflict if not. */
-  readonly mergeStatus: (lumigo: LumigoResource, status: Partial<LumigoStatus>) => Promise<LumigoResource>;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Told when an action has ended, whatever came of it. */
+  readonly onChange: (namespace: string) => void;
+  /** Told of what an earlier leader listed as instrumented: the resourceVersions by uid. */
+  readonly onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void;
 }
 
-/** Writes what a Lumigo lacks, and nothing where nothing differs; what the API server answers is known at once. */
+type State = Omit<ObservedLumigo, 'resource'>;
+
+const fresh: State = {
+  ...{ isBusy: false, failure: undefined, listed: undefined },
+  ...{ dropsSecretVersion: false, statusAt: 0 },
+};
+const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
+/** Somebody else wrote to it just now; the watch is about to show what. */
+const CONFLICT_MS = 200;
+/** How many of the workloads that are left behind a log line names. */
+const NAMED = 20;
+
+/** Carries out what is planned for Lumigo resources, one thing at a time for each, and notes what came of it. */
 export class LumigoWriter {
   readonly #options: LumigoWriterOptions;
-  /** The list last written per Lumigo: the store does not keep it. */
-  readonly #listed = new Map<string, LumigoStatus['instrumentedResources']>();
+  readonly #states = new Map<string, State>();
 
   constructor(options: LumigoWriterOptions) {
     this.#options = options;
   }
 
-  async addFinalizer(lumigo: LumigoResource): Promise<void> {
-    const { finalizers = [] } = lumigo.metadata;
-    if (finalizers.includes(contract.finalizer)) return;
-    this.#know(await this.#options.writeFinalizers(lumigo, [...finalizers, contract.finalizer]));
+  observe(resource: LumigoResource): ObservedLumigo {
+    return { resource, ...(this.#states.get(resource.metadata.uid) ?? fresh) };
   }
 
-  async removeFinalizer(lumigo: LumigoResource): Promise<void> {
-    const { finalizers = [], namespace, uid } = lumigo.metadata;
-    if (!finalizers.includes(contract.finalizer)) return;
-    const left = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
-    await this.#options.writeFinalizers(lumigo, left);
-    this.#listed.delete(uid);
-    // With our finalizer gone it no longer counts, even where another one still keeps it.
-    this.#options.lumigoes.delete(namespace, uid);
+  /** Begins what was planned; never throws. */
+  act(action: LumigoAction): void {
+    const { signal, onChange } = this.#options;
+    const { uid, namespace } = action.lumigo.metadata;
+    this.#note(uid, { isBusy: true });
+    void this.#carryOut(action)
+      .then(
+        () => this.#note(uid, { isBusy: false, failure: undefined }),
+        (error: unknown) => this.#failed(action, error),
+      )
+      .finally(() => {
+        if (!signal.aborted) onChange(namespace);
+      });
   }
 
-  /** The list found on a Lumigo that an earlier leader wrote. */
-  adopt(lumigo: LumigoResource): void {
-    this.#listed.set(lumigo.metadata.uid, lumigo.status?.instrumentedResources ?? []);
+  async #carryOut(action: LumigoAction): Promise<void> {
+    const { api, lumigoes } = this.#options;
+    const { lumigo } = action;
+    const others = (lumigo.metadata.finalizers ?? []).filter((each) => each !== contract.finalizer);
+    switch (action.do) {
+      case 'adopt':
+        return this.#adopt(lumigo);
+      case 'add-finalizer':
+        return void lumigoes.upsert(await api.writeFinalizers(lumigo, [...others, contract.finalizer]));
+      case 'remove-finalizer':
+        lumigoes.upsert(await api.writeFinalizers(lumigo, others));
+        // With its last finalizer it is gone, and the watch may have said so before this answer came.
+        if (others.length === 0) lumigoes.delete(lumigo.metadata.namespace, lumigo.metadata.uid);
+        return this.#released(action);
+      case 'write-status':
+        return this.#writeStatus(action);
+    }
   }
 
-  /** Writes a status where it says something new. The list, the one large part, waits until the namespace is at rest. */
-  async writeStatus(lumigo: LumigoResource, status: LumigoStatus, atRest: boolean): Promise<void> {
-    const { uid } = lumigo.metadata;
-    const listed = this.#listed.get(uid) ?? [];
-    const desired = atRest ? status : { ...status, instrumentedResources: listed };
-    if (sameStatus({ ...lumigo.status, instrumentedResources: listed }, desired)) return;
-    const { instrumentedResources: list = [], ...rest } = desired;
-    const answer = await this.#options.mergeStatus(lumigo, atRest ? { ...rest, instrumentedResources: list } : rest);
-    this.#listed.set(uid, list);
-    this.#know(answer);
+  async #adopt(lumigo: LumigoResource): Promise<void> {
+    const { status } = await this.#options.api.readLumigo(lumigo);
+    const listed = status?.instrumentedResources ?? [];
+    this.#options.onListed(lumigo, new Map(listed.map((each) => [each.uid, each.resourceVersion])));
+    this.#note(lumigo.metadata.uid, { listed });
   }
 
-  #know(answer: LumigoResource): void {
-    this.#options.lumigoes.upsert(answer);
+  async #writeStatus({ lumigo, status, withList }: LumigoAction & { readonly do: 'write-status' }): Promise<void> {
+    const { api, lumigoes } = this.#options;
+    const { instrumentedResources: listed = [], ...rest } = status;
+    const answer = await api.mergeStatus(lumigo, withList ? status : rest);
+    lumigoes.upsert(answer);
+    const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
+    this.#note(lumigo.metadata.uid, {
+      ...{ dropsSecretVersion, statusAt: performance.now() },
+      ...(withList ? { listed } : {}),
+    });
+  }
+
+  #released({ lumigo, leftBehind, reason }: LumigoAction & { readonly do: 'remove-finalizer' }): void {
+    const { logger } = this.#options;
+    const { namespace, name, uid } = lumigo.metadata;
+    this.#states.delete(uid);
+    logger.info({ namespace, lumigo: name, reason }, 'Lumigo released');
+    if (leftBehind.length === 0) return;
+    const workloads = leftBehind.slice(0, NAMED).map((each) => `${each.kind.kind}/${each.name}`);
+    logger.error(
+      { namespace, lumigo: name, count: leftBehind.length, workloads },
+      'workloads stay instrumented because they refuse to change; they are tried again',
+    );
+  }
+
+  #failed({ do: what, lumigo }: LumigoAction, error: unknown): void {
+    const { logger, signal } = this.#options;
+    const { uid, namespace, name } = lumigo.metadata;
+    if (signal.aborted) return;
+    const count = (this.#states.get(uid)?.failure?.count ?? 0) + 1;
+    const isExpected = isConflict(error) || isNotFound(error);
+    const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, backoff, Math.random());
+    this.#note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
+    if (!isExpected)
+      logger.warn({ namespace, lumigo: name, action: what, problem: describeError(error) }, 'Lumigo not written');
+  }
+
+  #note(uid: string, change: Partial<State>): void {
+    this.#states.set(uid, { ...(this.#states.get(uid) ?? fresh), ...change });
   }
 }

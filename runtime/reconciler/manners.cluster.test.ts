@@ -62,10 +62,10 @@ describe('towards the API server', () => {
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     const sent = ownRequests().slice(before);
     const of = (resource: string) => sent.filter(({ objectRef }) => objectRef?.resource === resource).length;
-    // A Secret can only be looked at again and again, since it is not watched (telemetry-proxy/plan-rereading.ts).
+    // A Secret can only be looked at again and again, since it is not watched (credentials/plan-reading.ts).
     expect(sent.length - of('leases') - of('secrets')).toBe(0);
     expect(of('leases')).toBeLessThanOrEqual(3);
-    expect(of('secrets')).toBeLessThanOrEqual(8);
+    expect(of('secrets')).toBeLessThanOrEqual(1);
   });
 
   it('D22: it reads the one Secret that a Lumigo names, and never lists or watches any', () => {

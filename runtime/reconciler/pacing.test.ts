@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Pacing } from './pacing.ts';
 
+const { signal: never } = new AbortController();
+
 describe('pacing', () => {
   it('never has more at once than the settings say, in all and per namespace, and lets everybody through', async () => {
     const namespaces = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 });
@@ -17,7 +19,7 @@ describe('pacing', () => {
         let done = 0;
         await Promise.all(
           order.map(async (namespace) => {
-            const leave = await pacing.enter(namespace);
+            const leave = await pacing.enter(namespace, never);
             inside.push(namespace);
             expect(inside.length).toBeLessThanOrEqual(concurrent);
             expect(inside.filter((other) => other === namespace).length).toBeLessThanOrEqual(perNamespace);
@@ -35,11 +37,11 @@ describe('pacing', () => {
 
   it('keeps the place of a changed workload until it has settled, and gives an unchanged one back at once', async () => {
     const pacing = new Pacing({ concurrent: 1, concurrentPerNamespace: 1, settleMs: 60 });
-    (await pacing.enter('a'))(false);
+    (await pacing.enter('a', never))(false);
     const started = performance.now();
-    (await pacing.enter('a'))(true);
+    (await pacing.enter('a', never))(true);
     expect(performance.now() - started).toBeLessThan(30);
-    await pacing.enter('a');
+    await pacing.enter('a', never);
     expect(performance.now() - started).toBeGreaterThanOrEqual(55);
   });
 });

@@ -6,6 +6,9 @@ export interface Pace {
   readonly settleMs: number;
 }
 
+/** Gives a place back; `changed` says whether anything was written. */
+export type Leave = (changed: boolean) => void;
+
 /**
  * Hands out the places in which workloads change, first come, first served, so that switching a namespace on does not
  * restart everything at the same moment (unless the settings say so).
@@ -20,14 +23,27 @@ export class Pacing {
     this.#pace = pace;
   }
 
-  /** Resolves once a place in `namespace` is free, with the function that gives it back; `changed` says whether anything was written. */
-  async enter(namespace: string): Promise<(changed: boolean) => void> {
-    if (!this.#hasPlace(namespace)) await new Promise<void>((enter) => this.#waiting.push({ namespace, enter }));
-    else this.#take(namespace);
+  /** Resolves once a place in `namespace` is free, or the signal is aborted. */
+  async enter(namespace: string, signal: AbortSignal): Promise<Leave> {
+    if (this.#hasPlace(namespace)) this.#take(namespace);
+    else await this.#turn(namespace, signal);
     return (changed) => {
       if (!changed || this.#pace.settleMs === 0) this.#leave(namespace);
       else setTimeout(() => this.#leave(namespace), this.#pace.settleMs).unref();
     };
+  }
+
+  #turn(namespace: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const enter = (): void => {
+        signal.removeEventListener('abort', enter);
+        this.#take(namespace);
+        resolve();
+      };
+      // Whoever is told to stop needs no place any more.
+      signal.addEventListener('abort', enter, { once: true });
+      this.#waiting.push({ namespace, enter });
+    });
   }
 
   #hasPlace(namespace: string): boolean {
@@ -46,9 +62,6 @@ export class Pacing {
     if (left === 0) this.#taken.delete(namespace);
     else this.#taken.set(namespace, left);
     const next = this.#waiting.findIndex((waiter) => this.#hasPlace(waiter.namespace));
-    const [waiter] = next < 0 ? [] : this.#waiting.splice(next, 1);
-    if (waiter === undefined) return;
-    this.#take(waiter.namespace);
-    waiter.enter();
+    if (next >= 0) this.#waiting.splice(next, 1)[0]?.enter();
   }
 }

@@ -12,6 +12,8 @@ export interface ProbeOptions {
   readonly dryRun: (lumigo: LumigoResource, probe: string) => Promise<readonly string[]>;
   /** Told of each result. */
   readonly onResult: (result: Problem | 'reachable') => void;
+  /** How long the API server waits for the webhook. */
+  readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
   readonly intervalMs?: number;
 }
@@ -19,8 +21,8 @@ export interface ProbeOptions {
 const INTERVAL_MS = 60_000;
 /** A first failure may be the webhook's own start, or a Service that is being programmed: it is checked before it is believed. */
 const RECHECK_MS = 5_000;
-/** The API server waits this long for a webhook that does not answer at all. */
-const TIMED_OUT_MS = 4_500;
+/** An answer after so much of the API server's patience is one that it gave without the webhook. */
+const TIMED_OUT = 0.9;
 
 /**
  * Proves once a minute that the API server really reaches the webhook. With failurePolicy Ignore a webhook that cannot be
@@ -48,13 +50,16 @@ type Result = Problem | 'reachable' | undefined;
 const isBelieved = (result: Result, failures: number): result is Exclude<Result, undefined> =>
   result === 'reachable' || (result !== undefined && failures >= 2);
 
-async function probeOnce({ dryRun }: ProbeOptions, lumigo: LumigoResource): Promise<Problem | 'reachable' | undefined> {
+async function probeOnce(
+  { dryRun, timeoutSeconds }: ProbeOptions,
+  lumigo: LumigoResource,
+): Promise<Problem | 'reachable' | undefined> {
   const probe = randomBytes(8).toString('hex');
   const started = performance.now();
   try {
     const warnings = await dryRun(lumigo, probe);
     if (warnings.some((text) => text.includes(probeEchoPrefix + probe))) return 'reachable';
-    return unreachable(performance.now() - started > TIMED_OUT_MS);
+    return unreachable(performance.now() - started, timeoutSeconds);
   } catch (error) {
     // Without an answer from the API server itself nothing can be said of the way from it to the webhook.
     return describeError(error).includes('webhook')
@@ -65,8 +70,9 @@ async function probeOnce({ dryRun }: ProbeOptions, lumigo: LumigoResource): Prom
 
 const consequence = 'Workloads created meanwhile are instrumented by the reconciler, with a restart of their pods.';
 
-function unreachable(timedOut: boolean): Problem {
-  if (timedOut)
+/** Why an answer came without the webhook's echo: it took as long as the API server waits, or it was quick. */
+export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
+  if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
     return {
       reason: 'ProbeTimedOut',
       message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes: a firewall between the control plane and the nodes (private GKE clusters: allow the webhook's port 9443 from the control plane), a NetworkPolicy, or a CNI that the control plane does not share (EKS with a custom CNI).`,

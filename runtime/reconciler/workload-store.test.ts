@@ -20,7 +20,7 @@ const metadata = (more: object = {}) => ({
 
 describe('the workload store', () => {
   it('reports a change only where something that matters changed', () => {
-    const store = new WorkloadStore();
+    const store = new WorkloadStore(() => 0);
     expect(store.upsert(deployment, metadata())?.changed).toBe(true);
     expect(store.upsert(deployment, metadata({ resourceVersion: '11' }))?.changed).toBe(false);
     expect(store.upsert(deployment, metadata({ resourceVersion: '12', generation: 2 }))?.changed).toBe(true);
@@ -31,18 +31,50 @@ describe('the workload store', () => {
   });
 
   it('does not go back to what an older answer says', () => {
-    const store = new WorkloadStore();
+    const store = new WorkloadStore(() => 0);
     store.upsert(deployment, metadata({ resourceVersion: '20', generation: 5 }));
     expect(store.upsert(deployment, metadata({ resourceVersion: '19', generation: 4 }))?.changed).toBe(false);
     expect(store.get(deployment, 'shop', 'cart')?.generation).toBe(5);
   });
 
+  it('F6: takes what a list shows, also where it is older: a store that was restored from a backup has lower versions', () => {
+    const store = new WorkloadStore(() => 0);
+    store.upsert(deployment, metadata({ resourceVersion: '20', generation: 5 }));
+    expect(store.upsert(deployment, metadata({ resourceVersion: '7', generation: 2 }), true)?.changed).toBe(true);
+    expect(store.get(deployment, 'shop', 'cart')?.generation).toBe(2);
+  });
+
+  it('F8: counts what is instrumented as it goes', () => {
+    const store = new WorkloadStore(() => 0);
+    const label = { labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
+    store.upsert(deployment, metadata({ ...label }));
+    store.upsert(deployment, metadata({ name: 'other', uid: 'u2' }));
+    expect([store.size, store.instrumented]).toEqual([2, 1]);
+    store.upsert(deployment, metadata({ resourceVersion: '11' }));
+    expect([store.size, store.instrumented]).toEqual([2, 0]);
+    store.delete(deployment, 'shop', 'cart', 'u1');
+    expect(store.size).toBe(1);
+  });
+
+  it('F1: what was found out holds until the workload changes', () => {
+    const store = new WorkloadStore(() => 7);
+    const policy = { state: 'none' } as const;
+    const seen = store.upsert(deployment, metadata())?.workload;
+    if (seen === undefined) throw new Error('not kept');
+    const write = { policy, at: 1, touchedAt: undefined, repeats: 0 };
+    store.note(seen, { settled: policy, write });
+    store.upsert(deployment, metadata({ resourceVersion: '11' }));
+    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({ settled: policy, write: { touchedAt: undefined } });
+    store.upsert(deployment, metadata({ resourceVersion: '12', generation: 2 }));
+    expect(store.get(deployment, 'shop', 'cart')).toMatchObject({ settled: undefined, write: { touchedAt: 7 } });
+  });
+
   it('takes a workload that was deleted and made anew for another one', () => {
-    const store = new WorkloadStore();
-    const first = store.upsert(deployment, metadata())?.record;
+    const store = new WorkloadStore(() => 0);
+    const first = store.upsert(deployment, metadata())?.workload;
     const second = store.upsert(deployment, metadata({ uid: 'u2', resourceVersion: '30' }));
     expect(second?.changed).toBe(true);
-    expect(second?.record).not.toBe(first);
+    expect(second?.workload).not.toBe(first);
     expect(store.delete(deployment, 'shop', 'cart', 'u1')).toBeUndefined();
     expect(store.get(deployment, 'shop', 'cart')?.uid).toBe('u2');
     expect(store.delete(deployment, 'shop', 'cart', 'u2')?.uid).toBe('u2');
@@ -50,7 +82,7 @@ describe('the workload store', () => {
   });
 
   it('D18, D23: does not keep what a controller owns', () => {
-    const store = new WorkloadStore();
+    const store = new WorkloadStore(() => 0);
     const owned = (kind: string) => ({ ownerReferences: [{ kind, name: 'owner', controller: true }] });
     expect(store.upsert(kindOf('ReplicaSet'), metadata(owned('Rollout')))).toBeUndefined();
     expect(store.upsert(kindOf('Job'), metadata(owned('CronJob')))).toBeUndefined();
@@ -59,7 +91,7 @@ describe('the workload store', () => {
   });
 
   it('forgets a ReplicaSet that is adopted later', () => {
-    const store = new WorkloadStore();
+    const store = new WorkloadStore(() => 0);
     const kind = kindOf('ReplicaSet');
     store.upsert(kind, metadata());
     store.upsert(

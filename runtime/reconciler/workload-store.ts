@@ -1,162 +1,182 @@
-import { annotations, instrumentedPrefix, labels, type WorkloadKind } from '../contract.ts';
+import { annotations, labels, type WorkloadKind } from '../contract.ts';
+import { ownerOf } from '../injection/reach.ts';
 import type { Metadata } from '../injection/types.ts';
+import { isOlder } from '../kubernetes/versions.ts';
+import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
-/**
- * What the leader remembers of one workload: some 500 bytes, whatever the size of the object. `settled` says that the
- * workload, as this record shows it, needs nothing; any change of the record or of its namespace's policy unsettles it.
- */
-export interface WorkloadRecord {
-  readonly kind: WorkloadKind;
-  readonly namespace: string;
-  readonly name: string;
-  uid: string;
-  resourceVersion: string;
-  generation: number;
-  createdAt: string;
-  /** The value of `lumigo.auto-trace`. */
-  label: string | undefined;
-  /** The operator's annotation, as text (injection/stamp.ts reads it). */
-  stamp: string | undefined;
-  deleting: boolean;
-  settled: boolean;
-  /** Whether it is being changed right now; what the watch says meanwhile may be the echo of that change. */
-  changing: boolean;
-  /** While a change is being written: the stamp that it leaves, by which its echo is known. */
-  writing: { readonly stamp: string | undefined } | undefined;
-  /** The stamp whose event is posted, so that each change is told once. */
-  reported: string | undefined;
-  /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
-  instrumentedVersion: string | undefined;
-  /** Failed attempts in a row, for the backoff; and what was said of the last. */
-  failures: number;
-  problem: string | undefined;
-}
-
-/** What became of a record: whether anything that matters differs from before, and the stamp it had. */
-export interface Upserted {
-  readonly record: WorkloadRecord;
+/** What became of something seen: the workload as it is known now, as it was, and whether anything that matters differs. */
+export interface Seen {
+  readonly workload: ObservedWorkload;
+  readonly before: ObservedWorkload | undefined;
   readonly changed: boolean;
-  readonly stampBefore: string | undefined;
 }
 
-export type ByKindAndName = Map<string, WorkloadRecord>;
-
-/** Whether a record's label says that this operator instrumented it. */
-export const isInstrumented = (record: WorkloadRecord): boolean =>
-  record.label?.startsWith(instrumentedPrefix) === true;
+type Facts = Partial<
+  Pick<ObservedWorkload, 'settled' | 'attempt' | 'failure' | 'write' | 'elsewhere' | 'told' | 'instrumentedVersion'>
+>;
+type ByName = Map<string, ObservedWorkload>;
 
 /**
- * The workloads of the cluster, by namespace. Those that a controller owns (a Deployment's ReplicaSets, a CronJob's
- * Jobs) are not kept: they follow their owner, and there are many.
+ * The workloads of the cluster, by namespace, kind and name. Those that a controller owns (a Deployment's ReplicaSets, a
+ * CronJob's Jobs) are not kept: they follow their owner, and there are many.
  */
 export class WorkloadStore {
-  readonly #namespaces = new Map<string, ByKindAndName>();
+  readonly #namespaces = new Map<string, Map<WorkloadKind, ByName>>();
+  readonly #now: () => number;
+  #size = 0;
+  #instrumented = 0;
 
-  /** Takes what the watch or a write's answer says. Returns the record, and whether anything that matters differs from before. */
-  upsert(kind: WorkloadKind, metadata: Metadata): Upserted | undefined {
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Takes what a watch or a write's answer says; undefined for what is left to its owner. What is older than what is known
+   * is passed over, except in a list, which shows what there is: after a restored backup its versions are lower.
+   */
+  upsert(kind: WorkloadKind, metadata: Metadata, isListed = false): Seen | undefined {
     const { namespace = '', name = '', uid = '' } = metadata;
-    if (isLeftToOwner(kind, metadata)) {
+    if (ownerOf(kind.kind, metadata) !== undefined) {
       this.delete(kind, namespace, name, uid);
       return undefined;
     }
     const known = this.get(kind, namespace, name);
-    if (known === undefined || known.uid !== uid)
-      return { record: this.#add(kind, metadata), changed: true, stampBefore: undefined };
-    if (isOlder(metadata.resourceVersion, known.resourceVersion))
-      return { record: known, changed: false, stampBefore: known.stamp };
-    const seen = readMetadata(metadata);
-    const changed = telling.some((field) => known[field] !== seen[field]);
-    const stampBefore = known.stamp;
-    Object.assign(known, seen);
-    return { record: known, changed, stampBefore };
+    if (known?.uid !== uid)
+      return { workload: this.#put(observeWorkload(kind, metadata)), before: undefined, changed: true };
+    const isPassed = !isListed && isOlder(metadata.resourceVersion, known.resourceVersion);
+    return isPassed ? { workload: known, before: known, changed: false } : this.#replace(known, metadata);
+  }
+
+  #replace(known: ObservedWorkload, metadata: Metadata): Seen {
+    const facts = readMetadata(metadata);
+    const changed = !sameFacts(known, facts);
+    const workload = this.#put(changed ? this.#unsettled(known, facts) : { ...known, ...facts });
+    return { workload, before: known, changed };
+  }
+
+  /** Whether a workload, as this metadata shows it, is what is known of it: then what was found out holds for it. */
+  isCurrent(workload: ObservedWorkload, metadata: Metadata): boolean {
+    return workload.uid === metadata.uid && sameFacts(workload, readMetadata(metadata));
+  }
+
+  /** Notes what was found out about a workload; undefined where it is gone, or another of its name is there. */
+  note(workload: ObservedWorkload, facts: Facts): ObservedWorkload | undefined {
+    const known = this.get(workload.kind, workload.namespace, workload.name);
+    return known?.uid === workload.uid ? this.#put({ ...known, ...facts }) : undefined;
   }
 
   /** Forgets a workload, unless another of the same name has taken its place. */
-  delete(kind: WorkloadKind, namespace: string, name: string, uid: string): WorkloadRecord | undefined {
-    const there = this.#namespaces.get(namespace);
-    const record = there?.get(keyOf(kind, name));
-    if (there === undefined || record === undefined || (uid !== '' && record.uid !== uid)) return undefined;
-    there.delete(keyOf(kind, name));
-    if (there.size === 0) this.#namespaces.delete(namespace);
-    return record;
+  delete(kind: WorkloadKind, namespace: string, name: string, uid: string): ObservedWorkload | undefined {
+    const kinds = this.#namespaces.get(namespace);
+    const there = kinds?.get(kind);
+    const workload = there?.get(name);
+    if (kinds === undefined || there === undefined || workload === undefined) return undefined;
+    if (uid !== '' && workload.uid !== uid) return undefined;
+    there.delete(name);
+    if (there.size === 0) kinds.delete(kind);
+    if (kinds.size === 0) this.#namespaces.delete(namespace);
+    this.#count(workload, -1);
+    return workload;
   }
 
-  get(kind: WorkloadKind, namespace: string, name: string): WorkloadRecord | undefined {
-    return this.#namespaces.get(namespace)?.get(keyOf(kind, name));
+  get(kind: WorkloadKind, namespace: string, name: string): ObservedWorkload | undefined {
+    return this.#namespaces.get(namespace)?.get(kind)?.get(name);
   }
 
-  in(namespace: string): Iterable<WorkloadRecord> {
-    return this.#namespaces.get(namespace)?.values() ?? [];
+  *in(namespace: string): Iterable<ObservedWorkload> {
+    for (const there of this.#namespaces.get(namespace)?.values() ?? []) yield* there.values();
   }
 
   get size(): number {
-    let size = 0;
-    for (const there of this.#namespaces.values()) size += there.size;
-    return size;
+    return this.#size;
   }
 
-  isAnyInstrumented(): boolean {
-    for (const there of this.#namespaces.values())
-      for (const record of there.values()) if (isInstrumented(record)) return true;
-    return false;
+  get instrumented(): number {
+    return this.#instrumented;
   }
 
   namespaces(): string[] {
     return [...this.#namespaces.keys()];
   }
 
-  *known(kind: WorkloadKind): Iterable<WorkloadRecord> {
-    for (const there of this.#namespaces.values())
-      for (const record of there.values()) if (record.kind === kind) yield record;
+  *known(kind: WorkloadKind): Iterable<ObservedWorkload> {
+    for (const kinds of this.#namespaces.values()) yield* kinds.get(kind)?.values() ?? [];
   }
 
-  #add(kind: WorkloadKind, metadata: Metadata): WorkloadRecord {
-    const { namespace = '', name = '' } = metadata;
-    const record: WorkloadRecord = {
-      kind,
-      namespace,
-      name,
-      createdAt: metadata.creationTimestamp ?? '',
-      ...readMetadata(metadata),
-      settled: false,
-      changing: false,
-      writing: undefined,
-      reported: undefined,
-      instrumentedVersion: undefined,
-      failures: 0,
-      problem: undefined,
-    };
-    const there = this.#namespaces.get(namespace) ?? new Map<string, WorkloadRecord>();
-    this.#namespaces.set(namespace, there.set(keyOf(kind, name), record));
-    return record;
+  #put(workload: ObservedWorkload): ObservedWorkload {
+    const { kind, namespace, name } = workload;
+    const kinds = this.#namespaces.get(namespace) ?? new Map<WorkloadKind, ByName>();
+    const there = kinds.get(kind) ?? new Map<string, ObservedWorkload>();
+    const before = there.get(name);
+    this.#namespaces.set(namespace, kinds.set(kind, there.set(name, workload)));
+    if (before !== undefined) this.#count(before, -1);
+    this.#count(workload, 1);
+    return workload;
+  }
+
+  #count(workload: ObservedWorkload, by: 1 | -1): void {
+    this.#size += by;
+    if (isInstrumented(workload)) this.#instrumented += by;
+  }
+
+  /** As it is seen now; what was found out about it before may not hold any more. */
+  #unsettled(known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): ObservedWorkload {
+    const { write, attempt } = known;
+    const touched = write === undefined || attempt !== undefined ? write : { ...write, touchedAt: this.#now() };
+    const instrumentedVersion = versionOf(facts, known);
+    return { ...known, ...facts, settled: undefined, write: touched, instrumentedVersion };
   }
 }
 
-const keyOf = (kind: WorkloadKind, name: string): string => `${kind.kind}/${name}`;
-
-/** A ReplicaSet with any controller, and a Job of a CronJob, get their template from it. */
-function isLeftToOwner(kind: WorkloadKind, metadata: Metadata): boolean {
-  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
-  if (controller === undefined) return false;
-  return kind.kind === 'ReplicaSet' || (kind.kind === 'Job' && controller.kind === 'CronJob');
-}
-
-/** Resource versions are numbers on every API server (and since Kubernetes 1.35 comparable by contract); others count as newer. */
-function isOlder(seen: string | undefined, known: string): boolean {
-  const [a, b] = [Number(seen), Number(known)];
-  return Number.isFinite(a) && Number.isFinite(b) && a < b;
-}
-
-/** What of a record can make a difference to what should be done. */
+/** What of a workload can make a difference to what should be done. */
 const telling = ['generation', 'label', 'stamp', 'deleting'] as const;
+
+const sameFacts = (known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): boolean =>
+  telling.every((field) => known[field] === facts[field]);
+
+/** The version at which the instrumentation, as its stamp tells, was seen first. */
+function versionOf(facts: ReturnType<typeof readMetadata>, known?: ObservedWorkload): string | undefined {
+  if (!isInstrumented(facts)) return undefined;
+  const isSame = known?.stamp === facts.stamp && known?.instrumentedVersion !== undefined;
+  return isSame ? known.instrumentedVersion : facts.resourceVersion;
+}
+
+/** A workload as its metadata shows it, of which nothing else is known yet. */
+export function observeWorkload(kind: WorkloadKind, metadata: Metadata): ObservedWorkload {
+  const facts = readMetadata(metadata);
+  return {
+    kind,
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    createdAt: metadata.creationTimestamp ?? '',
+    ...facts,
+    settled: undefined,
+    attempt: undefined,
+    failure: undefined,
+    write: undefined,
+    elsewhere: undefined,
+    told: undefined,
+    instrumentedVersion: versionOf(facts),
+  };
+}
 
 function readMetadata(metadata: Metadata) {
   return {
-    uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
-    label: metadata.labels?.[labels.autoTrace],
+    label: intern(metadata.labels?.[labels.autoTrace]),
     stamp: metadata.annotations?.[annotations.instrumentation],
     deleting: metadata.deletionTimestamp !== undefined,
   };
+}
+
+/** Thousands of workloads have the same label: one copy of it is enough. */
+const interned = new Map<string, string>();
+const MOST_INTERNED = 100;
+function intern(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const known = interned.get(text);
+  if (known === undefined && interned.size < MOST_INTERNED) interned.set(text, text);
+  return known ?? text;
 }

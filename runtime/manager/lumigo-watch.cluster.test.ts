@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Manifest } from '../infra/manifests.ts';
-import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
-import { freePorts } from '../sandbox/control-plane/processes.ts';
-import { install } from '../sandbox/manager/install.ts';
-import { startManager, type Manager } from '../sandbox/manager/manager.ts';
-import { Bench } from '../sandbox/testing/bench.ts';
-import { workloadOf } from '../sandbox/testing/workloads.ts';
-import { bundle } from './bundle.ts';
-import { workloads } from './contract.ts';
+import type { Manifest } from '../../infra/manifests.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { freePorts } from '../../sandbox/control-plane/processes.ts';
+import { install } from '../../sandbox/manager/install.ts';
+import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
+import { Bench } from '../../sandbox/testing/bench.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { bundle } from '../bundle.ts';
+import { workloads } from '../contract.ts';
 
 const isDefinition = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
 const [deployment] = workloads;

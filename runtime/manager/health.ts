@@ -1,25 +1,32 @@
 import { createServer, type Server } from 'node:http';
-import { paths } from './contract.ts';
+import { aborted } from '../async/aborted.ts';
+import { paths } from '../contract.ts';
 
-export interface HealthOptions {
+interface ServerOptions {
   readonly port: number;
-  readonly host?: string;
+  /** Left out: every address of the machine. */
+  readonly host: string | undefined;
+  /** Serves until it is aborted. */
+  readonly signal: AbortSignal;
+}
+
+export interface HealthOptions extends ServerOptions {
   /** What keeps this replica from being ready, in words; empty when it is. */
   readonly unready: () => readonly string[];
   /** How long the path that asks for a moment's grace waits before it answers. */
   readonly drainMs: number;
   /** It was asked for: the pod is to end, not this container alone. */
-  readonly onDrain?: () => void;
+  readonly onDrain: () => void;
 }
 
 /**
  * Serves liveness and readiness. Alive means that the event loop turns; ready means that the webhook can decide: caches
- * filled, certificate loaded, not shutting down.
+ * filled, certificate loaded, not shutting down. @throws Error with a sentence when the port cannot be had
  */
-export function serveHealth(options: HealthOptions): Promise<Server> {
+export function serveHealth(options: HealthOptions): Promise<void> {
   const server = createServer((request, response) => {
     if (request.url === paths.drain) {
-      options.onDrain?.();
+      options.onDrain();
       return void setTimeout(() => response.end('ok'), options.drainMs);
     }
     const problems = request.url === paths.ready ? options.unready() : [];
@@ -28,15 +35,15 @@ export function serveHealth(options: HealthOptions): Promise<Server> {
     response.setHeader('content-type', 'text/plain; charset=utf-8');
     response.end(known ? (problems.length === 0 ? 'ok' : `not ready: ${problems.join('; ')}`) : 'not found');
   });
-  return listenOn(server, options.port, 'health checks', options.host);
+  return serve(server, 'health checks', options);
 }
 
-/** Serves what `render` gives, in the text format of Prometheus. */
-export function serveMetrics(
-  port: number,
-  registry: { metrics: () => Promise<string>; contentType: string },
-  host?: string,
-): Promise<Server> {
+export interface MetricsOptions extends ServerOptions {
+  readonly registry: { metrics: () => Promise<string>; contentType: string };
+}
+
+/** Serves metrics in the text format of Prometheus. @throws Error with a sentence when the port cannot be had */
+export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<void> {
   const server = createServer((request, response) => {
     if (request.url !== paths.metrics) return response.writeHead(404).end('not found');
     registry.metrics().then(
@@ -44,15 +51,18 @@ export function serveMetrics(
       () => response.writeHead(500).end('metrics could not be collected'),
     );
   });
-  return listenOn(server, port, 'metrics', host);
+  return serve(server, 'metrics', options);
 }
 
-function listenOn(server: Server, port: number, purpose: string, host?: string): Promise<Server> {
-  return new Promise((resolve, reject) => {
+async function serve(server: Server, purpose: string, { port, host, signal }: ServerOptions): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
       reject(new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error }));
     });
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => resolve(server));
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
   });
+  await aborted(signal);
+  server.close();
+  server.closeAllConnections();
 }

@@ -3,14 +3,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { startManager as start, writeCertificate } from '../sandbox/manager/manager.ts';
-import { freePorts } from '../sandbox/control-plane/processes.ts';
-import { validToken } from '../sandbox/testing/bench.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
-import { workloadOf } from '../sandbox/testing/workloads.ts';
-import { paths, workloads } from './contract.ts';
-import { issueAuthority, issueServing } from './tls/issue.ts';
+import { startManager as start, writeCertificate } from '../../sandbox/manager/manager.ts';
+import { freePorts } from '../../sandbox/control-plane/processes.ts';
+import { validToken } from '../../sandbox/testing/bench.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { paths, workloads } from '../contract.ts';
+import { issueAuthority, issueServing } from '../tls/issue.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {

@@ -1,0 +1,89 @@
+import type { Logger } from 'pino';
+import { lumigo as contract } from '../contract.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import { isNotFound } from '../kubernetes/errors.ts';
+import { listWatch } from '../kubernetes/list-watch.ts';
+import type { Transport } from '../kubernetes/transport.ts';
+import type { LumigoStore } from '../lumigo-store.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Runnable } from './runnable.ts';
+
+export interface LumigoWatchOptions {
+  readonly transport: Transport;
+  readonly lumigoes: LumigoStore;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** What broke this watch may have broken others for good, which do not say so. */
+  readonly onBroken: () => void;
+}
+
+type Listener = (namespace: string) => void;
+
+/** Keeps the store of Lumigo resources; every replica has one, since the webhook decides by it. */
+export class LumigoWatch implements Runnable {
+  readonly name = 'Lumigo resources';
+  /** All Lumigo resources were told once. */
+  readonly synced: Promise<void>;
+  /**
+   * As `synced`, or there is not even a definition of them: then there are none, and whoever installs the definition after the
+   * manager does not wait for it in vain. To take anything from anybody, wait for `synced`.
+   */
+  readonly known: Promise<void>;
+  readonly #options: LumigoWatchOptions;
+  readonly #listeners = new Set<Listener>();
+  #onSynced: () => void = () => undefined;
+  #onKnown: () => void = () => undefined;
+  #isKnown = false;
+
+  constructor(options: LumigoWatchOptions) {
+    this.#options = options;
+    this.synced = new Promise((resolve) => (this.#onSynced = resolve));
+    this.known = new Promise((resolve) => (this.#onKnown = resolve));
+    void this.known.then(() => (this.#isKnown = true));
+  }
+
+  unready = (): string[] => (this.#isKnown ? [] : ['the Lumigo resources are not read yet']);
+
+  /** Tells of each namespace whose Lumigo resources changed, until the signal is aborted. */
+  subscribe(listener: Listener, signal: AbortSignal): void {
+    this.#listeners.add(listener);
+    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+  }
+
+  run = async (signal: AbortSignal): Promise<void> => {
+    const { transport, lumigoes, metrics, logger, onBroken } = this.#options;
+    const watch = listWatch({
+      transport,
+      resource: contract,
+      signal,
+      logger,
+      onRestart: (cause, error) => {
+        metrics.watchRestarts.inc({ resource: contract.plural, cause });
+        if (isNotFound(error)) this.#onKnown();
+        if (cause !== 'ended') onBroken();
+      },
+      handler: {
+        upsert: (object, isListed) => {
+          const lumigo = object as unknown as LumigoResource;
+          if (lumigoes.upsert(lumigo, isListed)) this.#tell(lumigo.metadata.namespace);
+        },
+        delete: ({ namespace = '', uid }) => {
+          lumigoes.delete(namespace, uid);
+          this.#tell(namespace);
+        },
+        known: () => lumigoes.known(),
+      },
+    });
+    void watch.synced.then(() => {
+      // An end before the first list is no knowledge.
+      if (signal.aborted) return;
+      this.#onSynced();
+      this.#onKnown();
+    });
+    await watch.stopped;
+  };
+
+  #tell(namespace: string): void {
+    for (const listener of this.#listeners) listener(namespace);
+  }
+}

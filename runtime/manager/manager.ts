@@ -1,0 +1,90 @@
+import type { Logger } from 'pino';
+import { certificateStoreOf } from '../certificates.ts';
+import type { RuntimeConfig } from '../config.ts';
+import { connect, type ConnectOptions } from '../connection.ts';
+import { suffixes } from '../contract.ts';
+import { createClient } from '../kubernetes/client.ts';
+import { elect } from '../kubernetes/leader-election.ts';
+import { ownersOf } from '../kubernetes/owners.ts';
+import { createTransport, type Transport } from '../kubernetes/transport.ts';
+import { createLogger } from '../logging.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
+import { leaseOf } from '../uninstall/held-objects.ts';
+import { createParts } from './parts.ts';
+import { leadAll, listenable, runAll, type LeaderRunnable, type Runnable } from './runnable.ts';
+
+/** Connections for writes and reads; watches and the Lease have their own. */
+const WORK_SOCKETS = 16;
+
+/**
+ * Runs the manager until it is told to stop (SIGTERM, SIGINT): every replica answers the webhook, the one that holds the
+ * Lease reconciles. On the way out it hands the Lease over and answers what was begun.
+ */
+export async function runManager(config: RuntimeConfig, options: ConnectOptions): Promise<void> {
+  const logger = createLogger(config.logLevel);
+  const { signal } = stopSignal(logger);
+  const metrics = createMetrics();
+  const transport = createTransport(await connect(options, process.env), {
+    userAgent: `lumigo-operator/${config.version}`,
+    maxSockets: Math.max(WORK_SOCKETS, config.changesConcurrent),
+    onRequest: ({ verb, resource, code }) => metrics.apiRequests.inc({ verb, resource, code: String(code) }),
+    logger,
+  });
+  const certificates = certificateStoreOf(config, createClient(transport));
+  const parts = createParts({ config, transport, metrics, logger, certificates, stopping: signal });
+  const leading = election({ config, transport, metrics, logger }, parts.filter(isLeaders));
+  const everywhere = parts.filter((part): part is Runnable => !isLeaders(part));
+  logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
+  await runAll([...everywhere, leading], signal, logger);
+  transport.close();
+  logger.info({}, 'manager stopped');
+}
+
+const isLeaders = (part: Runnable | LeaderRunnable): part is LeaderRunnable => part.needsToLead === true;
+
+interface Running {
+  readonly config: RuntimeConfig;
+  readonly transport: Transport;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** Stands for election until the end, and runs what needs to lead whenever this replica is elected. */
+function election({ config, transport, metrics, logger }: Running, parts: readonly LeaderRunnable[]): Runnable {
+  const client = createClient(transport);
+  metrics.leader.set(0);
+  return {
+    name: 'leader election',
+    run: (signal) =>
+      elect({
+        client,
+        ...leaseOf(config),
+        owners: () => ownersOf(client, config.operatorNamespace, `${config.operatorName}${suffixes.manager}`),
+        identity: config.podName,
+        signal,
+        logger,
+        onStartedLeading: (term) => {
+          metrics.leader.set(1);
+          return leadAll(parts, term);
+        },
+        onStoppedLeading: () => metrics.leader.set(0),
+      }),
+  };
+}
+
+/** Aborted by the first SIGTERM or SIGINT; a second one ends the process at once, and so does a rejection that nobody handles. */
+function stopSignal(logger: Logger): AbortController {
+  const controller = listenable();
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(1);
+      logger.info({ signal: name }, 'stopping');
+      controller.abort();
+    });
+  process.on('unhandledRejection', (error) => {
+    // Nobody knows what is left undone: another process is to begin anew.
+    logger.fatal({ err: error }, 'a failure that nobody handles ends the manager');
+    process.exit(1);
+  });
+  return controller;
+}

@@ -1,0 +1,152 @@
+import type { Logger } from 'pino';
+import { aborted } from '../async/aborted.ts';
+import { certificateSource, type CertificateStore } from '../certificates.ts';
+import type { RuntimeConfig } from '../config.ts';
+import { CredentialCache } from '../credentials/cache.ts';
+import { createClient } from '../kubernetes/client.ts';
+import { within, type Transport } from '../kubernetes/transport.ts';
+import { LumigoStore } from '../lumigo-store.ts';
+import type { Metrics } from '../metrics.ts';
+import { createTelemetryProxy, secretReader } from '../telemetry.ts';
+import { whenEnded } from '../telemetry-proxy/collector.ts';
+import { configurationFile } from '../telemetry-proxy/files.ts';
+import { keepCertificates } from '../tls/keeper.ts';
+import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
+import { farewell } from '../uninstall/farewell.ts';
+import { serveAdmission, type Admission } from '../webhook/admission.ts';
+import { serveHealth, serveMetrics } from './health.ts';
+import { LumigoWatch } from './lumigo-watch.ts';
+import { Reconciling } from './reconciling.ts';
+import { listenable, type LeaderRunnable, type Runnable } from './runnable.ts';
+
+export interface PartsOptions {
+  readonly config: RuntimeConfig;
+  readonly transport: Transport;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly certificates: CertificateStore;
+  /** Aborted when the manager begins to stop. */
+  readonly stopping: AbortSignal;
+}
+
+/** The telemetry proxy is told to stop when the drain is over, as this process is; it takes a second or less. */
+const COLLECTOR_END_MS = 10_000;
+
+/**
+ * Everything that the manager runs. They start in this order and stop in the reverse one: first what the leader does, last what
+ * others ask this replica. The webhook answers until its drain is over, and knows the Lumigo resources for as long.
+ */
+export function createParts(options: PartsOptions): (Runnable | LeaderRunnable)[] {
+  const { config, transport, metrics, logger, certificates, stopping } = options;
+  const client = createClient(transport);
+  const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
+  const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
+  const telemetryStop = listenable();
+  const telemetry = createTelemetryProxy({
+    ...{ config, transport, lumigoes, credentials, metrics, logger },
+    signal: telemetryStop.signal,
+  });
+  const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger, onBroken: () => telemetry.renew() });
+  const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials });
+  const protectionNeeded = () => (lumigoes.isEmpty() ? reconciling.current?.isAnyInstrumented() : true);
+  let isPodEnding = false;
+  let admission: Admission | undefined;
+  const host = config.listenAddress === '' ? undefined : config.listenAddress;
+  const parts: (Runnable | LeaderRunnable)[] = [
+    {
+      name: 'metrics',
+      run: (signal) => serveMetrics({ port: config.metricsPort, host, registry: metrics.registry, signal }),
+    },
+    {
+      name: 'health',
+      run: (signal) =>
+        serveHealth({
+          port: config.healthPort,
+          host,
+          // The end of the drain is when this server goes, too.
+          drainMs: config.drainSeconds * 800,
+          onDrain: () => (isPodEnding = true),
+          unready: () => [...unready(parts), ...(stopping.aborted ? ['stopping'] : [])],
+          signal,
+        }),
+    },
+    {
+      name: 'end of the telemetry proxy',
+      run: async (signal) => {
+        await aborted(signal);
+        if (isPodEnding && (await whenEnded(configurationFile(config.telemetryProxyDirectory), COLLECTOR_END_MS)))
+          logger.warn({}, 'telemetry proxy did not stop and was ended');
+      },
+    },
+    {
+      name: 'clean-up at the end',
+      run: async (signal) => {
+        await aborted(signal);
+        const removalDeadlineMs = config.removalDeadlineSeconds * 1_000;
+        await farewell({ client, installed: config, removalDeadlineMs, logger });
+      },
+    },
+    lumigoWatch,
+    {
+      name: 'webhook',
+      unready: () => (admission?.hasCertificate() === true ? [] : ['there is no webhook certificate yet']),
+      run: async (signal) => {
+        const certificate = certificateSource(config, certificates);
+        admission = await serveAdmission({ config, lumigoes, metrics, logger, signal, certificate });
+        await aborted(signal);
+        await admission.close(config.drainSeconds);
+      },
+    },
+    { name: 'credentials', run: (signal) => credentials.run(signal) },
+    {
+      name: 'telemetry proxy',
+      unready: () => telemetry.unready(),
+      run: async (signal) => {
+        signal.addEventListener('abort', () => telemetryStop.abort(), { once: true });
+        lumigoWatch.subscribe(() => telemetry.changed(), signal);
+        credentials.onChange(() => telemetry.changed(), signal);
+        await telemetry.run(lumigoWatch.known);
+      },
+    },
+    {
+      name: 'certificate',
+      needsToLead: true,
+      run: async ({ signal }) => {
+        if (config.certificatesDirectory === '' && config.certificatesIssuer === 'operator')
+          await keepCertificates({ ...certificates, dnsName: config.webhookHost, logger, signal });
+      },
+    },
+    reconciling,
+    reconciling.probing,
+    {
+      name: 'protection of the clean-up',
+      needsToLead: true,
+      run: async ({ signal, fence }) => {
+        const bounded = within(transport, { signal, fence });
+        const protection = new CleanupProtection({
+          client: createClient(bounded),
+          ...{ transport, installed: config, needed: protectionNeeded, logger },
+        });
+        lumigoWatch.subscribe(() => protection.look(), signal);
+        reconciling.onInstrumented(() => protection.look(), signal);
+        await protection.run(signal);
+      },
+    },
+    {
+      name: 'collection of telemetry',
+      needsToLead: true,
+      run: async ({ signal }) => {
+        credentials.lead(true);
+        await lumigoWatch.synced;
+        if (!signal.aborted) telemetry.lead({ onProblem: (...seen) => reconciling.current?.onTelemetry(...seen) });
+        await aborted(signal);
+        telemetry.lead(undefined);
+        credentials.lead(false);
+      },
+    },
+  ];
+  return parts;
+}
+
+const unready = (parts: readonly (Runnable | LeaderRunnable)[]): string[] =>
+  parts.flatMap((part) => (part.needsToLead === true ? [] : (part.unready?.() ?? [])));

@@ -1,0 +1,102 @@
+import { eventReasons } from '../contract.ts';
+import { parseStamp } from '../injection/stamp.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
+import type { Change } from './change-workload.ts';
+import type { ObservedWorkload } from './observed.ts';
+
+export interface InstrumentationEvent {
+  readonly reason: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly message: string;
+  /** Identifies the change: an event with the same key is the same event, and is posted once. */
+  readonly key: string;
+}
+
+/** What was done to a workload, by the webhook or by the reconciler. `exceptions`: sentences on what was left out of it. */
+export function changed(
+  workload: ObservedWorkload,
+  policy: NamespacePolicy,
+  change: 'added' | 'updated' | 'removed',
+  exceptions: readonly string[] = [],
+): InstrumentationEvent {
+  const stamp = change === 'removed' ? undefined : parseStamp(workload.stamp);
+  const which = change === 'removed' ? (workload.instrumentedVersion ?? '') : (stamp?.at ?? '');
+  return {
+    reason: eventReasons[change],
+    type: 'Normal',
+    message: `Lumigo instrumentation ${change} (trigger: ${trigger(workload, policy, stamp?.by)})${exceptions.map((each) => `; ${each}`).join('')}`,
+    key: `${change}/${which}`,
+  };
+}
+
+/** A workload cannot be instrumented, or its instrumentation not be removed, as it stands. */
+export function cannot(
+  workload: ObservedWorkload,
+  policy: NamespacePolicy,
+  code: string,
+  message: string,
+): InstrumentationEvent {
+  const removes = policy.state === 'deleting' || policy.state === 'disabled' || policy.state === 'none';
+  const reason = removes ? eventReasons.cannotRemove : eventReasons.cannotAdd;
+  return {
+    reason,
+    type: 'Warning',
+    message: `${message} (trigger: ${trigger(workload, policy, 'controller')})`,
+    key: `${reason}/${code}/${policyAge(policy)}`,
+  };
+}
+
+/** The API server refused a change; the same refusal of the same generation is one event. */
+export function refused(
+  workload: ObservedWorkload,
+  policy: NamespacePolicy,
+  change: Change,
+  problem: string,
+): InstrumentationEvent {
+  const [reason, verb] = failures[change];
+  return {
+    reason,
+    type: 'Warning',
+    message: `Cannot ${verb} Lumigo instrumentation (trigger: ${trigger(workload, policy, 'controller')}): ${problem}`,
+    key: `${reason}/${workload.generation}/${problem}`,
+  };
+}
+
+/** Another writer has undone the last change, and it was made again. `nextMs`: how long the next undoing will be left alone. */
+export function contested(
+  workload: ObservedWorkload,
+  change: Change,
+  { repeats, nextMs }: { readonly repeats: number; readonly nextMs: number },
+): InstrumentationEvent {
+  const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
+  return {
+    reason: eventReasons.contested,
+    type: 'Warning',
+    message: `Another writer has put this workload back ${times} after Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'}; it was changed again. Should that be undone, too, nothing is done for ${inWords(nextMs)}: let that writer's changes pass through the webhook, or opt the workload out with the label lumigo.auto-trace: "false"`,
+    key: `${eventReasons.contested}/${workload.resourceVersion}`,
+  };
+}
+
+const inWords = (ms: number): string =>
+  ms < 60_000 ? `${ms / 1_000} seconds` : ms < 3_600_000 ? `${ms / 60_000} minutes` : `${ms / 3_600_000} hours`;
+
+const failures: Readonly<Record<Change, readonly [reason: string, verb: string]>> = {
+  added: [eventReasons.cannotAdd, 'add'],
+  updated: [eventReasons.cannotUpdate, 'update'],
+  none: [eventReasons.cannotUpdate, 'update'],
+  removed: [eventReasons.cannotRemove, 'remove'],
+};
+
+/** Tells one life of a policy from another, so that what cannot be done is told once in each. */
+export const policyAge = (policy: NamespacePolicy): string =>
+  policy.state === 'active' ? policy.createdAt : policy.state;
+
+function trigger(
+  { namespace }: ObservedWorkload,
+  policy: NamespacePolicy,
+  by: 'webhook' | 'controller' | undefined,
+): string {
+  const actor = by === 'webhook' ? 'injector webhook' : 'controller';
+  if ('lumigo' in policy) return `${actor}, acting on behalf of the '${namespace}/${policy.lumigo}' Lumigo resource`;
+  return `${actor}, acting on the workload's own labels`;
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { pino } from 'pino';
+import { workloads } from '../contract.ts';
+import type { NamespacePolicy, Workload } from '../injection/types.ts';
+import { Executor } from './executor.ts';
+import { Pacing } from './pacing.ts';
+import type { WorkloadChange } from './plan-workloads.ts';
+import { observeWorkload } from './workload-store.ts';
+
+const [kind] = workloads;
+const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+const change = (name: string, under: NamespacePolicy = policy): WorkloadChange => ({
+  workload: observeWorkload(kind, { namespace: 'shop', name, uid: name }),
+  policy: under,
+  reason: 'its Lumigo goes',
+});
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
+
+/** An executor over workloads in memory: what it lists and changes is written down, and each change takes until it is let go. */
+function executorOver(there: readonly string[], pace = { concurrent: 4, concurrentPerNamespace: 4, settleMs: 0 }) {
+  const stop = new AbortController();
+  const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
+  const gates: (() => void)[] = [];
+  const executor = new Executor({
+    pacing: new Pacing(pace),
+    logger: pino({ enabled: false }),
+    signal: stop.signal,
+    async *pages() {
+      log.listed += 1;
+      await turn();
+      const { apiVersion, kind: type } = kind;
+      yield there.map((name): Workload => ({ apiVersion, kind: type, metadata: { name } }));
+    },
+    change: async (planned, fresh) => {
+      log.changed.push(planned.workload.name);
+      log.under.push(planned.policy);
+      if (fresh !== undefined) log.fresh += 1;
+      await new Promise<void>((open) => gates.push(open));
+      return true;
+    },
+  });
+  const settle = async (): Promise<void> => {
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+  };
+  const letGo = async (): Promise<void> => {
+    for (const open of gates.splice(0)) open();
+    await settle();
+  };
+  return { executor, log, stop, settle, letGo };
+}
+
+describe('the executor', () => {
+  it('reads many workloads from one list and few one by one, each once', async () => {
+    const many = executorOver(names(12), { concurrent: 20, concurrentPerNamespace: 20, settleMs: 0 });
+    many.executor.plan(
+      'shop',
+      names(12).map((name) => change(name)),
+    );
+    await many.settle();
+    expect(many.log).toMatchObject({ listed: 1, fresh: 12, changed: names(12) });
+    const few = executorOver(names(2));
+    few.executor.plan(
+      'shop',
+      names(2).map((name) => change(name)),
+    );
+    await few.settle();
+    expect(few.log).toMatchObject({ listed: 0, fresh: 0, changed: names(2) });
+  });
+
+  it('has no more under way than there are places, and goes on as they become free', async () => {
+    const { executor, log, settle, letGo } = executorOver(names(6));
+    executor.plan(
+      'shop',
+      names(6).map((name) => change(name)),
+    );
+    await settle();
+    expect(log.changed).toHaveLength(4);
+    await letGo();
+    expect(log.changed).toHaveLength(6);
+  });
+
+  it('F1: makes what the latest plan says: another policy, and nothing that is not planned any more', async () => {
+    const { executor, log, settle, letGo } = executorOver(names(7));
+    executor.plan(
+      'shop',
+      names(7).map((name) => change(name)),
+    );
+    await settle();
+    const other: NamespacePolicy = { ...policy, remove: false };
+    executor.plan('shop', [change('app-5', other)]);
+    await letGo();
+    await letGo();
+    expect(log.changed).toEqual(['app-0', 'app-1', 'app-2', 'app-3', 'app-5']);
+    expect(log.under.at(-1)).toBe(other);
+  });
+
+  it('F2: begins nothing once its term is over', async () => {
+    const { executor, log, stop, settle, letGo } = executorOver(names(7));
+    executor.plan(
+      'shop',
+      names(7).map((name) => change(name)),
+    );
+    await settle();
+    stop.abort();
+    await letGo();
+    expect(log.changed).toHaveLength(4);
+  });
+});

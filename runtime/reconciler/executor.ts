@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { WorkloadKind } from '../contract.ts';
+import { describeError } from '../errors.ts';
+import type { Workload } from '../injection/types.ts';
+import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import type { Pacing } from './pacing.ts';
+import type { WorkloadChange } from './plan-workloads.ts';
+
+export interface ExecutorOptions {
+  readonly pacing: Pacing;
+  /** All workloads of a kind in a namespace, page by page. */
+  readonly pages: (kind: WorkloadKind, namespace: string) => AsyncIterable<readonly Workload[]>;
+  /** Makes one change, reading the workload first where no fresh copy is given; says whether anything was written. Never rejects. */
+  readonly change: (change: WorkloadChange, fresh: Workload | undefined) => Promise<boolean>;
+  readonly logger: Logger;
+  /** Nothing is begun once it is aborted. */
+  readonly signal: AbortSignal;
+}
+
+type ByName = Map<string, WorkloadChange>;
+
+/** From this many on, listing a namespace's workloads costs less than reading them one by one. */
+const WORTH_A_LIST = 8;
+const listBackoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
+
+/**
+ * Works off planned changes, a group (namespace and kind) at a time: many are read in pages, few one by one. It decides
+ * nothing: what waits is what the latest plan of the namespace says, and what comes of a change decides about the next plan.
+ */
+export class Executor {
+  readonly #options: ExecutorOptions;
+  /** By namespace and kind; a group stays for as long as it is worked off. */
+  readonly #groups = new Map<string, Map<WorkloadKind, ByName>>();
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  /** These and no others are to be made in the namespace from now on; those that are under way are not affected. */
+  plan(namespace: string, changes: readonly WorkloadChange[]): void {
+    const groups = this.#groups.get(namespace) ?? new Map<WorkloadKind, ByName>();
+    for (const waiting of groups.values()) waiting.clear();
+    for (const change of changes) {
+      const { kind, name } = change.workload;
+      const waiting = groups.get(kind);
+      if (waiting === undefined) this.#begin(namespace, kind, groups.set(kind, new Map([[name, change]])));
+      else waiting.set(name, change);
+    }
+    if (groups.size > 0) this.#groups.set(namespace, groups);
+  }
+
+  #begin(namespace: string, kind: WorkloadKind, groups: Map<WorkloadKind, ByName>): void {
+    const waiting = groups.get(kind) ?? new Map<string, WorkloadChange>();
+    // The next turn of the event loop: what is planned together is read together.
+    setImmediate(() => void this.#drain(waiting).then(() => this.#forget(namespace, kind)));
+  }
+
+  #forget(namespace: string, kind: WorkloadKind): void {
+    const groups = this.#groups.get(namespace);
+    groups?.delete(kind);
+    if (groups?.size === 0) this.#groups.delete(namespace);
+  }
+
+  async #drain(waiting: ByName): Promise<void> {
+    const { logger, signal } = this.#options;
+    for (let failures = 0; waiting.size > 0 && !signal.aborted;) {
+      const problem = await this.#workOff(waiting).then(() => undefined, describeError);
+      failures = problem === undefined ? 0 : failures + 1;
+      if (problem === undefined || signal.aborted) continue;
+      const [{ workload } = { workload: undefined }] = waiting.values();
+      const fields = { namespace: workload?.namespace, kind: workload?.kind.kind, problem };
+      logger.warn(fields, 'workloads cannot be listed');
+      await sleep(backoffMs(failures, listBackoff, Math.random()), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #workOff(waiting: ByName): Promise<void> {
+    const [first] = waiting.values();
+    if (first !== undefined && waiting.size >= WORTH_A_LIST) await this.#sweep(waiting, first.workload);
+    else for (const change of waiting.values()) await this.#admit(waiting, change, undefined);
+  }
+
+  async #sweep(waiting: ByName, { kind, namespace }: WorkloadChange['workload']): Promise<void> {
+    const asked = new Set(waiting.keys());
+    for await (const page of this.#options.pages(kind, namespace))
+      for (const workload of page) {
+        const change = waiting.get(workload.metadata.name ?? '');
+        if (change !== undefined) await this.#admit(waiting, change, workload);
+      }
+    // Not in the list: gone, or created since it began.
+    for (const name of asked) {
+      const change = waiting.get(name);
+      if (change !== undefined) await this.#admit(waiting, change, undefined);
+    }
+  }
+
+  /** Begins a change as soon as there is a place for it, if it is still planned then. */
+  async #admit(waiting: ByName, { workload: { name, namespace } }: WorkloadChange, fresh: Workload | undefined) {
+    const { pacing, signal, change } = this.#options;
+    const leave = await pacing.enter(namespace, signal);
+    const planned = waiting.get(name);
+    waiting.delete(name);
+    if (planned === undefined || signal.aborted) return leave(false);
+    void change(planned, fresh).then(leave);
+  }
+}

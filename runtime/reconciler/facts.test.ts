@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { workloads } from '../contract.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
+import type { ChangeResult } from './change-workload.ts';
+import { factsOf } from './facts.ts';
+import type { ObservedWorkload } from './observed.ts';
+
+const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+const other: NamespacePolicy = { ...policy, remove: false };
+const before: ObservedWorkload = {
+  ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
+  ...{ createdAt: '', label: undefined, stamp: undefined, deleting: false, settled: undefined, attempt: undefined },
+  ...{ failure: undefined, write: undefined, elsewhere: undefined, told: undefined, instrumentedVersion: undefined },
+};
+const decision = { action: 'none', code: 'up-to-date', message: '' } as const;
+const left: ChangeResult = { kind: 'left', metadata: {}, decision };
+const removal = {
+  action: 'remove',
+  workload: { apiVersion: '', kind: '', metadata: {} },
+  code: 'removed',
+  message: '',
+} as const;
+const written: ChangeResult = { kind: 'written', metadata: {}, change: 'removed', decision: removal, createdAt: '' };
+const refused: ChangeResult = { kind: 'failed', change: 'removed', problem: 'quota', isRefused: true };
+const unanswered: ChangeResult = { ...refused, problem: 'no answer', isRefused: false };
+
+const facts = (result: ChangeResult, more: Partial<Parameters<typeof factsOf>[0]> = {}) =>
+  factsOf({ before, policy, result, isCurrent: true, now: 1_000, random: 0, ...more });
+
+describe('what follows from a change', () => {
+  it('F1: it settles the workload under the policy that it was made for, if it is still what was seen', () => {
+    expect(facts(left).settled).toBe(policy);
+    expect(facts(written).settled).toBe(policy);
+    expect(facts(left, { isCurrent: false }).settled).toBeUndefined();
+    expect(facts({ kind: 'outdated' }).settled).toBeUndefined();
+  });
+
+  it('F3: only what the API server refused counts as refusing, from the first refusal on', () => {
+    expect(facts(unanswered).failure).toMatchObject({ count: 1, refusedSince: undefined, retryAt: 2_000 });
+    const first = facts(refused).failure;
+    expect(first).toMatchObject({ count: 1, refusedSince: 1_000 });
+    const again = { ...before, failure: first };
+    expect(facts(refused, { before: again, now: 9_000 }).failure).toMatchObject({ count: 2, refusedSince: 1_000 });
+    expect(facts(refused, { before: again, now: 9_000, policy: other }).failure).toMatchObject({ refusedSince: 9_000 });
+  });
+
+  it('F4: a write that follows upon its undoing is a repeat; one that was merely touched is not', () => {
+    const { write } = facts(written);
+    expect(write).toMatchObject({ at: 1_000, touchedAt: undefined, repeats: 0 });
+    const undone = { ...before, write: { policy, at: 1_000, touchedAt: 2_000, repeats: 0 } };
+    expect(facts(written, { before: undone, now: 12_000 }).write).toMatchObject({ at: 12_000, repeats: 1 });
+    expect(facts(left, { before: undone }).write).toMatchObject({ touchedAt: undefined, repeats: 0 });
+    const old = { ...before, write: { policy, at: 1_000, touchedAt: 700_000, repeats: 2 } };
+    expect(facts(written, { before: old, now: 700_001 }).write).toMatchObject({ repeats: 0 });
+  });
+
+  it('a success ends a series of failures', () => {
+    const failing = { ...before, failure: facts(refused).failure };
+    expect(facts(written, { before: failing }).failure).toBeUndefined();
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import { lumigo as contract, workloads } from '../contract.ts';
+import { policyOf } from '../injection/policy.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import type { ObservedLumigo, ObservedNamespace } from './observed-namespace.ts';
+import type { ObservedWorkload } from './observed.ts';
+import { planNamespace } from './plan-namespace.ts';
+
+const [deployment] = workloads;
+const stamp = 'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
+
+const lumigo = (more: object = {}, status: object = {}): LumigoResource => ({
+  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  metadata: {
+    ...{ namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1', generation: 1 },
+    creationTimestamp: '2026-01-02T00:00:00Z',
+    finalizers: [contract.finalizer],
+    ...more,
+  },
+  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
+  status,
+});
+const ready = {
+  conditions: [{ type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' }],
+};
+const going = { deletionTimestamp: '2026-01-03T00:00:00Z' };
+
+const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): ObservedLumigo => ({
+  ...{ resource, isBusy: false, failure: undefined, listed: [], dropsSecretVersion: false, statusAt: 0, ...more },
+});
+
+const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
+  ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
+  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, stamp: undefined, deleting: false, settled: undefined },
+  ...{ attempt: undefined, failure: undefined, write: undefined, elsewhere: undefined, told: undefined },
+  instrumentedVersion: undefined,
+  ...more,
+});
+const instrumented = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload =>
+  workload(name, { label: 'lumigo-operator.v1', stamp, instrumentedVersion: '9', ...more });
+const entry = (name: string) => ({
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, namespace: 'shop', resourceVersion: '9', uid: name },
+});
+
+function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedWorkload[] = []): ObservedNamespace {
+  const policy = policyOf(lumigoes.map(({ resource }) => resource));
+  return {
+    ...{ namespace: 'shop', policy, isLumigoGone: false, lumigoes, acting: lumigoes[0]?.resource.metadata.uid },
+    ...{ credential: { problem: undefined, version: '5' }, workloads: there },
+    ...{ webhook: undefined, telemetry: undefined, untold: 0 },
+  };
+}
+
+const DEADLINE_MS = 120_000;
+const plan = (seen: ObservedNamespace, ms = 0) =>
+  planNamespace(seen, { removalDeadlineMs: DEADLINE_MS }, { ms, iso: '2026-11-22T00:00:00Z' });
+const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoes.map((action) => action.do);
+const changes = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).changes.map((change) => change.workload.name);
+
+/** What of the acting Lumigo follows from what is seen, step by step through its life. */
+describe('a Lumigo', () => {
+  const cases: readonly [title: string, seen: ObservedNamespace, expected: readonly string[]][] = [
+    ['gets our finalizer first', observed([known(lumigo({ finalizers: [] }))]), ['add-finalizer']],
+    ['has the list of an earlier leader read', observed([known(lumigo(), { listed: undefined })]), ['adopt']],
+    ['is told what holds once its Secret was read', observed([known(lumigo())]), ['write-status']],
+    ['is left alone until then', { ...observed([known(lumigo())]), credential: undefined }, []],
+    ['is left alone while something is written to it', observed([known(lumigo(), { isBusy: true })]), []],
+    ['is given time after a failure', observed([known(lumigo(), { failure: { count: 1, retryAt: 9 } })]), []],
+    ['goes when nothing of it is left', observed([known(lumigo(going))]), ['remove-finalizer']],
+    [
+      'stays while workloads have to be changed',
+      observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]),
+      ['write-status'],
+    ],
+    [
+      'that another one outlives goes at once',
+      { ...observed([known(lumigo()), known(lumigo({ ...going, uid: 'm' }))]), credential: undefined },
+      ['remove-finalizer'],
+    ],
+    [
+      'stays until everything is told: its list tells the next leader what is not',
+      { ...observed([known(lumigo(going))]), untold: 3 },
+      ['write-status'],
+    ],
+  ];
+  it.each(cases)('%s', (_title, seen, expected) => expect(actions(seen)).toEqual(expected));
+
+  it('F3: does not go while a workload merely waits for its turn, however long that takes', () => {
+    const seen = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
+    expect(actions(seen, 100 * DEADLINE_MS)).not.toContain('remove-finalizer');
+    expect(changes(seen, 100 * DEADLINE_MS)).toEqual(['a']);
+  });
+
+  it('F3: goes when all that is left has refused for longer than the deadline, and wakes for that moment', () => {
+    const seen = observed([known(lumigo(going), { listed: [entry('a')] })]);
+    const failure = { policy: seen.policy, count: 9, refusedSince: 0, retryAt: 10 * DEADLINE_MS, problem: 'no' };
+    const refusing = { ...seen, workloads: [instrumented('a', { failure })] };
+    expect(actions(refusing, DEADLINE_MS - 1)).not.toContain('remove-finalizer');
+    const { lumigoes } = plan(refusing, DEADLINE_MS);
+    expect(lumigoes).toMatchObject([{ do: 'remove-finalizer', leftBehind: [{ name: 'a' }] }]);
+    const unanswered = {
+      ...seen,
+      workloads: [instrumented('a', { failure: { ...failure, refusedSince: undefined } })],
+    };
+    expect(actions(unanswered, 100 * DEADLINE_MS)).not.toContain('remove-finalizer');
+  });
+
+  it('F3: shows the progress of a removal', () => {
+    const seen = observed(
+      [known(lumigo(going), { listed: [entry('a'), entry('b')] })],
+      [instrumented('a'), instrumented('b')],
+    );
+    const [action] = plan(seen).lumigoes;
+    expect(JSON.stringify(action)).toContain('This Lumigo is being deleted; 2 workloads wait for a change');
+  });
+
+  it('has its status written once, also where an earlier definition does not keep all of it', () => {
+    const [first] = plan(observed([known(lumigo())])).lumigoes;
+    const status = first?.do === 'write-status' ? first.status : {};
+    const { secretVersion: _dropped, ...kept } = status;
+    expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);
+    expect(actions(observed([known(lumigo({}, kept), { dropsSecretVersion: true })]))).toEqual([]);
+  });
+
+  it('F10: says that injections send to another installation', () => {
+    const away = instrumented('a', { elsewhere: 'http://old' });
+    const seen = observed([known(lumigo({}, ready), { listed: [entry('a')] })]);
+    const [action] = plan({ ...seen, workloads: [{ ...away, settled: seen.policy }] }).lumigoes;
+    expect(JSON.stringify(action)).toContain('"reason":"OtherEndpoint"');
+  });
+});
+
+describe('the workloads of a namespace', () => {
+  it('are not touched before the list of an earlier leader is read', () => {
+    const there = [workload('a')];
+    expect(changes(observed([known(lumigo({}, ready), { listed: undefined })], there))).toEqual([]);
+    expect(changes(observed([known(lumigo({}, ready))], there))).toEqual(['a']);
+  });
+
+  it('are not taken out before the list says what is instrumented: a removal leaves no other trace to tell of', () => {
+    const there = [instrumented('a')];
+    const unlisted = observed([known(lumigo(going))], there);
+    expect(changes(unlisted)).toEqual([]);
+    expect(plan(unlisted).lumigoes).toMatchObject([{ do: 'write-status', withList: true }]);
+    expect(changes(observed([known(lumigo(going), { listed: [entry('a')] })], there))).toEqual(['a']);
+  });
+
+  it('have the API server asked whether their Lumigo is gone before anything is taken from them', () => {
+    const orphaned = observed([], [instrumented('a')]);
+    expect(plan(orphaned)).toMatchObject({ changes: [], confirmGone: true, wakeAt: 10_000 });
+    expect(changes({ ...orphaned, isLumigoGone: true })).toEqual(['a']);
+  });
+
+  it('the same is planned from the same', () => {
+    const seen = observed([known(lumigo({}, ready))], [workload('a'), instrumented('b')]);
+    expect(plan(seen)).toEqual(plan(seen));
+  });
+});

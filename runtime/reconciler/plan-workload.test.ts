@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals';
+import { workloads } from '../contract.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
+import type { ObservedWorkload } from './observed.ts';
+import { contestDelayMs, planWorkload, type WorkloadStep } from './plan-workload.ts';
+
+const [deployment] = workloads;
+const job = workloads[5];
+const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
+const stamp = 'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
+
+const active: NamespacePolicy = {
+  ...{ state: 'active', lumigo: 'lumigo', tracing, injectExisting: true, remove: true },
+  createdAt: '2026-01-02T00:00:00Z',
+};
+const changed: NamespacePolicy = { ...active, tracing: { ...tracing, logs: true } };
+const newOnly: NamespacePolicy = { ...active, injectExisting: false };
+const disabled: NamespacePolicy = { state: 'disabled', lumigo: 'lumigo', remove: true };
+const inactive: NamespacePolicy = { state: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' };
+const deleting: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+const none: NamespacePolicy = { state: 'none' };
+const excluded: NamespacePolicy = { state: 'excluded' };
+
+const plain: ObservedWorkload = {
+  ...{ kind: deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
+  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, stamp: undefined, deleting: false, settled: undefined },
+  ...{ attempt: undefined, failure: undefined, write: undefined, elsewhere: undefined, told: undefined },
+  instrumentedVersion: undefined,
+};
+const ours = { ...plain, label: 'lumigo-operator.v1.0.0', stamp };
+const kept = { ...ours, stamp: `${stamp} keep` };
+const optedIn = { ...plain, label: 'true' };
+const optedInAndDone = { ...ours, stamp: `${stamp} label=true` };
+const failure = { policy: active, count: 3, refusedSince: 0, retryAt: 5_000, problem: 'quota' };
+const undone = { policy: active, at: 1_000, touchedAt: 2_000, repeats: 0 };
+const MINUTE = 60_000;
+
+/** What is seen, under which policy, at what time: and what is done. */
+const cases: readonly [
+  title: string,
+  workload: ObservedWorkload,
+  policy: NamespacePolicy,
+  step: WorkloadStep['do'],
+  more?: { readonly now?: number; readonly isLumigoGone?: boolean; readonly until?: number },
+][] = [
+  ['is injected where a Lumigo covers it', plain, active, 'change'],
+  ['is left where it is older than a Lumigo that leaves such alone', plain, newOnly, 'nothing'],
+  ['is injected where it is younger than that Lumigo', { ...plain, createdAt: '2026-02-01' }, newOnly, 'change'],
+  ['is left while it is being deleted', { ...plain, deleting: true }, active, 'nothing'],
+  ['is left where injection is switched off', plain, disabled, 'nothing'],
+  ['is left while the Lumigo is not active', plain, inactive, 'nothing'],
+  ['is left where no Lumigo is', plain, none, 'nothing'],
+  ['is left in a namespace that is never instrumented', plain, excluded, 'nothing'],
+  ['is looked at where it is instrumented: the injection may be broken', ours, active, 'change'],
+  ['keeps its injection while the Lumigo is not active', ours, inactive, 'nothing'],
+  ['loses its injection where it is switched off', ours, disabled, 'change'],
+  ['loses its injection when the Lumigo goes', ours, deleting, 'change'],
+  ['keeps its injection in a namespace that is excluded by now', ours, excluded, 'nothing'],
+  ['opts out by its label', { ...plain, label: 'False' }, active, 'change'],
+  ['opts out by its label where there is no Lumigo either', { ...ours, label: 'false' }, none, 'change'],
+  ['opts in by its label where there is no Lumigo', optedIn, none, 'change'],
+  ['is looked at again where it opted in and is instrumented', optedInAndDone, none, 'change'],
+  ['waits until it is sure that its Lumigo is gone', ours, none, 'confirm'],
+  ['F3: loses its injection that a Lumigo has left behind', ours, none, 'change', { isLumigoGone: true }],
+  ['keeps an injection that is to stay', kept, none, 'nothing', { isLumigoGone: true }],
+  [
+    'keeps an injection of the original operator',
+    { ...ours, stamp: undefined },
+    none,
+    'nothing',
+    { isLumigoGone: true },
+  ],
+  ['that is a Job is told of where it cannot be injected any more', { ...plain, kind: job }, active, 'change'],
+  ['that is an instrumented Job stays as it is', { ...ours, kind: job }, active, 'nothing'],
+  ['is done with once a look has found nothing to do', { ...ours, settled: active }, active, 'nothing'],
+  [
+    'F1: is not done with under another policy than it was settled under',
+    { ...ours, settled: active },
+    changed,
+    'change',
+  ],
+  ['is not planned twice', { ...plain, attempt: { policy: active, stamp: undefined } }, active, 'wait'],
+  [
+    'F1: that is being changed under another policy is planned once that has ended',
+    { ...ours, attempt: { policy: active, stamp } },
+    changed,
+    'wait',
+  ],
+  ['that failed is given time', { ...plain, failure }, active, 'wait', { now: 4_999, until: 5_000 }],
+  ['that failed is tried again', { ...plain, failure }, active, 'change', { now: 5_000 }],
+  ['that failed is tried at once under another policy', { ...plain, failure }, changed, 'change', { now: 0 }],
+  [
+    'F4: that another writer put back is given ten seconds',
+    { ...plain, write: undone },
+    active,
+    'wait',
+    { now: 3_000, until: 12_000 },
+  ],
+  [
+    'F4: put back twice, it is given a minute',
+    { ...plain, write: { ...undone, repeats: 1 } },
+    active,
+    'wait',
+    { now: 3_000, until: 2_000 + MINUTE },
+  ],
+  [
+    'F4: put back three times, it is given an hour',
+    { ...plain, write: { ...undone, repeats: 2 } },
+    active,
+    'wait',
+    { now: 3_000, until: 2_000 + 60 * MINUTE },
+  ],
+  [
+    'that lived for ten minutes is changed at once',
+    { ...plain, write: { ...undone, touchedAt: 11 * MINUTE } },
+    active,
+    'change',
+    { now: 11 * MINUTE },
+  ],
+  [
+    'that was put back is changed at once for another policy',
+    { ...plain, write: undone },
+    changed,
+    'change',
+    { now: 3_000 },
+  ],
+];
+
+describe('a workload', () => {
+  it.each(cases)('%s', (_title, workload, policy, expected, { now = 0, isLumigoGone = false, until } = {}) => {
+    const step = planWorkload(workload, { policy, isLumigoGone }, now);
+    expect(step).toMatchObject(until === undefined ? { do: expected } : { do: expected, until });
+    expect(step.reason).not.toBe('');
+  });
+
+  it('F4: is written at most three times in ten minutes and five times in a day, whatever another writer does', () => {
+    const writes: number[] = [];
+    for (let at = 0, repeats = 0; at < 24 * 60 * MINUTE; repeats += 1) {
+      writes.push(at);
+      at += 1_000 + contestDelayMs(repeats);
+    }
+    expect(writes.filter((at) => at < 10 * MINUTE)).toHaveLength(3);
+    expect(writes).toHaveLength(5);
+  });
+});

@@ -1,0 +1,113 @@
+import { labels } from '../contract.ts';
+import { optedOut } from '../injection/label.ts';
+import { parseStamp, type Stamp } from '../injection/stamp.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
+import { isInstrumented, type ObservedWorkload, type Write } from './observed.ts';
+
+/** What holds around a workload. */
+export interface Situation {
+  /** The namespace's policy; the same object for as long as it says the same. */
+  readonly policy: NamespacePolicy;
+  /** The API server itself was asked, and there is no Lumigo here: a watch may merely be late. */
+  readonly isLumigoGone: boolean;
+}
+
+/** `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. Each with its reason. */
+export type WorkloadStep =
+  | { readonly do: 'change' | 'confirm' | 'nothing'; readonly reason: string }
+  /** `until`: when to look again, by the monotonic clock; left out: when the change that is under way has ended. */
+  | { readonly do: 'wait'; readonly reason: string; readonly until?: number };
+
+/** A change that another writer undoes sooner than this was undone because of it; later, it had a life of its own. */
+const CONTESTED_MS = 10 * 60_000;
+/**
+ * How long a change that was undone is left undone, the first time and every further time in a row: at most three writes of
+ * one workload in any ten minutes, five in the first day, and one a day from then on. Each is a rollout, and so is its undoing.
+ */
+const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
+
+/**
+ * What is to be done about one workload, from its metadata alone. It errs towards reading the whole object, where `decide`
+ * has the last word; a look that found nothing to do settles the workload until it, or the policy, changes.
+ */
+export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
+  const { policy } = situation;
+  if (workload.deleting) return { do: 'nothing', reason: 'it is being deleted' };
+  if (workload.settled === policy) return { do: 'nothing', reason: 'it is as it should be' };
+  if (workload.attempt !== undefined) return { do: 'wait', reason: 'it is being changed' };
+  const cause = causeFor(workload, situation);
+  if (cause.do === 'nothing') return cause;
+  const { failure } = workload;
+  if (failure?.policy === policy && failure.retryAt > now)
+    return { do: 'wait', reason: `tried again after: ${failure.problem}`, until: failure.retryAt };
+  const calmAt = contestedUntil(workload, policy);
+  if (calmAt > now)
+    return { do: 'wait', reason: 'another writer undid the last change; it is given time', until: calmAt };
+  return cause;
+}
+
+/** Whether a workload may need a change at all, and why. */
+function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situation): WorkloadStep {
+  const { kind } = workload;
+  if (policy.state === 'excluded') return { do: 'nothing', reason: 'its namespace is never instrumented' };
+  if (optsOut(workload))
+    return kind.mutable
+      ? { do: 'change', reason: 'it opts out by its label' }
+      : { do: 'nothing', reason: 'it opts out by its label, and cannot change' };
+  const touched = isInstrumented(workload) || workload.stamp !== undefined;
+  if (policy.state === 'none') return causeAlone(workload, touched, isLumigoGone);
+  return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
+}
+
+function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
+  if (policy.state !== 'active') return { do: 'nothing', reason: 'no Lumigo of its namespace is active' };
+  if (policy.injectExisting || createdAt > policy.createdAt)
+    return { do: 'change', reason: `the Lumigo '${policy.lumigo}' covers it` };
+  return { do: 'nothing', reason: 'it is older than its Lumigo, which leaves such as they are' };
+}
+
+function causeToRenew({ kind }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
+  if (policy.state === 'inactive') return { do: 'nothing', reason: 'its Lumigo is not active; the injection stays' };
+  if (policy.state === 'active' && !kind.mutable) return { do: 'nothing', reason: 'it cannot change' };
+  const reasons = {
+    active: 'its injection is checked',
+    disabled: 'injection is switched off',
+    deleting: 'its Lumigo goes',
+  };
+  return { do: 'change', reason: policy.state in reasons ? reasons[policy.state as keyof typeof reasons] : '' };
+}
+
+/** Where there is no Lumigo: who asks for itself by its label, and what a Lumigo that is gone has left behind. */
+function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: boolean): WorkloadStep {
+  const { kind, label } = workload;
+  const stamp = parseStamp(workload.stamp);
+  const own = isInstrumented(workload) ? stamp?.userLabel : label;
+  const canChange = kind.mutable || !touched;
+  if (own?.toLowerCase() === 'true' && canChange) return { do: 'change', reason: 'it asks for itself by its label' };
+  if (isToStay(stamp, own) || !canChange) return { do: 'nothing', reason: 'there is no Lumigo in its namespace' };
+  return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo is gone' };
+}
+
+/** Nobody but its Lumigo brought the injection, and did not say that it stays: then it goes with it. */
+const isToStay = (stamp: Stamp | undefined, own: string | undefined): boolean =>
+  stamp === undefined || stamp.keep === true || own?.toLowerCase() === 'true';
+
+const optsOut = ({ label }: ObservedWorkload): boolean =>
+  optedOut({ labels: label === undefined ? {} : { [labels.autoTrace]: label } });
+
+/** Whether somebody undid the last change so soon that it was because of it. */
+export const isContested = (workload: ObservedWorkload, policy: NamespacePolicy): boolean =>
+  workload.write?.policy === policy && wasUndone(workload.write);
+
+/** A write of which only the undoing was seen may be told from one that lived. */
+export const wasUndone = ({ at, touchedAt }: Write): boolean =>
+  touchedAt !== undefined && touchedAt - at < CONTESTED_MS;
+
+function contestedUntil({ write }: ObservedWorkload, policy: NamespacePolicy): number {
+  if (write?.touchedAt === undefined || write.policy !== policy || !wasUndone(write)) return 0;
+  return write.touchedAt + contestDelayMs(write.repeats);
+}
+
+/** How long to wait after a change that was undone, the `repeats`-th time in a row (0: the first). */
+export const contestDelayMs = (repeats: number): number =>
+  contestDelaysMs[Math.min(repeats, contestDelaysMs.length - 1)] ?? 0;

@@ -1,0 +1,236 @@
+import type { Logger } from 'pino';
+import { isDeepStrictEqual } from 'node:util';
+import { eventReasons, type WorkloadKind } from '../contract.ts';
+import type { InjectorSettings, LumigoResource, Metadata } from '../injection/types.ts';
+import type { LumigoStore } from '../lumigo-store.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Problem } from '../problem.ts';
+import type { ReconcilerApi } from './api.ts';
+import type { EventQueue } from './event-queue.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { Executor } from './executor.ts';
+import { LumigoWriter } from './lumigo-writer.ts';
+import { Pacing, type Pace } from './pacing.ts';
+import type { ObservedCredential } from './observed-namespace.ts';
+import { planNamespace } from './plan-namespace.ts';
+import { Planner } from './planner.ts';
+import { WorkloadChanger } from './workload-changer.ts';
+import { WorkloadStore } from './workload-store.ts';
+
+export interface ReconcilerOptions {
+  readonly api: ReconcilerApi;
+  readonly lumigoes: LumigoStore;
+  /** What is known of the token of the Lumigo that acts in a namespace; undefined until its Secret was read. */
+  readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
+  readonly injector: InjectorSettings;
+  readonly renew: boolean;
+  readonly pace: Pace;
+  readonly removalDeadlineMs: number;
+  readonly events: EventQueue;
+  /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
+  readonly onInstrumented: () => void;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** The term's: once it is aborted nothing is begun any more. */
+  readonly signal: AbortSignal;
+  /** What is stamped before this time (ISO 8601) was told by an earlier leader. */
+  readonly since: string;
+}
+
+/** What a watch of workloads tells; a list also shows what is older than what is known. */
+export interface WorkloadHandler {
+  readonly upsert: (object: { metadata: Metadata }, isListed: boolean) => void;
+  readonly delete: (identity: { namespace: string; name: string; uid: string }) => void;
+  readonly known: () => Iterable<{ namespace: string; name: string; uid: string }>;
+}
+
+/** A failure of all is told to some, as an event; the condition tells everybody. */
+const TOLD = 20;
+/** What the API server said of a namespace's Lumigo resources is believed for so long. */
+const GONE_MS = 5_000;
+
+/**
+ * The reconciler, for one term of this replica's leadership: what is seen is noted, each namespace that it concerns is planned
+ * anew (plan-namespace.ts), the plan is worked off (executor.ts), and what came of it is noted in turn. Nothing else decides.
+ */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #store: WorkloadStore;
+  readonly #recorder: EventRecorder;
+  readonly #planner: Planner;
+  readonly #executor: Executor;
+  readonly #writer: LumigoWriter;
+  /** When the API server last said that a namespace has no Lumigo. */
+  readonly #goneAt = new Map<string, number>();
+  #webhook: Problem | 'reachable' | undefined;
+  #telemetry: Problem | 'working' | undefined;
+  #wasAnyInstrumented = false;
+  #begun = false;
+
+  constructor(options: ReconcilerOptions) {
+    const { api, lumigoes, signal, logger, events, metrics } = options;
+    const onChange = (namespace: string): void => this.look(namespace);
+    this.#options = options;
+    const store = (this.#store = new WorkloadStore(() => performance.now()));
+    this.#recorder = new EventRecorder({
+      since: options.since,
+      onTold: (workload, told) => void store.note(workload, { told }),
+      post: (workload, event) => {
+        const { namespace, uid } = workload;
+        events.add({
+          namespace,
+          uid,
+          reason: event.reason,
+          key: event.key,
+          post: (api) => api.postEvent(workload, event),
+        });
+      },
+    });
+    const changer = new WorkloadChanger({ ...options, store, recorder: this.#recorder, onChange });
+    this.#writer = new LumigoWriter({
+      api,
+      lumigoes,
+      logger,
+      signal,
+      onChange,
+      onListed: (...found) => this.#adopt(...found),
+    });
+    this.#executor = new Executor({
+      pacing: new Pacing(options.pace),
+      pages: api.pages,
+      change: (change, fresh) => changer.change(change, fresh),
+      logger,
+      signal,
+    });
+    this.#planner = new Planner({ plan: (namespace) => this.#plan(namespace), signal });
+    signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
+  }
+
+  /** What a watch of this kind tells. */
+  handler(kind: WorkloadKind): WorkloadHandler {
+    return {
+      upsert: ({ metadata }, isListed) => this.#see(kind, metadata, isListed),
+      delete: ({ namespace, name, uid }) => {
+        if (this.#store.delete(kind, namespace, name, uid) !== undefined) this.look(namespace);
+      },
+      known: () => this.#store.known(kind),
+    };
+  }
+
+  /** All workloads and all Lumigo resources are known: a half-filled store would look like missing ones. */
+  begin(): void {
+    this.#begun = true;
+    this.#options.logger.info({ workloads: this.#store.size }, 'reconciler ready');
+    for (const namespace of this.#store.namespaces()) {
+      const policy = this.#options.lumigoes.policy(namespace);
+      for (const workload of this.#store.in(namespace)) this.#recorder.stamped(workload, policy);
+    }
+    for (const namespace of new Set([...this.#store.namespaces(), ...this.#options.lumigoes.namespaces()]))
+      this.look(namespace);
+    this.#options.onInstrumented();
+  }
+
+  /** Something of a namespace changed, or of what decides about it. */
+  look(namespace: string): void {
+    if (this.#begun) this.#planner.request(namespace);
+  }
+
+  /** The API server reaches the webhook, or does not: then why. */
+  onWebhook(webhook: Problem | 'reachable'): void {
+    const { logger } = this.#options;
+    if (isDeepStrictEqual(webhook, this.#webhook)) return;
+    if (webhook !== 'reachable')
+      logger.warn({ reason: webhook.reason, problem: webhook.message }, 'webhook not reachable');
+    this.#webhook = webhook;
+    this.#lookAtLumigoes();
+  }
+
+  /** The telemetry proxy collects as it should, or does not: then why, and for which Lumigo resources. */
+  onTelemetry(telemetry: Problem | 'working', affected: readonly LumigoResource[]): void {
+    if (isDeepStrictEqual(telemetry, this.#telemetry)) return;
+    this.#telemetry = telemetry;
+    this.#lookAtLumigoes();
+    if (telemetry === 'working') return;
+    const { events } = this.#options;
+    const event = { reason: eventReasons.telemetryFailed, message: telemetry.message, key: new Date().toISOString() };
+    for (const lumigo of affected.slice(0, TOLD)) {
+      const { namespace, uid } = lumigo.metadata;
+      events.add({ ...event, namespace, uid, post: (api) => api.postLumigoEvent(lumigo, event) });
+    }
+  }
+
+  #lookAtLumigoes(): void {
+    for (const namespace of this.#options.lumigoes.namespaces()) this.look(namespace);
+  }
+
+  /** Whether any workload of the cluster is instrumented; undefined until all are known. */
+  isAnyInstrumented(): boolean | undefined {
+    return this.#begun ? this.#store.instrumented > 0 : undefined;
+  }
+
+  #see(kind: WorkloadKind, metadata: Metadata, isListed: boolean): void {
+    const seen = this.#store.upsert(kind, metadata, isListed);
+    if (seen === undefined || !seen.changed || !this.#begun) return;
+    const { workload, before } = seen;
+    const isEcho = before?.attempt !== undefined && before.attempt.stamp === workload.stamp;
+    if (!isEcho) this.#recorder.seen(workload, before, this.#options.lumigoes.policy(workload.namespace));
+    this.look(workload.namespace);
+  }
+
+  /** One plan of a namespace, and everything that it asks for begun; returns when to plan again if nothing is seen before. */
+  #plan(namespace: string): number {
+    const { lumigoes, removalDeadlineMs, metrics, credential } = this.#options;
+    const acting = lumigoes.acting(namespace);
+    const plan = planNamespace(
+      {
+        namespace,
+        policy: lumigoes.policy(namespace),
+        isLumigoGone: (this.#goneAt.get(namespace) ?? -Infinity) + GONE_MS > performance.now(),
+        lumigoes: lumigoes.in(namespace).map((lumigo) => this.#writer.observe(lumigo)),
+        acting: acting?.metadata.uid,
+        credential: credential(namespace, acting),
+        workloads: { [Symbol.iterator]: () => this.#store.in(namespace)[Symbol.iterator]() },
+        webhook: this.#webhook,
+        telemetry: this.#telemetry,
+        untold: this.#options.events.pending(namespace),
+      },
+      { removalDeadlineMs },
+      { ms: performance.now(), iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
+    );
+    this.#executor.plan(namespace, plan.changes);
+    for (const action of plan.lumigoes) this.#writer.act(action);
+    if (plan.confirmGone) this.#confirm(namespace);
+    if (plan.progress.pending === 0) metrics.pendingChanges.remove({ namespace });
+    else metrics.pendingChanges.set({ namespace }, plan.progress.pending);
+    if (this.#wasAnyInstrumented !== this.#store.instrumented > 0) {
+      this.#wasAnyInstrumented = !this.#wasAnyInstrumented;
+      this.#options.onInstrumented();
+    }
+    return plan.wakeAt;
+  }
+
+  /** Asks the API server itself whether there is no Lumigo: a watch may be late. */
+  #confirm(namespace: string): void {
+    const { api, lumigoes, signal } = this.#options;
+    void api.hasLumigo(namespace).then(
+      (has) => {
+        if (has || signal.aborted || lumigoes.in(namespace).length > 0) return;
+        this.#goneAt.set(namespace, performance.now());
+        this.#planner.request(namespace);
+      },
+      () => undefined,
+    );
+  }
+
+  /** What an earlier leader listed: since when each workload is instrumented, and what it did not get to tell. */
+  #adopt(lumigo: LumigoResource, listed: ReadonlyMap<string, string>): void {
+    const { namespace } = lumigo.metadata;
+    for (const workload of this.#store.in(namespace)) {
+      const instrumentedVersion = listed.get(workload.uid);
+      if (instrumentedVersion === undefined) continue;
+      const noted = this.#store.note(workload, { instrumentedVersion });
+      if (noted !== undefined && noted.stamp === undefined && noted.label === undefined)
+        this.#recorder.removed(noted, this.#options.lumigoes.policy(namespace));
+    }
+  }
+}
