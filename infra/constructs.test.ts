@@ -85,6 +85,13 @@ describe('the pods of the operator', () => {
       expect(container.resources).toMatchObject(resources);
   });
 
+  it('F12: keep their heap to a part of the memory limit, and know how long the API server waits for them', () => {
+    const { env } = podOf(withSettings({ webhook: { timeoutSeconds: 2 } })).spec.containers[0];
+    // The image's own command line says which part (runtime-environment.cluster.test.ts).
+    expect(JSON.stringify(env)).not.toContain('old-space');
+    expect(env).toContainEqual({ name: 'LUMIGO_WEBHOOK_TIMEOUT_SECONDS', value: '2' });
+  });
+
   it('log at debug level where the settings say so', () => {
     const env = podOf(withSettings({ debug: { enabled: true } })).spec.containers[0].env;
     expect(env).toContainEqual({ name: 'LUMIGO_LOG_LEVEL', value: 'debug' });

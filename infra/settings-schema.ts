@@ -56,7 +56,7 @@ const controllerManager = section({
     ),
     resources: opaqueMap()
       .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } })
-      .describe('Requests and limits of the manager container.'),
+      .describe('Requests and limits of the manager container. Its heap takes 60 % of the memory limit.'),
   }),
   telemetryProxy: section({
     image: image(

@@ -30,6 +30,10 @@ const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
   return `${verb} ${subresource === undefined ? resource : `${resource}/${subresource}`}.${apiGroup}`;
 };
 
+/** A server that cannot stream a list (before Kubernetes 1.32) is asked for it before the watch. */
+const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
+  permission.startsWith('list ') && used.has(permission.replace('list ', 'watch '));
+
 /** Has the operator make another one in its place. */
 async function breakCertificate(): Promise<void> {
   const { name, namespace } = operator.installation.settings;
@@ -114,7 +118,7 @@ describe('the permissions of the operator', () => {
     // The Lease is renewed every five seconds; all else has been asked for by now.
     await eventually(() => {
       const used = new Set(ownRequests().map(asked));
-      expect(all.filter((permission) => !used.has(permission))).toEqual([]);
+      expect(all.filter((permission) => !used.has(permission) && !isFallback(permission, used))).toEqual([]);
     });
   });
 });

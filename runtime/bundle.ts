@@ -1,18 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { build } from 'esbuild';
+import { dirname } from 'node:path';
+import { build, type Plugin } from 'esbuild';
 
 /** Where the one file that the operator's image runs is written. */
 export const bundlePath = 'dist/runtime/main.js';
 
 /**
  * Bundles the runtime into one file (and lazily loaded chunks beside it), so that the image holds no node_modules and a
- * process starts in a fraction of a second. CommonJS dependencies get a `require` of their own.
+ * process starts in a fraction of a second. CommonJS dependencies get a `require` of their own. A plugin makes another
+ * release of it.
  */
-export async function bundle(): Promise<void> {
+export async function bundle(to = bundlePath, plugin?: Plugin): Promise<void> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   await build({
     entryPoints: { main: 'runtime/main.ts' },
-    outdir: 'dist/runtime',
+    outdir: dirname(to),
+    plugins: plugin === undefined ? [] : [plugin],
     bundle: true,
     splitting: true,
     format: 'esm',

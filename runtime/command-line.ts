@@ -7,7 +7,7 @@ import { assumedPolicy, preview } from './insight/preview.ts';
 import { createClient, type Client } from './kubernetes/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
 import { createTransport } from './kubernetes/transport.ts';
-import { runManager } from './manager.ts';
+import { runManager } from './manager/manager.ts';
 import { prepareTelemetryProxy } from './telemetry.ts';
 import { findInstalled } from './uninstall/find-installed.ts';
 import { leaseOf, type Installed } from './uninstall/held-objects.ts';
@@ -28,6 +28,7 @@ export interface Surroundings {
 interface Flags extends ConnectOptions {
   readonly uninstall?: boolean;
   readonly deadline: number;
+  readonly leaveRefusing?: boolean;
   readonly preview?: boolean;
   readonly assumeLumigo?: boolean;
   readonly explain?: string;
@@ -38,6 +39,14 @@ interface Flags extends ConnectOptions {
 }
 
 const UNINSTALL_SECONDS = 300;
+
+/** The flags that each ask for something else than the manager; one at a time. */
+const commands = ['preview', 'explain', 'uninstall', 'awaitDefinition', 'update', 'prepareTelemetryProxy'];
+
+function command(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  return option.conflicts(commands.filter((name) => name !== option.attributeName()));
+}
 
 /** The command line: without a flag that says otherwise, the manager runs until it is told to stop. */
 export function createProgram({ print, environment }: Surroundings): Command {
@@ -52,24 +61,39 @@ export function createProgram({ print, environment }: Surroundings): Command {
     )
     .option('--context <name>', 'the context of the kubeconfig to use')
     .option('--service-account <folder>', 'where the ServiceAccount files are: token, ca.crt, namespace')
-    .option(
-      '--preview',
-      'list what would happen to each workload, why, and whether the API server accepts it; changes nothing',
+    .addOption(
+      command(
+        '--preview',
+        'list what would happen to each workload, why, and whether the API server accepts it; changes nothing',
+      ),
     )
     .option('--assume-lumigo', 'with --preview: where there is no Lumigo yet, assume one with the defaults')
-    .option('--explain <kind/name>', 'say why a workload is or is not instrumented')
+    .addOption(command('--explain <kind/name>', 'say why a workload is or is not instrumented'))
     .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
-    .option('--uninstall', 'delete every Lumigo resource, wait until the injection is removed, and say what is stuck')
     .addOption(
-      new Option('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
+      command(
+        '--uninstall',
+        'delete every Lumigo resource, wait until the injection is removed, and say what is stuck',
+      ),
     )
-    .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
-    .option('--update', 'upgrade the Helm release to the newest chart that the settings allow (the updater does this)')
+    .addOption(
+      command('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
+    )
     .addOption(
       new Option(
-        '--prepare-telemetry-proxy',
-        'write what the telemetry proxy starts with (the pod does this)',
+        '--leave-refusing',
+        'with --uninstall: what refuses to change is told and stays (the chart does this)',
       ).hideHelp(),
+    )
+    .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
+    .addOption(
+      command(
+        '--update',
+        'upgrade the Helm release to the newest chart that the settings allow (the updater does this)',
+      ),
+    )
+    .addOption(
+      command('--prepare-telemetry-proxy', 'write what the telemetry proxy starts with (the pod does this)').hideHelp(),
     )
     .helpOption('-h, --help', 'show this help')
     .addHelpText(
@@ -87,13 +111,8 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
 }
 
 async function dispatch(flags: Flags, { print, environment }: Surroundings): Promise<void> {
-  const chosen = [flags.uninstall, flags.preview, flags.explain, flags.update, flags.awaitDefinition].filter(
-    (flag) => flag !== undefined,
-  );
-  if (chosen.length > 1)
-    throw new Error('--uninstall, --preview, --explain and --update exclude each other; choose one');
   if (flags.prepareTelemetryProxy === true) return prepareTelemetryProxy(fromEnvironment(environment));
-  if (chosen.length === 0) return runManager(fromEnvironment(environment), flags);
+  if (!commands.some((name) => name in flags)) return runManager(fromEnvironment(environment), flags);
   const connection = await connect(flags, environment);
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
   const client = createClient(transport);
@@ -126,11 +145,11 @@ async function runInsight(
 async function runUninstall(
   client: Client,
   installed: Installed | undefined,
-  { deadline }: Flags,
+  { deadline, leaveRefusing: leavesRefusing = false }: Flags,
   print: (text: string) => void,
 ): Promise<void> {
   const lease = installed === undefined ? undefined : leaseOf(installed);
-  const stuck = await uninstall({ client, lease, deadlineMs: deadline * 1_000, print });
+  const stuck = await uninstall({ client, lease, deadlineMs: deadline * 1_000, print, leavesRefusing });
   if (stuck.length === 0 && installed !== undefined) await letGo(client, installed);
   if (stuck.length > 0)
     throw new Error(

@@ -25,6 +25,7 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   drainSeconds: fc.integer({ min: 0, max: 60 }),
   removalDeadlineSeconds: fc.integer({ min: 1, max: 86_400 }),
   webhookPort: port,
+  webhookTimeoutSeconds: fc.integer({ min: 1, max: 30 }),
   healthPort: port,
   metricsPort: port,
   listenAddress: fc.constantFrom('', '127.0.0.1', '::1'),

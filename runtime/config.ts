@@ -1,4 +1,4 @@
-import { excludedNamespaces, mounts, ports } from './contract.ts';
+import { excludedNamespaces, mounts, ports, webhooks } from './contract.ts';
 import { environmentTable, field, integer, list, name, nonEmpty, oneOf, port, text, url } from './environment.ts';
 import type { InjectorSettings } from './injection/types.ts';
 
@@ -35,6 +35,8 @@ export interface RuntimeConfig {
   /** How long the webhook goes on answering after it was told to stop, until every API server has noticed. */
   readonly drainSeconds: number;
   readonly webhookPort: number;
+  /** How long the API server waits for the webhook, as its configuration says. */
+  readonly webhookTimeoutSeconds: number;
   readonly healthPort: number;
   readonly metricsPort: number;
   /** The address that the three ports are bound to; empty: every address of the pod. */
@@ -93,6 +95,7 @@ export const { variableOf, toEnvironment, fromEnvironment } = environmentTable<R
   removalDeadlineSeconds: field('LUMIGO_REMOVAL_DEADLINE_SECONDS', integer(1, 86_400), 120),
   drainSeconds: field('LUMIGO_DRAIN_SECONDS', integer(0, 60), 5),
   webhookPort: field('LUMIGO_WEBHOOK_PORT', port, ports.webhook),
+  webhookTimeoutSeconds: field('LUMIGO_WEBHOOK_TIMEOUT_SECONDS', integer(1, 30), webhooks.timeoutSeconds),
   healthPort: field('LUMIGO_HEALTH_PORT', port, ports.health),
   metricsPort: field('LUMIGO_METRICS_PORT', port, ports.metrics),
   listenAddress: field('LUMIGO_LISTEN_ADDRESS', text(/^[0-9a-fA-F.:]*$/, 'an IP address'), ''),

@@ -82,6 +82,8 @@ export interface WorkloadKind {
   readonly template: readonly string[];
   /** Whether the pod template can change once the object exists: a Job's cannot. */
   readonly mutable: boolean;
+  /** Whether its definition may be absent, come and go: then there is nothing of it to wait for. */
+  readonly optional: boolean;
 }
 
 const workload = <const T extends object>(group: 'apps' | 'batch', names: T, more: Partial<WorkloadKind> = {}) => ({
@@ -91,6 +93,7 @@ const workload = <const T extends object>(group: 'apps' | 'batch', names: T, mor
   ...names,
   template: ['spec', 'template'],
   mutable: true,
+  optional: false,
   ...more,
 });
 
@@ -201,6 +204,7 @@ export const eventReasons = {
   cannotAdd: 'LumigoCannotAddInstrumentation',
   cannotUpdate: 'LumigoCannotUpdateInstrumentation',
   cannotRemove: 'LumigoCannotRemoveInstrumentation',
+  contested: 'LumigoInstrumentationContested',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
   operatorUpdated: 'LumigoOperatorUpdated',
   operatorUpToDate: 'LumigoOperatorUpToDate',

@@ -6,11 +6,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** A failure that trying again cannot mend: it is reported once and not retried. */
-export class TerminalError extends Error {
-  override readonly name = 'TerminalError';
-}
-
 /** The sentence to show a person for whatever was thrown, causes included, without a stack. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

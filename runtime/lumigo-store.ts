@@ -1,5 +1,12 @@
+import { lumigo as contract } from './contract.ts';
 import { actingLumigo, policyOf } from './injection/policy.ts';
 import type { LumigoResource, NamespacePolicy } from './injection/types.ts';
+import { isOlder } from './kubernetes/versions.ts';
+
+interface Policy {
+  readonly policy: NamespacePolicy;
+  readonly text: string;
+}
 
 /**
  * The Lumigo resources of the cluster as this replica last saw them, and the policy that follows for each namespace.
@@ -8,21 +15,27 @@ import type { LumigoResource, NamespacePolicy } from './injection/types.ts';
  */
 export class LumigoStore {
   readonly #byNamespace = new Map<string, Map<string, LumigoResource>>();
-  readonly #policies = new Map<string, NamespacePolicy>();
+  readonly #policies = new Map<string, Policy>();
+  readonly #stale = new Set<string>();
   readonly #excluded: ReadonlySet<string>;
 
   constructor(excludedNamespaces: Iterable<string>) {
     this.#excluded = new Set(excludedNamespaces);
   }
 
-  /** Takes what the watch or a write's answer says. Returns whether anything but the status differs from before. */
-  upsert(lumigo: LumigoResource): boolean {
-    const { namespace, uid } = lumigo.metadata;
-    const before = this.#byNamespace.get(namespace)?.get(uid);
+  /**
+   * Takes what the watch or a write's answer says, and returns whether it is news. What is older than what is known is not,
+   * except in a list, which shows what there is: after a restored backup its versions are lower.
+   */
+  upsert(lumigo: LumigoResource, isListed = false): boolean {
+    const { namespace, uid, resourceVersion = '' } = lumigo.metadata;
     const there = this.#byNamespace.get(namespace) ?? new Map<string, LumigoResource>();
+    const known = there.get(uid)?.metadata.resourceVersion;
+    if (known === resourceVersion || (!isListed && known !== undefined && isOlder(resourceVersion, known)))
+      return false;
     this.#byNamespace.set(namespace, there.set(uid, withoutGrowth(lumigo)));
-    this.#policies.delete(namespace);
-    return before === undefined || telling(before) !== telling(lumigo);
+    this.#stale.add(namespace);
+    return true;
   }
 
   delete(namespace: string, uid: string): void {
@@ -30,11 +43,12 @@ export class LumigoStore {
     if (there === undefined) return;
     there.delete(uid);
     if (there.size === 0) this.#byNamespace.delete(namespace);
-    this.#policies.delete(namespace);
+    this.#stale.add(namespace);
   }
 
+  /** Those that count: one that is on its way out without our finalizer is somebody else's matter. */
   in(namespace: string): readonly LumigoResource[] {
-    return [...(this.#byNamespace.get(namespace)?.values() ?? [])];
+    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter(isOurs);
   }
 
   acting(namespace: string): LumigoResource | undefined {
@@ -48,21 +62,35 @@ export class LumigoStore {
     return undefined;
   }
 
+  /** Those with a Lumigo that counts. */
   namespaces(): string[] {
-    return [...this.#byNamespace.keys()];
+    return [...this.#byNamespace.keys()].filter((namespace) => this.in(namespace).length > 0);
+  }
+
+  /** Whether there is none that counts anywhere. */
+  isEmpty(): boolean {
+    for (const namespace of this.#byNamespace.keys()) if (this.in(namespace).length > 0) return false;
+    return true;
   }
 
   isExcluded(namespace: string): boolean {
     return this.#excluded.has(namespace);
   }
 
-  /** What holds in a namespace. An excluded one is as if it held no Lumigo, and no opt-in counts there either. */
+  /** What holds in a namespace: the same object for as long as it says the same, so that a plan can be held to its policy. */
   policy(namespace: string): NamespacePolicy {
-    if (this.#excluded.has(namespace) || !this.#byNamespace.has(namespace)) return { state: 'none' };
+    if (this.#excluded.has(namespace)) return excluded;
     const known = this.#policies.get(namespace);
-    if (known !== undefined) return known;
+    if (known !== undefined && !this.#stale.has(namespace)) return known.policy;
     const policy = policyOf(this.in(namespace));
-    this.#policies.set(namespace, policy);
+    this.#stale.delete(namespace);
+    if (policy.state === 'none') {
+      this.#policies.delete(namespace);
+      return none;
+    }
+    const text = JSON.stringify(policy);
+    if (known?.text === text) return known.policy;
+    this.#policies.set(namespace, { policy, text });
     return policy;
   }
 
@@ -73,9 +101,12 @@ export class LumigoStore {
   }
 }
 
-/** What of a Lumigo asks for something to be done: not its status, which the leader writes itself. */
-const telling = ({ metadata: { generation, deletionTimestamp, finalizers } }: LumigoResource): string =>
-  JSON.stringify([generation, deletionTimestamp, finalizers]);
+const none: NamespacePolicy = { state: 'none' };
+const excluded: NamespacePolicy = { state: 'excluded' };
+
+/** Whether a Lumigo is this operator's to answer: it is there to stay, or waits for us to let it go. */
+export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>
+  deletionTimestamp === undefined || finalizers?.includes(contract.finalizer) === true;
 
 function withoutGrowth(lumigo: LumigoResource): LumigoResource {
   const { managedFields: _fields, ...metadata } = lumigo.metadata as LumigoResource['metadata'] & {

@@ -39,6 +39,12 @@ export function createMetrics() {
       labelNames: ['reason'],
       registers,
     }),
+    eventsDropped: new Counter({
+      name: 'lumigo_operator_events_dropped_total',
+      help: 'Kubernetes events given up because the API server refuses them or too many wait, by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
     pendingChanges: new Gauge({
       name: 'lumigo_operator_pending_changes',
       help: 'Workloads that wait for a change or are being changed',

@@ -30,18 +30,18 @@ export const permissions = {
     },
     // The uid of the one is what a cluster is known by; whether the other is being deleted is asked on the way out.
     { apiGroups: [''], resources: ['namespaces'], verbs: ['get'], resourceNames: ['kube-system', '{namespace}'] },
-    // To hold its own account and rights until everything is clean (runtime/uninstall/hold.ts). Kubernetes lets nobody give
-    // himself more rights by changing a role: only finalizers can be changed so.
+    // To hold its own account and rights until everything is clean (runtime/uninstall/cleanup-protection.ts), and to notice when
+    // somebody replaces them. Kubernetes lets nobody give himself more rights by changing a role: only finalizers can be changed so.
     {
       apiGroups: [''],
       resources: ['serviceaccounts'],
-      verbs: ['get', 'patch'],
+      verbs: ['get', 'list', 'watch', 'patch'],
       resourceNames: [`NAME${suffixes.manager}`],
     },
     {
       apiGroups: ['rbac.authorization.k8s.io'],
       resources: ['clusterroles', 'clusterrolebindings'],
-      verbs: ['get', 'patch', 'delete'],
+      verbs: ['get', 'list', 'watch', 'patch', 'delete'],
       resourceNames: [`NAME${suffixes.managerRole}`],
     },
   ],

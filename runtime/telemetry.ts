@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { RuntimeConfig } from './config.ts';
 import { collectedKinds, labels } from './contract.ts';
-import type { ReadSecret } from './credential.ts';
+import type { CredentialCache } from './credentials/cache.ts';
+import type { ReadSecret } from './credentials/credential.ts';
 import { createClient, type Client } from './kubernetes/client.ts';
 import { listWatch } from './kubernetes/list-watch.ts';
 import type { Transport } from './kubernetes/transport.ts';
@@ -41,6 +42,7 @@ export interface TelemetryOptions {
   readonly config: RuntimeConfig;
   readonly transport: Transport;
   readonly lumigoes: LumigoStore;
+  readonly credentials: CredentialCache;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -55,7 +57,6 @@ export function createTelemetryProxy({ config, transport, lumigoes, ...running }
     folder: config.telemetryProxyDirectory,
     settings: proxySettings(config),
     lumigoes,
-    readSecret: secretReader(client),
     readClusterUid: async () => {
       const namespace = { group: '', version: 'v1', plural: 'namespaces', name: 'kube-system' };
       return (await client.get(namespace, { metadataOnly: true })).metadata.uid ?? '';
@@ -79,7 +80,8 @@ export const secretReader =
   (client: Client): ReadSecret =>
   async (namespace, name) => {
     const secret = await client.get({ group: '', version: 'v1', plural: 'secrets', namespace, name });
-    return (secret as { data?: Record<string, string> }).data ?? {};
+    const { data = {} } = secret as { data?: Record<string, string> };
+    return { data, version: secret.metadata.resourceVersion };
   };
 
 /** A list says how far it has seen, however short it is. */

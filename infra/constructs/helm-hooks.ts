@@ -22,7 +22,7 @@ const whenDone = { 'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succ
 const uninstall: Hook = {
   component: 'uninstall',
   annotations: { 'helm.sh/hook': 'pre-delete', ...whenDone },
-  args: ['--uninstall', '--deadline', '280'],
+  args: ['--uninstall', '--leave-refusing', '--deadline', '280'],
   deadlineSeconds: 300,
 };
 

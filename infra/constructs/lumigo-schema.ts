@@ -135,6 +135,7 @@ const status: Schema = {
       minimum: 0,
       description: 'The generation of the spec that the status is about.',
     },
+    secretVersion: text('The version of the Secret that the token was last read from.'),
   },
 };
 

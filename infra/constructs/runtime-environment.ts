@@ -37,6 +37,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     removalDeadlineSeconds: settings.removal.deadlineSeconds,
     drainSeconds: 5,
     webhookPort: ports.webhook,
+    webhookTimeoutSeconds: settings.webhook.timeoutSeconds,
     healthPort: ports.health,
     metricsPort: ports.metrics,
     listenAddress: '',
@@ -61,9 +62,9 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
 
 /**
  * A small young generation keeps the process small: after lists of 10,000 objects it needs two thirds of the memory, for
- * a tenth more time in the webhook (docs/performance.md). The old generation ends below the default memory limit.
+ * a tenth more time in the webhook (docs/performance.md). The old generation follows the container's memory limit (Dockerfile).
  */
-const nodeOptions = { name: 'NODE_OPTIONS', value: '--max-semi-space-size=4 --max-old-space-size=160' };
+const nodeOptions = { name: 'NODE_OPTIONS', value: '--max-semi-space-size=4' };
 
 /** The manager's environment: its configuration, its pod's name as Kubernetes tells it, and what Node.js is to keep to. */
 export function managerEnvironment(settings: Settings, delivery: Delivery) {

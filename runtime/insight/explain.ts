@@ -1,7 +1,6 @@
 import { lumigo as contract, type WorkloadKind } from '../contract.ts';
 import { policyOf } from '../injection/policy.ts';
-import { parseStamp } from '../injection/stamp.ts';
-import { annotations } from '../contract.ts';
+import { stampOf } from '../injection/stamp.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
 import { isNotFound } from '../kubernetes/errors.ts';
 import { describePolicy, kindNamed } from './preview.ts';
@@ -27,16 +26,16 @@ export async function explain(options: ExplainOptions): Promise<void> {
   const lumigoes: LumigoResource[] = [];
   for await (const { items } of client.pages({ ...contract, namespace }))
     lumigoes.push(...(items as unknown as LumigoResource[]));
-  const excluded = isExcluded(namespace);
-  const policy: NamespacePolicy = excluded ? { state: 'none' } : policyOf(lumigoes);
+  const policy: NamespacePolicy = isExcluded(namespace) ? { state: 'excluded' } : policyOf(lumigoes);
   const verdict = await verdictOn(kind, workload, policy, options);
   print(
     [
       `${kind.kind} ${namespace}/${name}`,
       `  Now:        ${describeNow(workload)}`,
-      `  Namespace:  ${excluded ? `'${namespace}' is never instrumented` : describePolicy(policy)}`,
+      `  Namespace:  ${describePolicy(policy)}`,
       `  Decision:   ${verdict.decision.message}`,
       `  Next:       ${describeNext(kind, verdict)}`,
+      ...describeElsewhere(verdict, options.injector.endpoint),
       '',
     ].join('\n'),
   );
@@ -68,11 +67,20 @@ async function readWorkload(
 }
 
 function describeNow({ metadata }: Workload): string {
-  const stamp = parseStamp(metadata.annotations?.[annotations.instrumentation]);
+  const stamp = stampOf(metadata);
   if (stamp === undefined) return 'not instrumented';
-  const { change, at, by, tracing } = stamp;
+  const { change, at, by, tracing, keep } = stamp;
   const signals = [tracing.traces ? 'traces' : 'no traces', tracing.logs ? 'logs' : 'no logs'].join(', ');
-  return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}')`;
+  return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; it stays when its Lumigo goes' : ''})`;
+}
+
+/** An injection that is left as it is although it sends to another telemetry proxy. */
+function describeElsewhere({ decision }: Verdict, endpoint: string): string[] {
+  if (decision.action === 'remove' || decision.elsewhere === undefined) return [];
+  return [
+    `  Sends to:   ${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may be gone;`,
+    "              its next pod template gets this operator's, and 'injection.updateOnUpgrade' renews it at once",
+  ];
 }
 
 function describeNext(kind: WorkloadKind, verdict: Verdict): string {

@@ -83,6 +83,23 @@ describe('--explain', () => {
     expect(job.stdout).toMatch(/Decision: +A Job's pod template cannot change/);
   });
 
+  it('F10: says where an injection sends to that another installation made, and leaves it', async () => {
+    const { installation, cluster, bench } = operator;
+    await bench.create(workloadOf(deployment, shop, 'moved'));
+    const environment = { ...installation.environment, LUMIGO_TELEMETRY_PROXY_URL: 'http://moved.example' };
+    const explained = ['--explain', 'deployment/moved', '-n', shop];
+    const { stdout } = await runInContainer(cluster, { ...installation, environment }, explained);
+    expect(stdout).toMatch(/Sends to: +http:\/\/\S+, which is not .* telemetry proxy \(http:\/\/moved\.example\)/);
+    expect(stdout).toMatch(/Next: +nothing; it stays as it is/);
+    expect((await asUser(...explained)).stdout).not.toContain('Sends to');
+  });
+
+  it('says of an excluded namespace that it is', async () => {
+    await operator.bench.create(workloadOf(deployment, 'kube-public', 'system'));
+    const { stdout } = await asUser('--explain', 'deployment/system', '-n', 'kube-public');
+    expect(stdout).toMatch(/Decision: +The 'kube-public' namespace is never instrumented/);
+  });
+
   it.each([
     [
       'a workload that is not there',
@@ -90,7 +107,7 @@ describe('--explain', () => {
       /there is no Deployment 'none' in the '.*' namespace/,
     ],
     ['a kind that there is not', ['--explain', 'pod/x'], /'pod\/x' names no workload; write KIND\/NAME/],
-    ['two commands at once', ['--explain', 'deployment/x', '--preview'], /exclude each other; choose one/],
+    ['two commands at once', ['--explain', 'deployment/x', '--preview'], /cannot be used with option '--explain/],
     ['a flag that there is not', ['--explian', 'deployment/x'], /unknown option '--explian'/],
   ])('%s: a sentence and exit code 1', async (_case, args, sentence) => {
     const { code, stdout, stderr } = await asUser(...args, '-n', shop);

@@ -1,6 +1,9 @@
 import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
+import { none } from '../injection/decision.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
+import { planWorkload } from '../reconciler/plan-workload.ts';
+import { observeWorkload } from '../reconciler/workload-store.ts';
 import { renderVerdicts } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
@@ -35,10 +38,20 @@ export async function preview(options: PreviewOptions): Promise<void> {
 async function verdictsOn(kind: WorkloadKind, namespace: string, policy: NamespacePolicy, context: VerdictContext) {
   const verdicts: Verdict[] = [];
   for await (const { items } of context.client.pages({ ...kind, namespace }, { limit: PAGE_SIZE }))
-    for (const workload of items as readonly Workload[])
-      verdicts.push(await verdictOn(kind, workload, policy, context));
+    for (const workload of items as readonly Workload[]) {
+      // The reconciler's own plan says whether it would look at the workload at all.
+      const step = planWorkload(observeWorkload(kind, workload.metadata), { policy, isLumigoGone: true }, 0);
+      const verdict = await verdictOn(kind, workload, policy, context);
+      verdicts.push(step.do === 'nothing' ? unplanned(verdict, step.reason) : verdict);
+    }
   return verdicts;
 }
+
+/** What is decided about a workload that nobody would ask about says why it is left. */
+const unplanned = (verdict: Verdict, reason: string): Verdict =>
+  verdict.decision.action === 'none'
+    ? verdict
+    : { ...verdict, patch: [], decision: none('up-to-date', `It is left as it is: ${reason}`) };
 
 /** The Lumigo resources by namespace. */
 async function listLumigoes({ client, namespace }: PreviewOptions): Promise<Map<string, LumigoResource[]>> {
@@ -56,7 +69,7 @@ function policyFor(
   namespace: string,
   { isExcluded, assume }: Pick<PreviewOptions, 'isExcluded' | 'assume'>,
 ): NamespacePolicy {
-  if (isExcluded(namespace)) return { state: 'none' };
+  if (isExcluded(namespace)) return { state: 'excluded' };
   const policy = policyOf(lumigoes);
   return policy.state === 'none' && assume !== undefined ? assume : policy;
 }
@@ -71,6 +84,7 @@ export const assumedPolicy: NamespacePolicy = {
   tracing: { secretName: optInDefaults.tokenSecret, secretKey: optInDefaults.tokenKey, traces: true, logs: false },
   createdAt: '',
   injectExisting: true,
+  remove: true,
 };
 
 /** A namespace's policy in words. */
@@ -78,6 +92,8 @@ export function describePolicy(policy: NamespacePolicy): string {
   switch (policy.state) {
     case 'none':
       return 'no Lumigo acts here; only workloads labelled lumigo.auto-trace: "true" are instrumented';
+    case 'excluded':
+      return 'it is never instrumented';
     case 'active':
       return `the Lumigo '${policy.lumigo}' is active`;
     case 'disabled':

@@ -1,13 +1,14 @@
-import { annotations, fieldManager, instrumentedPrefix, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { describeError } from '../errors.ts';
+import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import { parseStamp } from '../injection/stamp.ts';
+import { stampOf } from '../injection/stamp.ts';
 import { reasonOutOfReach } from '../injection/reach.ts';
 import { uninstrument } from '../injection/uninstrument.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
 import { guarded, type Client } from '../kubernetes/client.ts';
-import { isConflict, isNotFound } from '../kubernetes/errors.ts';
+import { readAndChange } from '../kubernetes/on-conflict.ts';
 
 export interface Removal {
   readonly removed: number;
@@ -16,7 +17,6 @@ export interface Removal {
 }
 
 const PAGE_SIZE = 50;
-const ATTEMPTS = 5;
 
 /**
  * Takes the injection out of every workload of a namespace (or, without one, of the cluster) that `wanted` picks. One
@@ -48,7 +48,13 @@ export async function isAnyInstrumented(client: Client, wanted: (workload: Workl
 
 /** Whether it was instrumented on its own label's behalf, without a Lumigo. */
 export const isOptedIn = (workload: Workload): boolean =>
-  parseStamp(workload.metadata.annotations?.[annotations.instrumentation])?.userLabel?.toLowerCase() === 'true';
+  stampOf(workload.metadata)?.userLabel?.toLowerCase() === 'true';
+
+/** Whether it is to stay instrumented, as the Lumigo that is gone has said; one without our stamp is not ours to judge. */
+export const isToStay = ({ metadata }: Workload): boolean => {
+  const stamp = stampOf(metadata);
+  return stamp === undefined || stamp.keep === true;
+};
 
 async function* instrumentedWorkloads(client: Client, kind: WorkloadKind, namespace: string | undefined) {
   const options = { limit: PAGE_SIZE, labelSelector: labels.autoTrace };
@@ -63,24 +69,19 @@ async function* instrumentedWorkloads(client: Client, kind: WorkloadKind, namesp
 const isWithinReach = (workload: Workload): boolean =>
   reasonOutOfReach(workload, 'RECONCILE', templateOf(workload)) === undefined;
 
-const isInstrumented = ({ metadata }: Workload): boolean =>
-  metadata.labels?.[labels.autoTrace]?.startsWith(instrumentedPrefix) === true;
+const isInstrumented = ({ metadata }: Workload): boolean => ourLabel(metadata) !== undefined;
 
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
   const { namespace, name } = listed.metadata;
   const ref = { ...kind, namespace, name };
-  let workload = listed;
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      const before = { ...workload, apiVersion: kind.apiVersion, kind: kind.kind };
-      const patch = workloadPatch(before, uninstrument(before));
-      if (patch.length === 0) return false;
-      const { resourceVersion = '' } = workload.metadata;
-      await client.patch(ref, guarded(resourceVersion, patch), { fieldManager, metadataOnly: true });
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-      workload = (await client.get(ref)) as Workload;
-    }
+  const remove = async (workload: Workload): Promise<boolean> => {
+    const before = { ...workload, apiVersion: kind.apiVersion, kind: kind.kind };
+    const patch = workloadPatch(before, uninstrument(before));
+    if (patch.length === 0) return false;
+    const { resourceVersion = '' } = workload.metadata;
+    await client.patch(ref, guarded(resourceVersion, patch), { fieldManager, metadataOnly: true });
+    return true;
+  };
+  const read = async () => (await client.get(ref)) as Workload;
+  return (await readAndChange(listed, read, remove)) ?? false;
 }

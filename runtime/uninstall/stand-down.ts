@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../kubernetes/client.ts';
-import { isConflict } from '../kubernetes/errors.ts';
+import { readAndChange } from '../kubernetes/on-conflict.ts';
 
 /** Longer than whoever removes the operator needs to remove its Deployment after this. */
 const HELD_SECONDS = 120;
 /** A leader renews every 5 seconds, and notices then. */
 const NOTICE_MS = 6_000;
-const ATTEMPTS = 5;
 
 /**
  * Takes the leader's Lease away from the manager and waits until it has noticed: a workload that opted in by its label
@@ -17,22 +16,20 @@ export async function standDown(
   lease: { readonly namespace: string; readonly name: string },
 ): Promise<void> {
   const ref = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', ...lease };
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      const found = await client.get(ref);
+  // The leader may renew it at the same moment.
+  await readAndChange(
+    undefined,
+    () => client.get(ref),
+    (found) => {
       const now = new Date().toISOString().replace('Z', '000Z');
-      const spec = {
-        ...(found['spec'] as object),
+      const held = {
         holderIdentity: 'uninstall',
         leaseDurationSeconds: HELD_SECONDS,
         acquireTime: now,
         renewTime: now,
       };
-      await client.update(ref, { ...found, spec });
-      break;
-    } catch (error) {
-      // The leader renewed it at the same moment.
-      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-    }
+      return client.update(ref, { ...found, spec: { ...(found['spec'] as object), ...held } });
+    },
+  );
   await sleep(NOTICE_MS);
 }

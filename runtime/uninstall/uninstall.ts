@@ -7,7 +7,7 @@ import type { Client } from '../kubernetes/client.ts';
 import { isNotFound, undefinedIfNotFound } from '../kubernetes/errors.ts';
 import { removeFinalizer } from '../kubernetes/finalizers.ts';
 import { isManagerAlive, planUninstall, whyStuck, type LeaseView } from './plan-uninstall.ts';
-import { isAnyInstrumented, isOptedIn, removeInstrumentation } from './remove-instrumentation.ts';
+import { isAnyInstrumented, isOptedIn, isToStay, removeInstrumentation } from './remove-instrumentation.ts';
 import { standDown } from './stand-down.ts';
 
 export interface LeaseName {
@@ -28,6 +28,8 @@ export interface UninstallOptions {
    * deadline holds up no Lumigo, and so no namespace, any longer.
    */
   readonly isLast?: boolean;
+  /** What refuses to change is told of and stays, and is no failure: a release that is deleted must not hang on one workload. */
+  readonly leavesRefusing?: boolean;
 }
 
 const INTERVAL_MS = 1_000;
@@ -44,9 +46,11 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
   const { client, print, deadlineMs, intervalMs = INTERVAL_MS } = options;
   const deadline = Date.now() + deadlineMs;
   const problems = new Map<string, readonly string[]>();
+  const kept = new Set<string>();
   let left = await listLumigoes(client);
   print(left.length === 0 ? 'There is no Lumigo resource in the cluster.' : `Deleting ${count(left)}.`);
   for (let told = Date.now(); left.length > 0; await sleep(intervalMs)) {
+    for (const namespace of namespacesThatKeep(left)) kept.add(namespace);
     left = await takeStep(left, options, problems);
     if (left.length === 0) break;
     if (Date.now() > deadline) {
@@ -59,8 +63,14 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
       `Waiting for ${count(left)}: ${left.slice(0, SHOWN).map(keyOf).join(', ')}${left.length > SHOWN ? ', …' : ''}`,
     );
   }
-  return cleanOptedIn(options);
+  return cleanRest(options, deadline, ({ metadata }) => kept.has(metadata.namespace ?? ''));
 }
+
+/** Where a Lumigo says that its workloads stay instrumented, none is touched, whether or not each knows it already. */
+const namespacesThatKeep = (lumigoes: readonly LumigoResource[]): string[] =>
+  lumigoes.flatMap(({ metadata, spec }) =>
+    spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false ? [metadata.namespace] : [],
+  );
 
 /** Does what can be done now, and returns the Lumigo resources that are left. */
 async function takeStep(
@@ -75,17 +85,33 @@ async function takeStep(
   return listLumigoes(client);
 }
 
-/** What was opted in by label is no Lumigo's; it is cleaned last, when no manager would instrument it again. */
-async function cleanOptedIn(options: UninstallOptions): Promise<readonly string[]> {
-  const { client, print, lease } = options;
-  if (!(await isAnyInstrumented(client, isOptedIn))) {
+/**
+ * What is instrumented still: opted in by its label, which no manager would instrument again once all Lumigo resources are
+ * gone, or left behind by a Lumigo because it refused to change. Returns what refuses until the deadline.
+ */
+async function cleanRest(
+  options: UninstallOptions,
+  deadline: number,
+  isKept: (workload: Workload) => boolean,
+): Promise<readonly string[]> {
+  const { client, print, lease, intervalMs = INTERVAL_MS } = options;
+  const wanted = (workload: Workload): boolean => !isToStay(workload) && !isKept(workload);
+  if (!(await isAnyInstrumented(client, wanted))) {
     print('No Lumigo is left, and no workload that it instrumented.');
     return [];
   }
   if (lease !== undefined && (await isAnswered(options))) await standDown(client, lease);
-  const { removed, problems } = await removeInstrumentation(client, { wanted: isOptedIn });
-  print(`No Lumigo is left. Removed the injection from ${counted(removed, 'workload')} opted in by label.`);
-  return problems;
+  for (let total = 0; ; await sleep(intervalMs)) {
+    const { removed, problems } = await removeInstrumentation(client, { wanted });
+    total += removed;
+    if (options.leavesRefusing === true) {
+      problems.forEach(print);
+      return [];
+    }
+    if (problems.length > 0 && Date.now() < deadline) continue;
+    print(`No Lumigo is left. Removed the injection from ${counted(total, 'workload')} that had none.`);
+    return problems;
+  }
 }
 
 const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;

@@ -6,7 +6,7 @@ import { createClient, type Client } from '../../runtime/kubernetes/client.ts';
 import { createTransport, type Transport } from '../../runtime/kubernetes/transport.ts';
 import { ensureBinaries, type Progress } from '../programs/build.ts';
 import { writeFiles, type Credentials } from './files.ts';
-import { apiServerFlags, controllerManagerFlags, etcdFlags, type Addresses } from './flags.ts';
+import { apiServerFlags, auditPolicy, controllerManagerFlags, etcdData, etcdFlags, type Addresses } from './flags.ts';
 import { startGuardian, type Guardian } from './guardian.ts';
 import { loopback, type Place } from './place.ts';
 import { whenAnswering, type Running } from './processes.ts';
@@ -14,10 +14,13 @@ import { whenAnswering, type Running } from './processes.ts';
 export interface ControlPlaneOptions {
   /** Where it keeps its files; left out: a temporary folder. It must not exist yet. */
   readonly dir?: string;
-  readonly audit?: boolean;
+  /** Whether requests are noted: who asked for what, or whatever a policy given here says. */
+  readonly audit?: boolean | string;
   /** Without it nothing collects garbage, deletes namespaces or makes ReplicaSets; it can join later. Default true. */
   readonly controllerManager?: boolean;
   readonly apiServerFlags?: readonly string[];
+  /** Puts something between the API server and the etcd at a port; resolves with the port to find it at. */
+  readonly etcdThrough?: (port: number) => Promise<number>;
   readonly onProgress?: Progress;
   /** Left out: this machine's loopback. */
   readonly place?: Place;
@@ -38,7 +41,14 @@ export interface ControlPlane extends Credentials {
   pids(): Readonly<Record<string, number>>;
   joinControllerManager(): Promise<void>;
   /** Ends the API server and starts it anew on the same port and data. */
-  restartApiServer(options?: { downtimeMs?: number; signal?: NodeJS.Signals }): Promise<void>;
+  restartApiServer(options?: {
+    downtimeMs?: number;
+    signal?: NodeJS.Signals;
+    /** Beside its own, for this start. */
+    flags?: readonly string[];
+  }): Promise<void>;
+  /** Ends the API server and etcd, does something with etcd's data, and starts both anew. */
+  whileDown(action: (etcdData: string) => Promise<void> | void): Promise<void>;
   /** Ends everything and removes the folder. */
   stop(): Promise<void>;
 }
@@ -88,15 +98,21 @@ async function start(
 ): Promise<ControlPlane> {
   const { audit = false, controllerManager = true, onProgress = () => undefined, place = loopback } = options;
   const ports = await place.ports();
-  const addresses: Addresses = { folder, ports, place };
+  const etcdPort = (await options.etcdThrough?.(ports.etcd)) ?? ports.etcd;
+  const addresses: Addresses = { folder, ports, place, etcdPort };
   const server = `https://${place.address}:${ports.api}`;
-  const credentials = await writeFiles(folder, server, place);
+  const credentials = await writeFiles(folder, server, place, typeof audit === 'string' ? audit : auditPolicy);
   const run = (name: string, binary: string, args: readonly string[]) =>
     place.launch({ name, path: binaries[binary] ?? binary, args, folder, guardian });
-  const startApiServer = () =>
-    run('apiserver', 'kube-apiserver', [...apiServerFlags(addresses, audit), ...(options.apiServerFlags ?? [])]);
+  const startEtcd = () => run('etcd', 'etcd', etcdFlags(addresses));
+  const startApiServer = (flags: readonly string[] = []) =>
+    run('apiserver', 'kube-apiserver', [
+      ...apiServerFlags(addresses, audit !== false),
+      ...(options.apiServerFlags ?? []),
+      ...flags,
+    ]);
 
-  const running = new Map<string, Running>([['etcd', run('etcd', 'etcd', etcdFlags(addresses))]]);
+  const running = new Map<string, Running>([['etcd', startEtcd()]]);
   running.set('apiserver', startApiServer());
   const transport = createTransport(
     {
@@ -126,9 +142,17 @@ async function start(
     guardian,
     pids: () => Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
     joinControllerManager,
-    async restartApiServer({ downtimeMs = 0, signal = 'SIGKILL' } = {}) {
+    async restartApiServer({ downtimeMs = 0, signal = 'SIGKILL', flags = [] } = {}) {
       await running.get('apiserver')?.stop(signal);
       await sleep(downtimeMs);
+      running.set('apiserver', startApiServer(flags));
+      await whenReady(transport, running.values());
+    },
+    async whileDown(action) {
+      await running.get('apiserver')?.stop();
+      await running.get('etcd')?.stop();
+      await action(etcdData(folder));
+      running.set('etcd', startEtcd());
       running.set('apiserver', startApiServer());
       await whenReady(transport, running.values());
     },

@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { issueAuthority, issueClient, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
-import { auditPolicy } from './flags.ts';
 import type { Place } from './place.ts';
 
 export const contextName = 'lumigo-sandbox';
@@ -18,7 +17,12 @@ export interface Credentials {
 }
 
 /** Writes everything a control plane reads as files: certificates, keys, the administrator's token, a kubeconfig. */
-export async function writeFiles(folder: string, server: string, place: Place): Promise<Credentials> {
+export async function writeFiles(
+  folder: string,
+  server: string,
+  place: Place,
+  auditPolicy: string,
+): Promise<Credentials> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const validity = { now: new Date(), days: 365 };

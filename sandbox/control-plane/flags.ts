@@ -6,15 +6,20 @@ export interface Addresses {
   readonly folder: string;
   readonly ports: Ports;
   readonly place: Place;
+  /** Where the API server finds etcd, when something stands between the two. */
+  readonly etcdPort?: number;
 }
 
 const flagsOf = (flags: Readonly<Record<string, string | number | boolean>>): string[] =>
   Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
 
+/** Where etcd keeps its data. */
+export const etcdData = (folder: string): string => join(folder, 'etcd');
+
 /** A single etcd that need not survive a power cut. */
 export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
   flagsOf({
-    'data-dir': join(folder, 'etcd'),
+    'data-dir': etcdData(folder),
     'listen-client-urls': `http://127.0.0.1:${ports.etcd}`,
     'advertise-client-urls': `http://127.0.0.1:${ports.etcd}`,
     'listen-peer-urls': `http://127.0.0.1:${ports.etcdPeer}`,
@@ -23,9 +28,12 @@ export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
   });
 
 /** An API server with what a real cluster's has: TLS, RBAC, service accounts, all the default admission. */
-export const apiServerFlags = ({ folder, ports, place }: Addresses, audit: boolean): string[] => [
+export const apiServerFlags = (
+  { folder, ports, place, etcdPort = ports.etcd }: Addresses,
+  audit: boolean,
+): string[] => [
   ...flagsOf({
-    'etcd-servers': `http://127.0.0.1:${ports.etcd}`,
+    'etcd-servers': `http://127.0.0.1:${etcdPort}`,
     'bind-address': place.address,
     'advertise-address': place.address,
     'secure-port': ports.api,

@@ -14,6 +14,8 @@ export interface ManagerOptions {
   readonly name?: string;
   readonly webhookPort: number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The program, bundled; left out: this version's. */
+  readonly program?: string;
   /** The Node.js to run it with; left out: this one. */
   readonly node?: string;
   /** Whether the telemetry proxy runs beside it. Default: no. */
@@ -78,7 +80,7 @@ export async function startManager(
   const running = launch({
     name,
     path: options.node ?? process.execPath,
-    args: [bundlePath, '--service-account', join(folder, 'service-account')],
+    args: [options.program ?? bundlePath, '--service-account', join(folder, 'service-account')],
     folder: cluster.dir,
     guardian: cluster.guardian,
     environment,

@@ -9,7 +9,9 @@ export interface AuditEntry {
   readonly stage: string;
   readonly userAgent?: string;
   readonly requestURI: string;
-  readonly user: { readonly username: string };
+  /** RFC 3339, to the microsecond. */
+  readonly requestReceivedTimestamp: string;
+  readonly user: { readonly username: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
   readonly objectRef?: {
     readonly apiGroup?: string;
     readonly resource?: string;

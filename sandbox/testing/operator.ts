@@ -18,9 +18,10 @@ export interface OperatorBench {
   metric(name: string): Promise<number>;
   stopManager(): Promise<void>;
   killManager(): Promise<void>;
-  startManager(): Promise<void>;
+  /** `more`: environment of this one beside the others'. */
+  startManager(more?: Readonly<Record<string, string>>): Promise<void>;
   /** A second manager, which stands by. */
-  startAnother(): Promise<Manager>;
+  startAnother(more?: Readonly<Record<string, string>>): Promise<Manager>;
   /** Does something while the API server calls no webhook of ours. */
   withoutWebhook<T>(action: () => Promise<T>): Promise<T>;
   /** Has the API server refuse every update of the workloads with these labels; gives back how to relent. */
@@ -33,6 +34,8 @@ export interface OperatorOptions extends ControlPlaneOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether each manager has its telemetry proxy beside it. */
   readonly collector?: boolean;
+  /** Puts something between the managers and the API server; resolves with the address to find it at. */
+  readonly through?: (cluster: ControlPlane) => Promise<string>;
 }
 
 /** The deadline that tests can wait for. */
@@ -67,7 +70,9 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Prom
   const installation = await install(cluster.client, { settings, webhook: webhookPort });
   const environment = { ...impatient, ...options.environment };
   const { collector = false } = options;
-  const start = () => startManager(cluster, installation, { webhookPort, environment, collector });
+  const reached = { ...cluster, server: (await options.through?.(cluster)) ?? cluster.server };
+  const start = (more: Readonly<Record<string, string>> = {}) =>
+    startManager(reached, installation, { webhookPort, environment: { ...environment, ...more }, collector });
   let manager = await start();
   const others: Manager[] = [];
   return {
@@ -78,15 +83,15 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Prom
     metric: (name) => manager.metric(name),
     stopManager: () => manager.stop(),
     killManager: () => manager.stop('SIGKILL'),
-    async startManager() {
-      manager = await start();
+    async startManager(more) {
+      manager = await start(more);
     },
-    async startAnother() {
+    async startAnother(more) {
       const [port = 0] = await freePorts(1);
-      const another = await startManager(cluster, installation, {
+      const another = await startManager(reached, installation, {
         name: `manager-${others.length + 1}`,
         webhookPort: port,
-        environment,
+        environment: { ...environment, ...more },
         collector,
       });
       others.push(another);

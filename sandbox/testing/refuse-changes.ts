@@ -2,32 +2,39 @@ import type { Client } from '../../runtime/kubernetes/client.ts';
 import { eventually } from './eventually.ts';
 
 const group = { group: 'admissionregistration.k8s.io', version: 'v1' };
+const policies = { ...group, plural: 'validatingadmissionpolicies' };
+const bindings = { ...group, plural: 'validatingadmissionpolicybindings' };
+const apiVersion = 'admissionregistration.k8s.io/v1';
 
-/**
- * Has the API server itself refuse every update of a namespace's workloads that carry these labels, as somebody's policy
- * may. Resolves once the refusal is in force; gives back how to end it.
- */
-export async function refuseChanges(
-  client: Client,
-  namespace: string,
-  labels: Readonly<Record<string, string>>,
-): Promise<() => Promise<void>> {
-  const name = `refuse-${namespace}`;
-  const policies = { ...group, plural: 'validatingadmissionpolicies' };
-  const bindings = { ...group, plural: 'validatingadmissionpolicybindings' };
-  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] };
+export interface Refusal {
+  readonly namespace: string;
+  readonly rule: {
+    readonly apiGroups: readonly string[];
+    readonly apiVersions: readonly string[];
+    readonly operations: readonly string[];
+    readonly resources: readonly string[];
+  };
+  readonly message: string;
+  /** Of the objects that it holds for; left out: all of the namespace. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Whether a request of the kind that is refused is refused at this moment. */
+  readonly isRefused: () => Promise<boolean>;
+}
+
+/** Has the API server itself refuse some requests, as somebody's policy may. Resolves once it is in force; gives back how to end it. */
+export async function refuse(client: Client, name: string, refusal: Refusal): Promise<() => Promise<void>> {
+  const { namespace, rule, message, labels, isRefused } = refusal;
   const selectors = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-    objectSelector: { matchLabels: labels },
+    ...(labels === undefined ? {} : { objectSelector: { matchLabels: labels } }),
   };
-  const apiVersion = 'admissionregistration.k8s.io/v1';
   await client.create(policies, {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name },
     spec: {
       matchConstraints: { resourceRules: [rule], ...selectors },
-      validations: [{ expression: 'false', message: 'this workload is frozen' }],
+      validations: [{ expression: 'false', message }],
     },
   });
   await client.create(bindings, {
@@ -36,12 +43,31 @@ export async function refuseChanges(
     metadata: { name },
     spec: { policyName: name, validationActions: ['Deny'] },
   });
+  const whenRefused = (expected: boolean) =>
+    eventually(async () => {
+      if ((await isRefused()) !== expected)
+        throw new Error(`requests are ${expected ? 'not refused yet' : 'still refused'}`);
+    });
+  await whenRefused(true);
+  return async () => {
+    await client.delete({ ...bindings, name });
+    await client.delete({ ...policies, name });
+    await whenRefused(false);
+  };
+}
+
+/** Has the API server refuse every update of a namespace's workloads that carry these labels. */
+export function refuseChanges(
+  client: Client,
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<() => Promise<void>> {
+  const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace };
+  const labelSelector = Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
   const isRefused = async (): Promise<boolean> => {
-    const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace };
-    const selector = Object.entries(labels)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(',');
-    const { value } = await client.pages(deployments, { labelSelector: selector, limit: 1 }).next();
+    const { value } = await client.pages(deployments, { labelSelector, limit: 1 }).next();
     const target = value?.items[0]?.metadata.name;
     if (target === undefined) throw new Error('there is no workload to refuse changes of');
     const body = { metadata: { annotations: { probe: 'x' } } };
@@ -50,15 +76,12 @@ export async function refuseChanges(
       () => true,
     );
   };
-  const whenRefused = (expected: boolean) =>
-    eventually(async () => {
-      if ((await isRefused()) !== expected)
-        throw new Error(`changes are ${expected ? 'not refused yet' : 'still refused'}`);
-    });
-  await whenRefused(true);
-  return async () => {
-    await client.delete({ ...bindings, name });
-    await client.delete({ ...policies, name });
-    await whenRefused(false);
-  };
+  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] };
+  return refuse(client, `refuse-${namespace}`, {
+    namespace,
+    rule,
+    message: 'this workload is frozen',
+    labels,
+    isRefused,
+  });
 }

@@ -14,13 +14,15 @@ export interface TcpProxy {
   cutWhenUsed(): void;
   /** Resets every connection, and each new one, until told otherwise. */
   block(blocked: boolean): void;
+  /** Has what the other side sends arrive so many milliseconds later. */
+  delayAnswers(milliseconds: number): void;
   close(): Promise<void>;
 }
 
 /** Listens on a free loopback port and passes everything on to `targetPort`. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const open = new Set<{ near: Socket; far: Socket }>();
-  const state = { accepted: 0, frozen: false, blocked: false };
+  const state = { accepted: 0, frozen: false, blocked: false, delayMs: 0 };
   const cut = (): void => {
     for (const { near } of open) near.resetAndDestroy();
   };
@@ -29,8 +31,8 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     state.accepted += 1;
     const pair = { near, far: connect(targetPort, '127.0.0.1') };
     open.add(pair);
-    pass(pair.near, pair.far);
-    pass(pair.far, pair.near);
+    pass(pair.near, pair.far, () => 0);
+    pass(pair.far, pair.near, () => state.delayMs);
     if (state.frozen) thaw(pair, false);
     near.once('close', () => open.delete(pair));
   });
@@ -51,6 +53,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       state.blocked = blocked;
       if (blocked) cut();
     },
+    delayAnswers(milliseconds) {
+      state.delayMs = milliseconds;
+    },
     async close() {
       cut();
       server.close();
@@ -60,8 +65,14 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 }
 
 /** Passes bytes on, and the end of the connection, however it came about. */
-function pass(from: Socket, to: Socket): void {
-  from.on('data', (chunk) => to.write(chunk));
+function pass(from: Socket, to: Socket, delayMs: () => number): void {
+  const late: Buffer[] = [];
+  from.on('data', (chunk) => {
+    if (late.length === 0 && delayMs() === 0) return void to.write(chunk);
+    late.push(chunk);
+    // Whichever timer fires first sends what came first, so that the order stays when the delay changes.
+    setTimeout(() => to.write(late.shift() ?? ''), delayMs());
+  });
   from.on('error', () => to.resetAndDestroy());
   from.on('end', () => to.end());
   from.on('close', () => to.destroy());

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { install, type Installation } from '../../sandbox/manager/install.ts';
+import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { readAudit } from '../../sandbox/testing/audit.ts';
+import { holdFinalizer, suffixes } from '../contract.ts';
+import { createClient } from '../kubernetes/client.ts';
+import { inCluster } from '../kubernetes/credentials.ts';
+import { createTransport } from '../kubernetes/transport.ts';
+import { CleanupProtection } from './cleanup-protection.ts';
+import { accountOf } from './held-objects.ts';
+
+let cluster: ControlPlane;
+let installation: Installation;
+beforeAll(async () => {
+  cluster = await startControlPlane({ audit: true });
+  installation = await install(cluster.client, {});
+});
+afterAll(() => cluster?.stop());
+
+/** The protection as the manager's own account runs it, while there is something to clean up. */
+async function protect() {
+  const { settings } = installation;
+  const directory = `${cluster.dir}/protection`;
+  await writeServiceAccount(cluster, installation, directory);
+  const { hostname, port } = new URL(cluster.server);
+  const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+  const transport = createTransport(await inCluster({ directory, env }), { userAgent: 'protection' });
+  const installed = { operatorName: settings.name, operatorNamespace: settings.namespace };
+  const stop = new AbortController();
+  const client = createClient(transport);
+  const logger = pino({ enabled: false });
+  const running = new CleanupProtection({ client, transport, installed, needed: () => true, logger }).run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+    transport.close();
+  };
+  return { account: accountOf(installed), end };
+}
+
+describe('the protection of the clean-up', () => {
+  it('comes back within a moment where somebody has replaced what it holds', async () => {
+    const { account, end } = await protect();
+    const isHeld = async () => expect((await cluster.client.get(account)).metadata.finalizers).toContain(holdFinalizer);
+    await eventually(isHeld);
+    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+    await eventually(isHeld, { timeoutMs: 3_000 });
+    await end();
+  });
+
+  it('F8: backs off where its changes are refused, instead of asking four times a second', async () => {
+    const { settings } = installation;
+    const role = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles' };
+    const name = `${settings.name}${suffixes.managerRole}`;
+    const rules = (await cluster.client.get({ ...role, name }))['rules'] as { resources: string[]; verbs: string[] }[];
+    const less = rules.map((rule) =>
+      rule.resources.includes('serviceaccounts') ? { ...rule, verbs: ['get', 'list', 'watch'] } : rule,
+    );
+    await cluster.client.patch({ ...role, name }, { kind: 'merge', body: { rules: less } });
+    const { account, end } = await protect();
+    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+    const refused = () =>
+      readAudit(cluster).filter(
+        ({ verb, objectRef, responseStatus }) =>
+          verb === 'patch' && objectRef?.resource === 'serviceaccounts' && responseStatus?.code === 403,
+      );
+    await eventually(() => expect(refused().length).toBeGreaterThan(2));
+    const times = refused().map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp));
+    await end();
+    const [first = 0, second = 0, third = 0] = times;
+    // The first one comes at once; then half a second to a second, a second to two, and so on up to five minutes.
+    expect(third - first).toBeGreaterThan(1_000);
+    expect(second).toBeGreaterThan(first);
+  });
+});

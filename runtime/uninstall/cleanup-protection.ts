@@ -1,0 +1,110 @@
+import type { Logger } from 'pino';
+import { Debounce } from '../async/debounce.ts';
+import { holdFinalizer } from '../contract.ts';
+import { describeError } from '../errors.ts';
+import type { Metadata } from '../injection/types.ts';
+import type { Client } from '../kubernetes/client.ts';
+import { addFinalizer, readMetadata } from '../kubernetes/finalizers.ts';
+import { listWatch } from '../kubernetes/list-watch.ts';
+import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import type { Transport } from '../kubernetes/transport.ts';
+import { heldObjects, type HeldObject, type Installed } from './held-objects.ts';
+import { letGo } from './let-go.ts';
+
+export interface CleanupProtectionOptions {
+  readonly client: Client;
+  /** For the watches. */
+  readonly transport: Transport;
+  readonly installed: Installed;
+  /** Whether there is anything to clean up; costs no request. Undefined: not known yet. */
+  readonly needed: () => boolean | undefined;
+  readonly logger: Logger;
+}
+
+/** What is seen together is looked at once. */
+const pause = { quietMs: 20, atMostMs: 100 };
+const IDLE_MS = 60_000;
+const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
+
+/**
+ * While there is something to clean up, a finalizer holds the operator's account and rights, so that they outlast whatever
+ * deletes everything at once (`kubectl delete -f`, a GitOps tool, the operator's namespace) until the manager has cleaned up.
+ * The objects are watched: whoever replaces one (`kubectl replace`, a tool that deletes and creates) takes the finalizer away.
+ */
+export class CleanupProtection {
+  readonly #options: CleanupProtectionOptions;
+  readonly #seen = new Map<HeldObject, Metadata>();
+  readonly #changes = new Debounce(pause);
+
+  constructor(options: CleanupProtectionOptions) {
+    this.#options = options;
+  }
+
+  /** There may be something to clean up now, or nothing any more. */
+  look(): void {
+    this.#changes.touch();
+  }
+
+  /** Works until the signal is aborted, and leaves the finalizers as they are then. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { installed, logger } = this.#options;
+    const watches = heldObjects(installed).map((object) => this.#watch(object, signal));
+    await Promise.all(watches.map(({ synced }) => synced));
+    for (let failures = 0; !signal.aborted;) {
+      const problem = await this.#hold().then(() => undefined, describeError);
+      failures = problem === undefined ? 0 : failures + 1;
+      // Whoever refuses has to change that; nobody is helped by asking four times a second.
+      const waitMs = failures === 0 ? IDLE_MS : backoffMs(failures, backoff, Math.random());
+      if (problem !== undefined && !signal.aborted)
+        logger[failures === 1 ? 'warn' : 'debug'](
+          { problem, retryInMs: waitMs },
+          'the finalizers that protect the clean-up could not be changed',
+        );
+      await this.#changes.wait(waitMs, signal);
+    }
+    await Promise.all(watches.map(({ stopped }) => stopped));
+  }
+
+  async #hold(): Promise<void> {
+    const { client, installed, needed } = this.#options;
+    const wanted = needed();
+    const held = [...this.#seen.values()].filter(isHeld);
+    if (wanted === false && held.length > 0) await letGo(client, installed);
+    if (wanted !== true) return;
+    // All at once: a removal in between would find some held and some not. What is going already cannot be held.
+    const free = [...this.#seen].filter(([, seen]) => !isHeld(seen) && seen.deletionTimestamp === undefined);
+    await Promise.all(
+      free.map(async ([object]) => {
+        const found = await readMetadata(client, object);
+        if (found !== undefined && found.deletionTimestamp === undefined)
+          await addFinalizer(client, object, found, holdFinalizer);
+      }),
+    );
+  }
+
+  #watch(object: HeldObject, signal: AbortSignal) {
+    const { transport, logger } = this.#options;
+    const { name, ...collection } = object;
+    return listWatch({
+      transport,
+      resource: collection,
+      fieldSelector: `metadata.name=${name}`,
+      metadataOnly: true,
+      signal,
+      logger,
+      handler: {
+        upsert: ({ metadata }) => {
+          this.#seen.set(object, metadata);
+          this.look();
+        },
+        delete: () => {
+          this.#seen.delete(object);
+          this.look();
+        },
+        known: () => [...this.#seen.values()].map(({ namespace = '', uid = '' }) => ({ namespace, name, uid })),
+      },
+    });
+  }
+}
+
+const isHeld = ({ finalizers = [] }: Metadata): boolean => finalizers.includes(holdFinalizer);
