@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { Agent, createServer, request, type Server } from 'node:https';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueServing } from '../../runtime/tls/issue.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { freePorts } from '../control-plane/processes.ts';
+
+/** What is known of a request before it is passed on. */
+export interface Passing {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly isWatch: boolean;
+  readonly isWrite: boolean;
+  /** The id of the credential that it came with, as the audit log has it. */
+  readonly credential: string;
+}
+
+/** What happens to a request instead of being passed on and answered. */
+export type Interference =
+  /** It is answered at once, and the API server never sees it. */
+  | { readonly answer: number; readonly retryAfterSeconds?: number }
+  /** It is passed on; the answer comes when the promise resolves. */
+  | { readonly holdAnswer: () => Promise<unknown> }
+  /** It is passed on; of the answer's body half arrives, then the connection breaks. */
+  | { readonly cutBody: true };
+
+/** The way from the managers to the API server, over TLS of its own: where it is looked at, delayed and broken. */
+export interface ApiProxy {
+  readonly server: string;
+  /** What to do about each request; undefined: nothing. */
+  interfere: ((passing: Passing) => Interference | undefined) | undefined;
+  /** Breaks those watches that are picked, as a load balancer does. Returns how many. */
+  cutWatches(pick: () => boolean): number;
+  close(): Promise<void>;
+}
+
+/** Stands before a control plane's API server, with a certificate of the same authority. */
+export async function startApiProxy({ server, ca, authority }: ControlPlane): Promise<ApiProxy> {
+  const [port = 0] = await freePorts(1);
+  const validity = { now: new Date(), days: 1 };
+  const { certificate, key } = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
+  const agent = new Agent({ keepAlive: true, ca });
+  const watches = new Set<ServerResponse>();
+  const proxy: { interfere: ApiProxy['interfere'] } = { interfere: undefined };
+  const listener = createServer({ cert: certificate, key }, (incoming, outgoing) => {
+    const passing = passingOf(incoming);
+    const interference = proxy.interfere?.(passing);
+    if (interference !== undefined && 'answer' in interference) return void refuse(incoming, outgoing, interference);
+    if (passing.isWatch) {
+      watches.add(outgoing);
+      outgoing.once('close', () => watches.delete(outgoing));
+    }
+    const { hostname, port: to } = new URL(server);
+    const { method, headers, url: path } = incoming;
+    const forwarded = request({ agent, hostname, port: to, method, path, headers });
+    forward(incoming, outgoing, forwarded, interference);
+  });
+  listener.listen(port, '127.0.0.1');
+  await once(listener, 'listening');
+  return Object.assign(proxy, {
+    server: `https://127.0.0.1:${port}`,
+    cutWatches(pick: () => boolean) {
+      const picked = [...watches].filter(pick);
+      for (const watch of picked) watch.socket?.destroy();
+      return picked.length;
+    },
+    close: () => close(listener, agent),
+  });
+}
+
+function passingOf({ method = '', url = '', headers }: IncomingMessage): Passing {
+  return {
+    method,
+    path: url,
+    isWatch: /[?&]watch=(true|1)/.test(url),
+    isWrite: method !== 'GET',
+    credential: credentialIdOf(headers.authorization?.replace('Bearer ', '') ?? ''),
+  };
+}
+
+/** The id that a ServiceAccount's token has, and the audit log tells: `JTI=…`. */
+export function credentialIdOf(token: string): string {
+  const [, payload = ''] = token.split('.');
+  if (payload === '') return '';
+  return `JTI=${(JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti?: string }).jti ?? ''}`;
+}
+
+function refuse(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { answer, retryAfterSeconds }: { answer: number; retryAfterSeconds?: number },
+): void {
+  incoming.resume();
+  incoming.once('end', () => {
+    const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: answer, message: 'interfered with' };
+    const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+    outgoing.writeHead(answer, { 'content-type': 'application/json', ...retry }).end(JSON.stringify(status));
+  });
+}
+
+function forward(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  forwarded: ClientRequest,
+  interference: Interference | undefined,
+): void {
+  forwarded.once('response', (answer) => {
+    void pass(answer, outgoing, interference).catch(() => outgoing.destroy());
+  });
+  // As if there were nothing between: a server that is away resets, and whoever goes away ends the request.
+  forwarded.on('error', () => outgoing.socket?.destroy());
+  outgoing.once('close', () => forwarded.destroy());
+  incoming.pipe(forwarded);
+}
+
+async function pass(
+  answer: IncomingMessage,
+  outgoing: ServerResponse,
+  interference: Interference | undefined,
+): Promise<void> {
+  answer.once('error', () => outgoing.socket?.destroy());
+  if (interference !== undefined && 'holdAnswer' in interference) await interference.holdAnswer();
+  if (interference !== undefined && 'cutBody' in interference) return cutBody(answer, outgoing);
+  outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+  outgoing.flushHeaders();
+  answer.pipe(outgoing);
+}
+
+async function cutBody(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const { 'transfer-encoding': _chunked, ...headers } = answer.headers;
+  outgoing.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': body.length });
+  outgoing.write(body.subarray(0, Math.floor(body.length / 2)));
+  // The half is on its way before the end is.
+  await sleep(5);
+  outgoing.socket?.destroy();
+}
+
+async function close(listener: Server, agent: Agent): Promise<void> {
+  listener.closeAllConnections();
+  listener.close();
+  await once(listener, 'close');
+  agent.destroy();
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { startArena } from './arena.ts';
+import { randomOf, seedOf } from './random.ts';
+import { renderDetails, renderVerdicts } from './report.ts';
+import { runScenario } from './run.ts';
+import { faultsOf } from './scenario.ts';
+import type { Group } from './scenarios/scenarios.ts';
+
+const LONGEST_MS = 300_000;
+
+/** The faults of a group, in their everyday size, as one test each; the full size is `npm run test:faults`. */
+export function describeGroup(title: string, group: Group): void {
+  describe(title, () => {
+    let arena: Awaited<ReturnType<typeof startArena>> | undefined;
+    const seed = seedOf(process.env);
+    beforeAll(async () => {
+      arena = await startArena(group.arena);
+    });
+    afterAll(() => arena?.stop());
+
+    it.each(group.scenarios.map((scenario) => [scenario.holds, scenario] as const))(
+      '%s',
+      async (_holds, scenario) => {
+        if (arena === undefined) throw new Error('there is no cluster to break anything in');
+        const verdict = await runScenario(arena, scenario, {
+          size: 'short',
+          random: randomOf(seed),
+          say: () => undefined,
+        });
+        if (faultsOf(verdict) > 0) throw new Error(`${renderVerdicts([verdict])}\n\n${renderDetails(verdict)}`);
+      },
+      LONGEST_MS,
+    );
+  });
+}

@@ -1,0 +1,63 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { describeError } from '../../runtime/errors.ts';
+import { startArena, type Arena } from './arena.ts';
+import { randomOf, seedOf } from './random.ts';
+import { renderDetails, renderRows, renderVerdicts } from './report.ts';
+import { runScenario } from './run.ts';
+import { faultsOf, type Scenario, type Verdict } from './scenario.ts';
+import { groups, type Group } from './scenarios/scenarios.ts';
+
+const REPORT = 'dist/faults.json';
+const ROWS = 'dist/faults.md';
+
+/** Writes what there is so far; of a fault that does not hold also what the manager had to say. */
+function keep(verdicts: readonly Verdict[], { operator }: Arena, say: (line: string) => void): void {
+  const last = verdicts.at(-1);
+  if (last === undefined) return;
+  say(`${renderDetails(last)}\n`);
+  mkdirSync('dist', { recursive: true });
+  writeFileSync(REPORT, `${JSON.stringify(verdicts, null, 2)}\n`);
+  writeFileSync(ROWS, renderRows(verdicts));
+  if (faultsOf(last) > 0) copyFileSync(operator.manager().logFile, `dist/faults-${last.name}.log`);
+}
+
+/** `npm run test:faults`: what docs/reliability.md reports, tried here. */
+new Command('faults')
+  .description('Breaks one thing after the other around a real operator, and counts what becomes of the workloads')
+  .argument('[names...]', 'only the faults whose names begin so')
+  .option('--short', 'the numbers of the everyday tests')
+  .showHelpAfterError('(--help lists the flags)')
+  .action(async (names: readonly string[], { short = false }: { short?: boolean }) => {
+    const say = (line: string) => void process.stderr.write(`  ${line}\n`);
+    const seed = seedOf(process.env);
+    say(`LUMIGO_FAULT_SEED=${seed} makes the same choices again`);
+    const verdicts: Verdict[] = [];
+    const isAsked = ({ name }: Scenario) => names.length === 0 || names.some((prefix) => name.startsWith(prefix));
+    for (const { arena, scenarios } of Object.values<Group>(groups)) {
+      const asked = scenarios.filter(isAsked);
+      if (asked.length === 0) continue;
+      const started = await startArena(arena);
+      try {
+        for (const scenario of asked) {
+          say(`${scenario.name}: ${scenario.holds}`);
+          verdicts.push(
+            await runScenario(started, scenario, { size: short ? 'short' : 'full', random: randomOf(seed), say }),
+          );
+          keep(verdicts, started, say);
+        }
+      } finally {
+        await started.stop();
+      }
+    }
+    process.stdout.write(`\n${renderVerdicts(verdicts)}\n\nSeed ${seed}; the details are in ${REPORT}.\n`);
+    process.exitCode = verdicts.every((verdict) => faultsOf(verdict) === 0) ? 0 : 1;
+  })
+  .parseAsync()
+  .then(
+    () => process.exit(),
+    (error: unknown) => {
+      process.stderr.write(`faults: ${describeError(error)}\n`);
+      process.exit(1);
+    },
+  );

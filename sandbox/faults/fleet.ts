@@ -1,0 +1,139 @@
+import { workloads } from '../../runtime/contract.ts';
+import { uninstrument } from '../../runtime/injection/uninstrument.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import type { Metadata, PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/objects.ts';
+import type { Bench } from '../testing/bench.ts';
+import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
+
+const [deployment] = workloads;
+const IN_FLIGHT = 12;
+/** Kubernetes' own controllers note theirs there. */
+const THEIRS = 'deployment.kubernetes.io/';
+
+/** Works on all of some items, so many at a time. */
+export async function inFlight<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+}
+
+export const asDeployment = (object: KubernetesObject): Workload => ({
+  ...object,
+  apiVersion: deployment.apiVersion,
+  kind: deployment.kind,
+});
+
+/** Everything of a workload that this operator may change, as text: two that are the same to the byte are the same here. */
+export function bytesOf(workload: Workload): string {
+  const { labels = {}, annotations = {} } = workload.metadata;
+  const own = Object.entries(annotations).filter(([key]) => !key.startsWith(THEIRS));
+  return JSON.stringify([labels, Object.fromEntries(own), templateOf(workload)]);
+}
+
+/** Deployments of one namespace, none of them with a pod, and what their user last made of each. */
+export class Fleet {
+  readonly namespace: string;
+  readonly bench: Bench;
+  /** Of these nothing is expected. */
+  readonly exempt = new Set<string>();
+  /** Whether what is told of them is counted. */
+  isTold = true;
+  readonly #made = new Map<string, Workload>();
+
+  constructor(bench: Bench, namespace: string) {
+    this.bench = bench;
+    this.namespace = namespace;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#made.keys()];
+  }
+
+  get size(): number {
+    return this.#made.size;
+  }
+
+  /** What a workload would be without an injection, as `bytesOf` says it. */
+  expected(name: string): string | undefined {
+    const made = this.#made.get(name);
+    return made === undefined ? undefined : bytesOf(made);
+  }
+
+  /** As the user would make it without the operator; the answer shows what the server adds. */
+  async create(name: string, options: WorkloadOptions = {}): Promise<void> {
+    const made = await this.bench.create(workloadOf(deployment, this.namespace, name, options));
+    // Where a Lumigo is, the webhook has been there.
+    this.#made.set(name, uninstrument(asDeployment(made)));
+  }
+
+  async fill(count: number, options: WorkloadOptions = {}, prefix = 'app'): Promise<void> {
+    const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+    await inFlight(names, (name) => this.create(name, options));
+  }
+
+  /** Another image of the first container, as a deployment pipeline sets it. */
+  async deploy(name: string, image: string): Promise<void> {
+    const made = this.#made.get(name);
+    const template = made === undefined ? undefined : templateOf(made);
+    if (made === undefined || template === undefined)
+      throw new Error(`there is no workload ${name} in ${this.namespace}`);
+    const [first, ...rest] = template.spec.containers;
+    // A strategic merge would know containers by name; a JSON patch knows the place, and the operator only appends.
+    const operations = [{ op: 'replace' as const, path: '/spec/template/spec/containers/0/image', value: image }];
+    await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
+    if (first === undefined) return;
+    const spec = { ...template.spec, containers: [{ ...first, image }, ...rest] };
+    this.#made.set(name, { ...made, spec: { ...(made['spec'] as object), template: { ...template, spec } } });
+  }
+
+  /** Puts back the template that the user has, as a controller does that knows nothing of admission. */
+  async putBack(name: string): Promise<void> {
+    const value = this.#templateOf(name);
+    await this.bench.client.patch(this.ref(name), {
+      kind: 'json',
+      operations: [{ op: 'replace', path: '/spec/template', value }],
+    });
+  }
+
+  /** The namespace is to go, and nothing is expected of it any more. */
+  forget(): void {
+    this.#made.clear();
+    this.isTold = false;
+  }
+
+  ref(name: string) {
+    return { ...deployment, namespace: this.namespace, name };
+  }
+
+  async *list(): AsyncGenerator<Workload> {
+    const ref = { ...deployment, namespace: this.namespace };
+    for await (const { items } of this.bench.client.pages(ref)) for (const item of items) yield asDeployment(item);
+  }
+
+  /** How many carry the operator's label. */
+  async instrumented(): Promise<number> {
+    const labelSelector = 'lumigo.auto-trace';
+    const ref = { ...deployment, namespace: this.namespace };
+    let found = 0;
+    for await (const { items } of this.bench.client.pages(ref, { metadataOnly: true, labelSelector }))
+      found += items.filter(({ metadata }) => isLabelled(metadata)).length;
+    return found;
+  }
+
+  async delete(): Promise<void> {
+    await inFlight(this.names, (name) => this.bench.client.delete(this.ref(name)).catch(() => undefined));
+  }
+
+  #templateOf(name: string): PodTemplate {
+    const made = this.#made.get(name);
+    const template = made === undefined ? undefined : templateOf(made);
+    if (template === undefined) throw new Error(`there is no workload ${name} in ${this.namespace}`);
+    return template;
+  }
+}
+
+const isLabelled = ({ labels }: Metadata): boolean =>
+  labels?.['lumigo.auto-trace']?.startsWith('lumigo-operator.') === true;

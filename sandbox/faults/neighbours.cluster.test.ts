@@ -1,0 +1,4 @@
+import { describeGroup } from './describe-group.ts';
+import { groups } from './scenarios/scenarios.ts';
+
+describeGroup('others in the cluster are in the way', groups.neighbours);

@@ -1,0 +1,35 @@
+/** Chance that comes out the same for the same seed. */
+export interface Random {
+  readonly seed: number;
+  /** In [0, 1). */
+  next(): number;
+  /** A whole number from `low` to `high`, both included. */
+  between(low: number, high: number): number;
+  chance(share: number): boolean;
+}
+
+/** Mulberry32: small, and good enough to choose moments by. */
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    seed,
+    next,
+    between: (low, high) => low + Math.floor(next() * (high - low + 1)),
+    chance: (share) => next() < share,
+  };
+}
+
+/** LUMIGO_FAULT_SEED, or another one each time. @throws Error where it is no whole number. */
+export function seedOf(environment: NodeJS.ProcessEnv): number {
+  const given = environment['LUMIGO_FAULT_SEED'] ?? '';
+  if (given === '') return Date.now() % 1_000_000;
+  if (!/^\d{1,9}$/.test(given))
+    throw new Error(`LUMIGO_FAULT_SEED=${given} must be a whole number of at most nine digits`);
+  return Number(given);
+}

@@ -1,0 +1,163 @@
+import { cpSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Interference, Passing } from '../api-proxy.ts';
+import type { Fleet } from '../fleet.ts';
+import type { Random } from '../random.ts';
+import { scenarioOf, type Trial } from '../scenario.ts';
+import { beginInstrumenting, changeSomething, flagAtRandom, whenInstrumented } from '../steps.ts';
+
+interface Away {
+  readonly workloads: number;
+  readonly downtimeMs: number;
+}
+
+/** One that is killed takes with it what it has not noted yet, and there would be nothing to count by. */
+const signal = 'SIGTERM';
+
+export const away = scenarioOf<Away>({
+  name: 'api-server-away',
+  holds: 'an API server that is away in mid-bulk is waited for, and the work goes on',
+  short: { workloads: 150, downtimeMs: 5_000 },
+  full: { workloads: 500, downtimeMs: 60_000 },
+  async run(trial, { workloads, downtimeMs }) {
+    const fleet = await trial.fleet(workloads);
+    await beginInstrumenting(fleet);
+    await trial.operator.cluster.restartApiServer({ downtimeMs, signal });
+    await flagAtRandom(trial, fleet);
+  },
+});
+
+interface Sized {
+  readonly workloads: number;
+}
+
+export const withoutWatchCache = scenarioOf<Sized>({
+  name: 'no-watch-cache',
+  holds: 'an API server without a watch cache is worked with as any other',
+  short: { workloads: 60 },
+  full: { workloads: 300 },
+  async run(trial, { workloads }) {
+    const { cluster } = trial.operator;
+    const fleet = await trial.fleet(workloads);
+    await cluster.restartApiServer({ signal, flags: ['--watch-cache=false'] });
+    try {
+      await fleet.bench.lumigo(fleet.namespace);
+      await whenInstrumented(fleet, workloads);
+      await flagAtRandom(trial, fleet);
+      await trial.rest();
+    } finally {
+      await cluster.restartApiServer({ signal });
+    }
+    await flagAtRandom(trial, fleet);
+  },
+});
+
+interface Flaky {
+  readonly workloads: number;
+  readonly changes: number;
+  readonly pauseMs: number;
+  readonly share: number;
+}
+
+export const flaky = scenarioOf<Flaky>({
+  name: 'flaky',
+  holds: 'F7: 429, 500 and answers cut in half are borne, and nobody is warned of what passes',
+  short: { workloads: 100, changes: 4, pauseMs: 2_000, share: 0.15 },
+  full: { workloads: 500, changes: 20, pauseMs: 6_000, share: 0.15 },
+  async run(trial, { workloads, changes, pauseMs, share }) {
+    const { proxy, random } = trial;
+    const fleet = await trial.fleet(workloads);
+    proxy.interfere = (passing) => (random.chance(share) ? oneOf(random, passing) : undefined);
+    try {
+      for (let change = 0; change < changes; change += 1) {
+        await changeSomething(trial, fleet);
+        await sleep(random.between(0, pauseMs));
+      }
+    } finally {
+      proxy.interfere = undefined;
+    }
+    await trial.rest();
+    const { posts } = trial.history();
+    const warned = posts.filter(({ namespace, isWarning }) => isWarning && namespace === fleet.namespace).length;
+    if (warned > 0) trial.broken(`${warned} warnings of changes that only had to be tried again`);
+  },
+});
+
+function oneOf(random: Random, { isWatch }: Passing): Interference {
+  const chosen = random.between(0, 2);
+  if (chosen === 0) return { answer: 429, retryAfterSeconds: 1 };
+  // A watch has no end that it could break before: scenario `watches-cut`.
+  return chosen === 1 || isWatch ? { answer: 500 } : { cutBody: true };
+}
+
+interface Slow extends Sized {
+  readonly delayMs: number;
+}
+
+export const slowEtcd = scenarioOf<Slow>({
+  name: 'slow-etcd',
+  holds: 'an etcd that takes half a second for each answer slows the work down and breaks nothing',
+  short: { workloads: 40, delayMs: 500 },
+  full: { workloads: 300, delayMs: 500 },
+  async run(trial, { workloads, delayMs }) {
+    const { etcd } = trial;
+    if (etcd === undefined) throw new Error('this scenario needs an arena whose etcd can be made slow');
+    const fleet = await trial.fleet(workloads);
+    etcd.delayAnswers(delayMs);
+    try {
+      await fleet.bench.lumigo(fleet.namespace);
+      trial.figure('ms to instrument all', await whenInstrumented(fleet, workloads));
+      await flagAtRandom(trial, fleet);
+      await sleep(delayMs * 4);
+      await flagAtRandom(trial, fleet);
+    } finally {
+      etcd.delayAnswers(0);
+    }
+  },
+});
+
+interface Restored extends Sized {
+  /** Writes that are lost with the restored etcd: so much lower are its versions. */
+  readonly lostWrites: number;
+}
+
+export const etcdRestored = scenarioOf<Restored>({
+  name: 'etcd-restored',
+  holds: 'F6: what changes in a cluster that was restored from a backup is noticed, although its versions are lower',
+  short: { workloads: 60, lostWrites: 400 },
+  full: { workloads: 300, lostWrites: 3_000 },
+  async run(trial, { workloads, lostWrites }) {
+    const { cluster } = trial.operator;
+    const fleet = await trial.fleet(workloads);
+    await fleet.bench.activate(fleet.namespace);
+    await trial.rest();
+    const backup = `${cluster.dir}/etcd-backup`;
+    await cluster.whileDown((data) => cpSync(data, backup, { recursive: true }));
+    await fleet.bench.changeLumigo(fleet.namespace, { spec: { logging: { enabled: true } } });
+    await write(fleet, lostWrites);
+    await trial.rest();
+    await cluster.whileDown((data) => {
+      rmSync(data, { recursive: true });
+      cpSync(backup, data, { recursive: true });
+    });
+    await trial.countFromHere();
+    await changeAfterwards(trial, fleet);
+  },
+});
+
+async function write(fleet: Fleet, times: number): Promise<void> {
+  const name = fleet.names[0] ?? '';
+  for (let count = 0; count < times; count += 1)
+    await fleet.bench.client.patch(fleet.ref(name), {
+      kind: 'merge',
+      body: { metadata: { annotations: { written: String(count) } } },
+    });
+}
+
+async function changeAfterwards(trial: Trial, fleet: Fleet): Promise<void> {
+  // Each by itself: the deletion of a Lumigo that was seen before would hide that the workloads are not.
+  await fleet.create('born-afterwards');
+  await trial.rest(10_000);
+  await fleet.bench.changeLumigo(fleet.namespace, { spec: { tracing: { enabled: false } } });
+  await trial.rest();
+}

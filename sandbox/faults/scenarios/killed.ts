@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scenarioOf } from '../scenario.ts';
+import { changeSomething } from '../steps.ts';
+
+interface Parameters {
+  readonly workloads: number;
+  readonly kills: number;
+  /** The longest time that a manager works before it is killed. */
+  readonly worksMs: number;
+}
+
+export const killed = scenarioOf<Parameters>({
+  name: 'killed',
+  holds: 'a manager that is killed at random instants of bulk work loses nothing and repeats nothing',
+  short: { workloads: 150, kills: 5, worksMs: 900 },
+  full: { workloads: 300, kills: 50, worksMs: 2_500 },
+  async run(trial, { workloads, kills, worksMs }) {
+    const { operator, random } = trial;
+    const fleet = await trial.fleet(workloads);
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await changeSomething(trial, fleet);
+      await sleep(random.between(0, worksMs));
+      await operator.killManager();
+      await operator.startManager();
+      if (kill % 10 === 0) trial.say(`killed ${kill} times of ${kills}`);
+    }
+  },
+});

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { suffixes, workloads as kinds } from '../../../runtime/contract.ts';
+import { eventually } from '../../testing/eventually.ts';
+import type { Passing } from '../api-proxy.ts';
+import { scenarioOf, type Trial } from '../scenario.ts';
+import { beginInstrumenting, writesOf } from '../steps.ts';
+
+/** Longer than the Lease lasts: somebody else has taken it by then. */
+const BEYOND_LEASE_MS = 30_000;
+const COLLECTED = 'lumigo_operator_telemetry_collected_namespaces';
+
+interface Paused {
+  readonly workloads: number;
+  readonly stoppedMs: number;
+  readonly watchedMs: number;
+}
+
+export const paused = scenarioOf<Paused>({
+  name: 'paused',
+  holds: 'F2: a leader that was stopped beyond its Lease with work in hand writes nothing when it goes on',
+  short: { workloads: 300, stoppedMs: 20_000, watchedMs: 5_000 },
+  full: { workloads: 1_000, stoppedMs: 40_000, watchedMs: 20_000 },
+  async run(trial, { workloads, stoppedMs, watchedMs }) {
+    const { operator, credentialOf } = trial;
+    const fleet = await trial.fleet(workloads);
+    const second = await trial.another();
+    await eventually(async () => expectLeader(await operator.metric('lumigo_operator_leader')));
+    await beginInstrumenting(fleet);
+    const { pid } = operator.manager();
+    const started = Date.now();
+    process.kill(pid, 'SIGSTOP');
+    // What the old leader has in hand is of a policy that holds no more.
+    await fleet.bench.changeLumigo(fleet.namespace, { spec: { logging: { enabled: true } } });
+    await eventually(async () => expectLeader(await second.metric('lumigo_operator_leader')), {
+      timeoutMs: BEYOND_LEASE_MS,
+    });
+    await sleep(Math.max(0, started + stoppedMs - Date.now()));
+    const goesOn = Date.now();
+    process.kill(pid, 'SIGCONT');
+    await sleep(watchedMs);
+    const written = writesOf(trial, credentialOf('manager-0'), goesOn);
+    trial.figure('writes by the old leader after it went on', written.length);
+    const [first] = written;
+    if (first !== undefined)
+      trial.broken(
+        `the old leader wrote ${written.length} times, first: ${first.verb} ${first.resource}/${first.name}`,
+      );
+  },
+});
+
+function expectLeader(metric: number): void {
+  if (metric !== 1) throw new Error('this manager does not lead');
+}
+
+interface Unsynced {
+  readonly workloads: number;
+  readonly watchedMs: number;
+}
+
+export const unsynced = scenarioOf<Unsynced>({
+  name: 'unsynced-term',
+  holds: 'F2: a term that is lost before everything was read changes nothing, and does not collect beside the next one',
+  short: { workloads: 50, watchedMs: 8_000 },
+  full: { workloads: 300, watchedMs: 20_000 },
+  async run(trial, { workloads, watchedMs }) {
+    const { operator, proxy, credentialOf } = trial;
+    const fleet = await trial.fleet(workloads);
+    await fleet.bench.activate(fleet.namespace);
+    await trial.rest();
+    await operator.killManager();
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    proxy.interfere = (passing) =>
+      isRead(passing) && passing.credential === credentialOf('manager-0') ? { holdAnswer: () => released } : undefined;
+    const starting = operator.startManager();
+    try {
+      const before = await whenHeldBy(trial, 'manager-0');
+      const second = await trial.another();
+      await second.joinCollector();
+      const { interfere } = proxy;
+      proxy.interfere = (passing) =>
+        passing.path.includes('/leases/') && passing.credential === credentialOf('manager-0')
+          ? { answer: 500 }
+          : interfere?.(passing);
+      await whenHeldBy(trial, second.name);
+      await fleet.bench.changeLumigo(fleet.namespace, { spec: { logging: { enabled: true } } });
+      const releasedAt = Date.now();
+      proxy.interfere = undefined;
+      release();
+      await starting;
+      await operator.manager().joinCollector();
+      await eventually(async () => {
+        if ((await second.metric(COLLECTED)) === 0) throw new Error('the new leader does not collect');
+      });
+      await sleep(watchedMs);
+      await judgeTwo(trial, releasedAt, before);
+    } finally {
+      release();
+      proxy.interfere = undefined;
+      await starting;
+    }
+  },
+});
+
+/** The lists that a leader starts from, and the Lumigo resources, which come as a watch that begins with all there is. */
+const isRead = ({ path, isWrite }: Passing): boolean =>
+  !isWrite && ['lumigoes', ...kinds.map(({ plural }) => plural)].some((plural) => path.includes(`/${plural}?`));
+
+async function whenHeldBy({ operator }: Trial, manager: string): Promise<string> {
+  const { namespace, name } = operator.installation.settings;
+  const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace };
+  const ref = { ...leases, name: `${name}${suffixes.lease}` };
+  return eventually(
+    async () => {
+      const { spec } = (await operator.cluster.client.get(ref)) as { spec?: { holderIdentity?: string } };
+      if (spec?.holderIdentity !== manager) throw new Error(`${spec?.holderIdentity} holds the Lease, not ${manager}`);
+      return manager;
+    },
+    { timeoutMs: BEYOND_LEASE_MS },
+  );
+}
+
+async function judgeTwo(trial: Trial, sinceMs: number, old: string): Promise<void> {
+  const { operator, credentialOf } = trial;
+  const [first, ...more] = writesOf(trial, credentialOf(old), sinceMs);
+  if (first !== undefined)
+    trial.broken(`the lost term wrote ${more.length + 1} times, first: ${first.verb} ${first.resource}/${first.name}`);
+  const collects = await operator.metric(COLLECTED);
+  trial.figure('namespaces that the lost term collects', collects);
+  if (collects > 0) trial.broken('two replicas collect events and objects at the same time');
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scenarioOf, type Trial } from '../scenario.ts';
+import { changeSomething } from '../steps.ts';
+
+interface Parameters {
+  readonly workloads: number;
+  readonly changes: number;
+  readonly pauseMs: number;
+}
+
+async function changeFor(trial: Trial, { workloads, changes, pauseMs }: Parameters): Promise<void> {
+  const fleet = await trial.fleet(workloads);
+  for (let change = 0; change < changes; change += 1) {
+    await changeSomething(trial, fleet);
+    await sleep(trial.random.between(0, pauseMs));
+  }
+}
+
+const EVERY_MS = 200;
+
+export const watchesCut = scenarioOf<Parameters>({
+  name: 'watches-cut',
+  holds: 'watches that break at random moments miss nothing',
+  short: { workloads: 100, changes: 5, pauseMs: 1_500 },
+  full: { workloads: 500, changes: 30, pauseMs: 4_000 },
+  async run(trial, parameters) {
+    let cut = 0;
+    const cutting = setInterval(() => (cut += trial.proxy.cutWatches(() => trial.random.chance(0.2))), EVERY_MS);
+    try {
+      await changeFor(trial, parameters);
+    } finally {
+      clearInterval(cutting);
+    }
+    trial.figure('watches cut', cut);
+  },
+});
+
+const LATEST_MS = 1_500;
+
+export const lateAnswers = scenarioOf<Parameters>({
+  name: 'late-answers',
+  holds: 'F6: answers to writes that come later than newer events of the watch take nothing back',
+  short: { workloads: 100, changes: 5, pauseMs: 2_000 },
+  full: { workloads: 500, changes: 30, pauseMs: 4_000 },
+  async run(trial, parameters) {
+    const { proxy, random } = trial;
+    proxy.interfere = ({ isWrite, path }) => {
+      if (!isWrite || path.includes('/leases/') || random.chance(0.5)) return undefined;
+      const lateMs = random.between(0, LATEST_MS);
+      return { holdAnswer: () => sleep(lateMs) };
+    };
+    try {
+      await changeFor(trial, parameters);
+    } finally {
+      proxy.interfere = undefined;
+    }
+  },
+});

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lumigo as contract } from '../../runtime/contract.ts';
+import { isConflict, isAlreadyExists, isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
+import type { Fleet } from './fleet.ts';
+import type { Trial } from './scenario.ts';
+
+const GONE_MS = 60_000;
+const DONE_MS = 60_000;
+
+/** Changes what a Lumigo asks for, or not. */
+export async function flagAtRandom({ random }: Trial, { bench, namespace }: Fleet): Promise<void> {
+  const spec = { logging: { enabled: random.chance(0.5) }, tracing: { enabled: random.chance(0.7) } };
+  await bench.changeLumigo(namespace, { spec });
+}
+
+/** Deletes a Lumigo, and says it where that does not end. */
+export async function deleteLumigo(trial: Trial, { bench, namespace }: Fleet): Promise<void> {
+  await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
+  for (const deadline = Date.now() + GONE_MS; Date.now() < deadline; await sleep(50))
+    if ((await bench.readLumigo(namespace).catch(undefinedIfNotFound)) === undefined) return;
+  trial.broken('a Lumigo was still there a minute after its deletion');
+}
+
+/** Creates, changes or deletes a Lumigo, whichever is possible at the moment. */
+export async function changeSomething(trial: Trial, fleet: Fleet): Promise<void> {
+  const { bench, namespace } = fleet;
+  const lumigo = await bench.readLumigo(namespace).catch(undefinedIfNotFound);
+  if (lumigo?.metadata.deletionTimestamp !== undefined) return;
+  try {
+    if (lumigo === undefined) await bench.lumigo(namespace);
+    else if (trial.random.chance(0.6)) await flagAtRandom(trial, fleet);
+    else await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
+  } catch (error) {
+    // It went or changed between the look and the deed.
+    if (!isNotFound(error) && !isConflict(error) && !isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Waits until so many workloads are instrumented; resolves with the milliseconds that took. @throws Error after a minute. */
+export async function whenInstrumented(fleet: Fleet, atLeast: number): Promise<number> {
+  const started = Date.now();
+  for (;;) {
+    const found = await fleet.instrumented();
+    if (found >= atLeast) return Date.now() - started;
+    if (Date.now() - started > DONE_MS)
+      throw new Error(`${found} instead of ${atLeast} workloads of ${fleet.namespace} are instrumented after a minute`);
+    await sleep(20);
+  }
+}
+
+/** Creates a Lumigo, and lets go when the work is well under way. */
+export async function beginInstrumenting(fleet: Fleet): Promise<void> {
+  await fleet.bench.lumigo(fleet.namespace);
+  await whenInstrumented(fleet, Math.ceil(fleet.size / 8));
+}
+
+/** Writes that one of the managers sent from some moment on, its Lease left out, whether or not the API server took them. */
+export const writesOf = (trial: Trial, credential: string, sinceMs: number) =>
+  trial
+    .history()
+    .requests.filter(
+      (request) =>
+        request.credential === credential &&
+        request.atMs >= sinceMs &&
+        request.resource !== 'leases' &&
+        ['create', 'update', 'patch', 'delete'].includes(request.verb),
+    );
