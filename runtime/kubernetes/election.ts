@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import type { Log } from './log.ts';
+import type { Logger } from 'pino';
 import type { OwnerReference } from './owners.ts';
 import type { Lease } from './plan-lease.ts';
 
@@ -39,7 +39,7 @@ export interface ElectionOptions {
   readonly onStartedLeading: (context: LeadingContext) => void | Promise<void>;
   /** Called after the context's signal was aborted. */
   readonly onStoppedLeading?: (() => void) | undefined;
-  readonly logger?: Log | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 export interface ElectionTimes {

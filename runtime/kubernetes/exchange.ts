@@ -29,8 +29,8 @@ export interface Answer {
   readonly message: IncomingMessage;
   /** From now on silence is the reader's business: a stream has no end to wait for. */
   releaseTimeout(): void;
-  /** Hands every chunk over; resolves at the end of the answer, and throws a ConnectionError where it breaks off. */
-  read(onChunk: (chunk: Buffer) => void): Promise<void>;
+  /** The answer's text as it comes; throws a ConnectionError where it breaks off. Whoever stops reading closes the connection. */
+  text(): AsyncGenerator<string, void, undefined>;
 }
 
 /** Long enough not to disturb an idle node, short enough to notice within a minute that the other side is gone. */
@@ -48,14 +48,21 @@ export async function exchange(asked: Exchange): Promise<Answer> {
     method: asked.method,
     path: asked.path,
     headers: asked.headers,
+    signal: asked.signal,
   });
-  const guard = guardOf(request, asked);
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    request.destroy();
+  }, asked.timeoutMs);
+  const releaseTimeout = (): void => clearTimeout(timer);
   try {
     const message = await headOf(request, asked);
-    return { message, releaseTimeout: guard.releaseTimeout, read: (onChunk) => readAll(message, { onChunk, guard }) };
+    const explain = (error: unknown) => explained(error, asked, { timedOut, isStale: false });
+    return { message, releaseTimeout, text: () => textOf(message, { explain, releaseTimeout }) };
   } catch (error) {
-    guard.release();
-    throw guard.explain(error, request.reusedSocket);
+    releaseTimeout();
+    throw explained(error, asked, { timedOut, isStale: request.reusedSocket });
   }
 }
 
@@ -78,39 +85,14 @@ function headOf(request: ClientRequest, { body, fence }: Exchange): Promise<Inco
   });
 }
 
-interface Guard {
-  releaseTimeout(): void;
-  release(): void;
-  explain(error: unknown, reusedSocket: boolean): unknown;
-}
-
-/** Ends the request when the caller aborts or the time is up, and tells afterwards what it was that ended it. */
-function guardOf(request: ClientRequest, asked: Exchange): Guard {
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    request.destroy(new Error('timed out'));
-  }, asked.timeoutMs);
-  const onAbort = (): void => {
-    request.destroy(new Error('aborted'));
-  };
-  asked.signal?.addEventListener('abort', onAbort, { once: true });
-  const releaseTimeout = (): void => clearTimeout(timer);
-  return {
-    releaseTimeout,
-    release() {
-      releaseTimeout();
-      asked.signal?.removeEventListener('abort', onAbort);
-    },
-    explain(error, reusedSocket) {
-      if (error instanceof FencedError) return error;
-      if (asked.signal?.aborted === true) return asked.signal.reason;
-      if (timedOut) return connectionError(asked, 'TIMEOUT', `no answer within ${String(asked.timeoutMs / 1000)} s`);
-      const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
-      if (reusedSocket && staleCodes.has(code)) return new StaleSocketError(sentence(asked.server, message), code);
-      return connectionError(asked, code, message);
-    },
-  };
+/** What it was that ended a request. */
+function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; isStale: boolean }): unknown {
+  if (error instanceof FencedError) return error;
+  if (asked.signal?.aborted === true) return asked.signal.reason;
+  if (how.timedOut) return connectionError(asked, 'TIMEOUT', `no answer within ${String(asked.timeoutMs / 1000)} s`);
+  const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
+  if (how.isStale && staleCodes.has(code)) return new StaleSocketError(sentence(asked.server, message), code);
+  return connectionError(asked, code, message);
 }
 
 const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
@@ -133,30 +115,26 @@ function sentence(server: URL, cause: string): string {
   return `The API server at ${server.hostname}:${port} cannot be reached: ${cause}`;
 }
 
-async function readAll(
+async function* textOf(
   message: IncomingMessage,
-  { onChunk, guard }: { onChunk: (chunk: Buffer) => void; guard: Guard },
-): Promise<void> {
+  { explain, releaseTimeout }: { explain: (error: unknown) => unknown; releaseTimeout: () => void },
+): AsyncGenerator<string, void, undefined> {
   try {
-    const refusal = await new Promise<{ error: unknown } | undefined>((resolve, reject) => {
-      if (message.destroyed) reject(brokenOff());
-      message.on('data', (chunk: Buffer) => {
-        try {
-          onChunk(chunk);
-        } catch (error) {
-          resolve({ error });
-          message.destroy();
-        }
-      });
-      message.once('end', () => resolve(undefined));
-      message.once('error', reject);
-      // A close without an end or an error before it would leave the promise alone for ever.
-      message.once('close', () => reject(brokenOff()));
-    }).catch((error: unknown) => Promise.reject(guard.explain(error, false) as Error));
-    if (refusal !== undefined) throw refusal.error;
+    for await (const chunk of message.setEncoding('utf8')) yield chunk as string;
+  } catch (error) {
+    throw explain(error);
   } finally {
-    guard.release();
+    releaseTimeout();
   }
 }
 
-const brokenOff = (): Error => Object.assign(new Error('the answer broke off'), { code: 'ECONNRESET' });
+/** Whole lines, without the newline; empty ones are left out, and so is one that the end cuts off. */
+export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let unfinished = '';
+  for await (const chunk of chunks) {
+    const lines = (chunk.includes('\n') ? unfinished + chunk : chunk).split('\n');
+    const last = lines.pop() ?? '';
+    unfinished = lines.length === 0 ? unfinished + last : last;
+    for (const line of lines) if (line !== '') yield line;
+  }
+}

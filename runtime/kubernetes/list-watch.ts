@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../errors.ts';
 import { ApiError, isNotFound } from './errors.ts';
-import type { Log } from './log.ts';
+import type { Logger } from 'pino';
 import { listPages } from './pages.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import { backoffMs } from './plan-backoff.ts';
@@ -32,7 +32,7 @@ export interface ListWatchOptions {
   readonly watchdogMs?: number | undefined;
   /** In [0, 1). */
   readonly random?: (() => number) | undefined;
-  readonly logger?: Log | undefined;
+  readonly logger?: Logger | undefined;
   /** Its definition may be absent, come and go: where it is absent there is nothing of the kind, and that is all there is to know. */
   readonly isOptional?: boolean | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;

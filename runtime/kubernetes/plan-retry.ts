@@ -7,10 +7,7 @@ export interface FailedAttempt {
   readonly staleSocket?: boolean;
 }
 
-/** Whether to send it again, and after how many milliseconds. */
-export type RetryPlan = { readonly again: true; readonly afterMs: number } | { readonly again: false };
-
-export interface RetryContext {
+interface RetryContext {
   /** Attempts made so far, the failed one included. */
   readonly attempts: number;
   /** Sending it twice does no harm: it reads, or the server refuses or ignores the second. */
@@ -22,18 +19,16 @@ export interface RetryContext {
 const maxThrottledAttempts = 5;
 /** Longer waits are the caller's: its own backoff knows what else there is to do. */
 const maxWaitSeconds = 10;
-const giveUp: RetryPlan = { again: false };
 
 /**
- * 429, and 503 with Retry-After, mean that the server did not take the request up, so any verb may be sent again; the
- * wait is the server's, plus up to half of it so that clients do not return in step. A stale socket costs one repeat
- * at once. Everything else is for the caller to judge.
+ * After how many milliseconds to send it again; undefined: not at all. 429, and 503 with Retry-After, mean that the server
+ * did not take the request up, so any verb may be sent again; the wait is the server's, plus up to half of it so that clients
+ * do not return in step. A stale socket costs one repeat at once. Everything else is for the caller to judge.
  */
-export function planRetry(failed: FailedAttempt, context: RetryContext): RetryPlan {
-  if (failed.staleSocket === true)
-    return context.repeatable && context.attempts === 1 ? { again: true, afterMs: 0 } : giveUp;
+export function planRetry(failed: FailedAttempt, context: RetryContext): number | undefined {
+  if (failed.staleSocket === true) return context.repeatable && context.attempts === 1 ? 0 : undefined;
   const throttled = failed.status === 429 || (failed.status === 503 && failed.retryAfterSeconds !== undefined);
   const seconds = failed.retryAfterSeconds ?? 1;
-  if (!throttled || seconds > maxWaitSeconds || context.attempts >= maxThrottledAttempts) return giveUp;
-  return { again: true, afterMs: Math.max(seconds, 0.1) * 1000 * (1 + context.random / 2) };
+  if (!throttled || seconds > maxWaitSeconds || context.attempts >= maxThrottledAttempts) return undefined;
+  return Math.max(seconds, 0.1) * 1000 * (1 + context.random / 2);
 }

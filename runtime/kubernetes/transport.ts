@@ -2,13 +2,12 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
+import type { Logger } from 'pino';
 import type { Connection } from './credentials.ts';
-import { type ApiError, apiErrorOf } from './errors.ts';
-import { type Answer, exchange, StaleSocketError } from './exchange.ts';
+import { ApiError, apiErrorOf } from './errors.ts';
+import { type Answer, exchange, linesOf, StaleSocketError } from './exchange.ts';
 import { parseRetryAfter, parseWarnings } from './headers.ts';
-import { lineSplitter } from './lines.ts';
-import type { Log } from './log.ts';
-import { type Query, queryString, requestKind } from './paths.ts';
+import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { type FailedAttempt, planRetry } from './plan-retry.ts';
 
 /**
@@ -39,17 +38,18 @@ export interface ApiRequest {
   readonly repeatable?: boolean | undefined;
 }
 
-export interface ApiAnswer {
-  readonly status: number;
+interface ApiAnswer {
   /** Parsed JSON; text where the answer was none; undefined where it was empty. */
   readonly body: unknown;
   /** From the API server and admission webhooks. */
   readonly warnings: string[];
 }
 
-export interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'accept' | 'signal' | 'fence'> {
-  /** Until the answer's head. Default 30 s. The stream itself may last for ever. */
-  readonly timeoutMs?: number | undefined;
+/** The timeout is until the answer's head: the stream itself may last for ever. */
+export interface StreamRequest extends Pick<
+  ApiRequest,
+  'path' | 'query' | 'accept' | 'signal' | 'fence' | 'timeoutMs'
+> {
   /** The server has accepted; lines may be long in coming. */
   readonly onOpen?: (() => void) | undefined;
   /** One parsed line. What it throws ends the stream. */
@@ -57,19 +57,17 @@ export interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'acce
 }
 
 /** What a metric is made from: one for each answer (of a stream: its head). `code` 0: there was none. */
-export interface RequestInfo {
-  readonly verb: string;
-  readonly resource: string;
+export interface RequestInfo extends RequestKind {
   readonly code: number;
   readonly seconds: number;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly userAgent: string;
   /** Connections of the lane `work`, default 8. */
   readonly maxSockets?: number | undefined;
   readonly onRequest?: ((info: RequestInfo) => void) | undefined;
-  readonly logger?: Log | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 export interface Transport {
@@ -93,6 +91,7 @@ export function createTransport(connection: Connection, options: TransportOption
     const { path, query, method, body } = request;
     const started = performance.now();
     const authorization = await connection.authorization(refused);
+    const login = authorization === undefined ? {} : { authorization };
     const text = body === undefined ? undefined : JSON.stringify(body);
     let code = 0;
     try {
@@ -101,11 +100,7 @@ export function createTransport(connection: Connection, options: TransportOption
         agent: lanes[request.lane ?? 'work'],
         method,
         path: basePath(connection.server) + path + queryString(query),
-        headers: {
-          ...connection.headers,
-          ...identify(options.userAgent, authorization),
-          ...describe(request, text),
-        },
+        headers: { ...connection.headers, ...headersOf(request, text), 'user-agent': options.userAgent, ...login },
         body: text,
         signal: request.signal,
         fence: request.fence,
@@ -121,22 +116,21 @@ export function createTransport(connection: Connection, options: TransportOption
 
   /** Repeats what may be repeated, until there is an answer that says yes. */
   const open = async (request: ApiRequest): Promise<Answer> => {
-    let refused = false;
-    for (let attempts = 1; ; attempts += 1) {
-      const outcome = await attempt(request, refused).then(refusalOf(request), staleOf);
-      if ('answer' in outcome) return outcome.answer;
-      if (outcome.failed.status === 401 && !refused) {
-        refused = true;
-        continue;
+    for (let attempts = 1, refused = false; ; attempts += 1)
+      try {
+        return await accepted(request, await attempt(request, refused));
+      } catch (error) {
+        const failed = failureOf(error);
+        if (failed === undefined) throw error;
+        if (failed.status === 401 && !refused) {
+          refused = true;
+          continue;
+        }
+        const afterMs = planRetry(failed, { attempts, repeatable: isRepeatable(request), random: Math.random() });
+        if (afterMs === undefined) throw error;
+        options.logger?.debug({ path: request.path, ...failed, afterMs }, 'sending a request again');
+        await sleep(afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
       }
-      const plan = planRetry(outcome.failed, { attempts, repeatable: isRepeatable(request), random: Math.random() });
-      if (!plan.again) throw outcome.error;
-      options.logger?.debug(
-        { path: request.path, ...outcome.failed, afterMs: plan.afterMs },
-        'sending a request again',
-      );
-      await sleep(plan.afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
-    }
   };
 
   return {
@@ -144,7 +138,6 @@ export function createTransport(connection: Connection, options: TransportOption
       const answer = await open(request);
       const headers = answer.message.headersDistinct;
       return {
-        status: answer.message.statusCode ?? 0,
         body: await bodyOf(answer),
         warnings: headers.warning === undefined ? [] : parseWarnings(headers.warning),
       };
@@ -153,8 +146,7 @@ export function createTransport(connection: Connection, options: TransportOption
       const answer = await open({ ...request, method: 'GET', lane: 'standing' });
       answer.releaseTimeout();
       onOpen?.();
-      const lines = lineSplitter((line) => onValue(JSON.parse(line)));
-      await answer.read((chunk) => lines.push(chunk));
+      for await (const line of linesOf(answer.text())) onValue(JSON.parse(line));
     },
     close() {
       lanes.work.destroy();
@@ -173,41 +165,33 @@ export const within = (
   close: () => undefined,
 });
 
-const identify = (userAgent: string, authorization: string | undefined): Record<string, string> =>
-  authorization === undefined ? { 'user-agent': userAgent } : { 'user-agent': userAgent, authorization };
-
-function describe({ accept, contentType }: ApiRequest, text: string | undefined): Record<string, string | number> {
+function headersOf({ accept, contentType }: ApiRequest, text: string | undefined): Record<string, string | number> {
   const json = 'application/json';
   if (text === undefined) return { accept: accept ?? json };
   return { accept: accept ?? json, 'content-type': contentType ?? json, 'content-length': Buffer.byteLength(text) };
 }
 
-type Outcome = { readonly answer: Answer } | { readonly failed: FailedAttempt; readonly error: Error };
-
-/** Reads an answer that refuses into its ApiError, and leaves the others unread. */
-function refusalOf(request: ApiRequest): (answer: Answer) => Promise<Outcome> {
-  return async (answer) => {
-    const { statusCode: status = 0, headers } = answer.message;
-    if (status < 400) return { answer };
-    const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
-    const subject = `${request.method} ${request.path}`;
-    const error: ApiError = apiErrorOf(await bodyOf(answer), { status, subject, retryAfterSeconds });
-    return { failed: { status, retryAfterSeconds }, error };
-  };
+/** Gives an answer back unread; of one that refuses it throws the ApiError. */
+async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<Answer> {
+  const { statusCode: status = 0, headers } = answer.message;
+  if (status < 400) return answer;
+  const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
+  throw apiErrorOf(await bodyOf(answer), { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
 
-function staleOf(error: unknown): Outcome {
-  if (error instanceof StaleSocketError) return { failed: { staleSocket: true }, error };
-  throw error;
+/** What a plan to send again goes by; undefined where there is nothing to plan. */
+function failureOf(error: unknown): FailedAttempt | undefined {
+  if (error instanceof StaleSocketError) return { staleSocket: true };
+  if (!(error instanceof ApiError)) return undefined;
+  return { status: error.status, retryAfterSeconds: error.retryAfterSeconds };
 }
 
 const isRepeatable = ({ method, repeatable }: ApiRequest): boolean =>
   repeatable ?? (method === 'GET' || method === 'PUT');
 
 async function bodyOf(answer: Answer): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  await answer.read((chunk) => chunks.push(chunk));
-  const text = Buffer.concat(chunks).toString('utf8');
+  let text = '';
+  for await (const chunk of answer.text()) text += chunk;
   if (text === '') return undefined;
   return answer.message.headers['content-type']?.includes('json') === true ? JSON.parse(text) : text;
 }

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Readable } from 'node:stream';
+import { linesOf } from './exchange.ts';
+
+/** As an answer's bytes come, in whatever pieces. */
+async function split(chunks: readonly Buffer[]): Promise<string[]> {
+  const lines: string[] = [];
+  const bytes = Readable.from(chunks, { objectMode: false }).setEncoding('utf8');
+  for await (const line of linesOf(bytes as AsyncIterable<string>)) lines.push(line);
+  return lines;
+}
+
+describe('linesOf', () => {
+  it('gives the same lines however the bytes are cut, characters of several bytes included', async () => {
+    const text = fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', '')));
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(fc.nat()), async (lines, cuts) => {
+        const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+        const edges = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+        const chunks = edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
+        expect(await split(chunks)).toEqual(lines.filter((line) => line !== ''));
+      }),
+    );
+  });
+
+  it('keeps an unfinished line to itself', async () =>
+    expect(await split([Buffer.from('whole\nhal')])).toEqual(['whole']));
+
+  it('takes time in proportion to a long line, not to its square', async () => {
+    const chunk = Buffer.alloc(1024, 'x');
+    const seconds = async (count: number): Promise<number> => {
+      const started = performance.now();
+      const chunks = Array.from({ length: count }, () => chunk);
+      expect((await split([...chunks, Buffer.from('\n')]))[0]).toHaveLength(count * chunk.length);
+      return performance.now() - started;
+    };
+    await seconds(1000);
+    // 16 times the bytes; the square would be 256 times the time, and gigabytes copied.
+    expect(await seconds(16_000)).toBeLessThan(Math.max(await seconds(1000), 2) * 100);
+  });
+});
