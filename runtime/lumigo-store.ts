@@ -1,7 +1,7 @@
 import { lumigo as contract } from './contract.ts';
 import { actingLumigo, policyOf } from './injection/policy.ts';
 import type { LumigoResource, NamespacePolicy } from './injection/types.ts';
-import { isOlder } from './kubernetes/versions.ts';
+import { isOlder } from './kubernetes/objects.ts';
 
 interface Policy {
   readonly policy: NamespacePolicy;

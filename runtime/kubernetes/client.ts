@@ -1,32 +1,18 @@
 import type { PatchOperation } from '../injection/types.ts';
-import { metadataType, patchTypes } from './media-types.ts';
-import type { ChangedObject, KubernetesObject, Manifest } from './objects.ts';
-import { type ListOptions, listPages, type Page } from './pages.ts';
+import { metadataType, type ChangedObject, type KubernetesObject, type Manifest } from './objects.ts';
+import { type ListOptions, listPages, type Page, type ReadOptions } from './pages.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
-import type { ApiRequest, Lane, Transport } from './transport.ts';
+import type { ApiRequest, Transport } from './transport.ts';
 
-export type { ChangedObject, KubernetesObject, Manifest } from './objects.ts';
+export type { KubernetesObject } from './objects.ts';
 
 /** A write's answer: on a dry run the object that would have been. The warnings are the server's and its admission webhooks'. */
-export interface Written {
+interface Written {
   readonly object: KubernetesObject;
   readonly warnings: readonly string[];
 }
 
-/** `lane: 'standing'` for what must not queue behind work, e.g. the lease (transport.ts). */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly lane?: Lane | undefined;
-  /** Of one attempt. Default 30 s. */
-  readonly timeoutMs?: number | undefined;
-}
-
-export interface ReadOptions extends CallOptions {
-  /** Only the metadata comes over the wire. */
-  readonly metadataOnly?: boolean | undefined;
-}
-
-export interface WriteOptions extends ReadOptions {
+interface WriteOptions extends ReadOptions {
   /** The server does everything but store it: admission, validation, quota. */
   readonly dryRun?: boolean | undefined;
   readonly fieldManager?: string | undefined;
@@ -35,17 +21,15 @@ export interface WriteOptions extends ReadOptions {
 }
 
 /** `apply` is server-side apply and needs a fieldManager; `force` takes fields over from other managers. */
-export type Patch =
+type Patch =
   | { readonly kind: 'json'; readonly operations: readonly PatchOperation[] }
   | { readonly kind: 'merge'; readonly body: unknown }
   | { readonly kind: 'apply'; readonly body: unknown; readonly force?: boolean | undefined };
 
-export interface DeleteOptions extends CallOptions {
-  readonly dryRun?: boolean | undefined;
+interface DeleteOptions {
   /** A conflict when the object is another than this one. */
-  readonly preconditions?:
-    { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined } | undefined;
-  readonly propagation?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  readonly preconditions?: { readonly uid?: string | undefined } | undefined;
+  readonly propagation?: 'Background' | 'Foreground' | undefined;
 }
 
 /** The API in raw JSON. Every method throws what Transport.request throws; every ref but those of `pages` and `create` needs a name. */
@@ -85,14 +69,12 @@ export function createClient(transport: Transport): Client {
       write(transport, { method: 'PUT', path: objectPath(ref), body: object }, options),
     patch: (ref, patch, options = {}) =>
       write(transport, { method: 'PATCH', path: objectPath(ref), ...patchOf(patch) }, options),
-    async delete(ref, { dryRun, preconditions, propagation, ...call } = {}) {
-      const dryRuns = dryRun === true ? ['All'] : undefined;
+    async delete(ref, { preconditions, propagation } = {}) {
       await transport.request({
         method: 'DELETE',
         path: objectPath(ref),
-        body: { ...deleteOptions, preconditions, propagationPolicy: propagation, dryRun: dryRuns },
-        ...callOf(call),
-        repeatable: preconditions?.uid !== undefined || dryRun === true,
+        body: { ...deleteOptions, preconditions, propagationPolicy: propagation },
+        repeatable: preconditions?.uid !== undefined,
       });
     },
   };
@@ -106,9 +88,7 @@ function objectPath(ref: ResourceRef): string {
   return resourcePath(ref);
 }
 
-type Call = Pick<ApiRequest, 'signal' | 'lane' | 'timeoutMs' | 'accept'>;
-
-const callOf = ({ signal, lane, timeoutMs, metadataOnly }: ReadOptions): Call => ({
+const callOf = ({ signal, lane, timeoutMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
   signal,
   lane,
   timeoutMs,
@@ -127,16 +107,17 @@ async function write(transport: Transport, request: ApiRequest, options: WriteOp
 }
 
 /** A guarded patch and an apply may be sent twice: the second is refused, or changes nothing. */
-function patchOf(patch: Patch): Pick<ApiRequest, 'body' | 'contentType' | 'query' | 'repeatable'> {
-  const contentType = patchTypes[patch.kind];
+function patchOf(patch: Patch): Partial<ApiRequest> {
   switch (patch.kind) {
     case 'json': {
       const repeatable = patch.operations.some(({ op, path }) => op === 'replace' && path === guardPath);
-      return { body: patch.operations, contentType, repeatable };
+      return { body: patch.operations, contentType: 'application/json-patch+json', repeatable };
     }
     case 'merge':
-      return { body: patch.body, contentType };
-    case 'apply':
-      return { body: patch.body, contentType, query: { force: patch.force === true }, repeatable: true };
+      return { body: patch.body, contentType: 'application/merge-patch+json' };
+    case 'apply': {
+      const query = { force: patch.force === true };
+      return { body: patch.body, contentType: 'application/apply-patch+yaml', query, repeatable: true };
+    }
   }
 }

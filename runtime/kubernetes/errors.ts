@@ -1,18 +1,12 @@
-/** One entry of a Kubernetes Status' `details.causes`. */
-export interface StatusCause {
-  readonly reason?: string;
-  readonly message?: string;
-  readonly field?: string;
-}
-
 /** What an ApiError is made of, taken from a Kubernetes Status where the server sent one. */
-export interface ApiFailure {
+interface ApiFailure {
   readonly status: number;
   /** The machine-readable reason of the Status, e.g. `NotFound`; empty when something other than the API server answered. */
   readonly reason: string;
   readonly message: string;
   readonly retryAfterSeconds?: number | undefined;
-  readonly causes?: readonly StatusCause[] | undefined;
+  /** The Status' `details.causes`. */
+  readonly causes?: readonly { readonly reason?: string }[] | undefined;
   /** A token that continues an expired list from the next key at the latest version (not consistent with the pages before). */
   readonly continueToken?: string | undefined;
 }
@@ -23,7 +17,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
-  readonly causes: readonly StatusCause[];
+  readonly #causes: ApiFailure['causes'];
   readonly continueToken: string | undefined;
 
   constructor(failure: ApiFailure) {
@@ -31,13 +25,13 @@ export class ApiError extends Error {
     this.status = failure.status;
     this.reason = failure.reason;
     this.retryAfterSeconds = failure.retryAfterSeconds;
-    this.causes = failure.causes ?? [];
+    this.#causes = failure.causes;
     this.continueToken = failure.continueToken;
   }
 
   /** Whether the Status names this among its causes, e.g. `NamespaceTerminating`. */
   hasCause(reason: string): boolean {
-    return this.causes.some((cause) => cause.reason === reason);
+    return this.#causes?.some((cause) => cause.reason === reason) === true;
   }
 }
 
@@ -86,11 +80,11 @@ interface Status {
   readonly reason?: unknown;
   readonly message?: unknown;
   readonly metadata?: { readonly continue?: string };
-  readonly details?: { readonly retryAfterSeconds?: number; readonly causes?: readonly StatusCause[] };
+  readonly details?: Pick<ApiFailure, 'retryAfterSeconds' | 'causes'>;
 }
 
 /** What is known of a refusal besides its body. */
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   /** What was asked, e.g. `GET /api/v1/pods`. */
   readonly subject: string;

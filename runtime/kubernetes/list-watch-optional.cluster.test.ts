@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { listWatch } from './list-watch.ts';
-import type { Identity } from './relist.ts';
+import type { Identity } from './watch-position.ts';
 import { createTransport } from './transport.ts';
 
 let cluster: ControlPlane;

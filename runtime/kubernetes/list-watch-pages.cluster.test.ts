@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ControlPlane, startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { etcdAt } from '../../sandbox/testing/etcd.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { listWatch } from './list-watch.ts';
-import type { Identity } from './relist.ts';
+import type { Identity } from './watch-position.ts';
 import { createTransport, type RequestInfo, type Transport } from './transport.ts';
 
 /** Servers older than Kubernetes 1.32, and those with the feature off, cannot stream a list. */
@@ -32,17 +33,22 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-const roles = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles' };
+const rbac = 'rbac.authorization.k8s.io';
+const roleNamed = (name: string) => ({
+  key: `/registry/clusterroles/${name}`,
+  object: { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name, uid: `uid-of-${name}` }, rules: [] },
+});
+const roles = { group: rbac, version: 'v1', plural: 'clusterroles' };
 
 describe('a server that cannot stream lists', () => {
   it('is asked for pages instead, at once and over the same connection', async () => {
+    await etcdAt(cluster.etcd).store(Array.from({ length: 1_000 }, (_, index) => roleNamed(`crowd-${index}`)));
     const store = new Map<string, Identity>();
     const restarts: string[] = [];
     const watch = listWatch({
       transport,
       resource: roles,
       metadataOnly: true,
-      pageSize: 20,
       signal: stop.signal,
       onRestart: (cause) => restarts.push(cause),
       handler: {
@@ -56,13 +62,14 @@ describe('a server that cannot stream lists', () => {
     for await (const { items } of cluster.client.pages(roles))
       names.push(...items.map(({ metadata }) => metadata.name));
     expect([...store.keys()].sort()).toEqual(names.sort());
-    await eventually(() => expect(watch.state().connected).toBe(true));
-    const pages = Math.ceil(names.length / 20);
+    const pages = Math.ceil(names.length / 500);
+    expect(pages).toBeGreaterThan(2);
+    await eventually(() => expect(requests).toContain('watch 200'));
     expect(requests).toEqual(['watch 422', ...Array.from({ length: pages }, () => 'list 200'), 'watch 200']);
     expect([restarts, proxy.accepted()]).toEqual([[], 1]);
 
     const metadata = { name: 'made-later' };
-    await cluster.client.create(roles, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata });
+    await cluster.client.create(roles, { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata });
     await eventually(() => expect(store.has('made-later')).toBe(true));
   });
 });

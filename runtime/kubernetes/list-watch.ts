@@ -3,11 +3,10 @@ import { describeError } from '../errors.ts';
 import { ApiError, isNotFound } from './errors.ts';
 import type { Logger } from 'pino';
 import { listPages } from './pages.ts';
+import { isOlder } from './objects.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import { backoffMs } from './plan-backoff.ts';
-import type { Transport } from './transport.ts';
-import { isOlder } from './versions.ts';
-import { SilenceError, watchOnce } from './watch-once.ts';
+import { SilenceError, watchOnce, type WatchOptions } from './watch-once.ts';
 import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
 
 export type { ListWatchHandler } from './watch-position.ts';
@@ -15,34 +14,14 @@ export type { ListWatchHandler } from './watch-position.ts';
 /** `ended`: the server's own time limit; `expired`: it no longer remembers that far back; `refused`: it answered with another error. */
 export type RestartCause = 'ended' | 'disconnected' | 'silent' | 'expired' | 'refused';
 
-export interface ListWatchOptions {
-  readonly transport: Transport;
+export interface ListWatchOptions extends WatchOptions {
   /** A collection: without a name. */
   readonly resource: ResourceRef;
-  readonly metadataOnly?: boolean | undefined;
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
   readonly handler: ListWatchHandler;
-  readonly signal: AbortSignal;
-  /** Objects on a page of a list, where the server cannot stream it. Default 500. */
-  readonly pageSize?: number | undefined;
-  /** The server is asked to end a watch after this long, and up to twice as long, so that clients spread over its replicas. Default 900. */
-  readonly streamSeconds?: number | undefined;
-  /** A watch that is silent for so long is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
-  readonly watchdogMs?: number | undefined;
-  /** In [0, 1). */
-  readonly random?: (() => number) | undefined;
   readonly logger?: Logger | undefined;
   /** Its definition may be absent, come and go: where it is absent there is nothing of the kind, and that is all there is to know. */
   readonly isOptional?: boolean | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
-  readonly onHandlerError?: ((error: unknown) => void) | undefined;
-}
-
-export interface ListWatchState {
-  readonly connected: boolean;
-  /** The last version seen, undefined before the first list and when that has to be repeated. */
-  readonly resourceVersion: string | undefined;
 }
 
 export interface ListWatch {
@@ -50,7 +29,6 @@ export interface ListWatch {
   readonly synced: Promise<void>;
   /** Nothing will be told any more. Never rejects. */
   readonly stopped: Promise<void>;
-  state(): ListWatchState;
 }
 
 /**
@@ -59,7 +37,7 @@ export interface ListWatch {
  */
 export function listWatch(options: ListWatchOptions): ListWatch {
   const watcher = new Watcher(options);
-  return { synced: watcher.synced, stopped: watcher.run(), state: () => watcher.state() };
+  return { synced: watcher.synced, stopped: watcher.run() };
 }
 
 const backoff = { firstMs: 500, maxMs: 30_000 };
@@ -73,17 +51,16 @@ class Watcher {
   readonly #options: ListWatchOptions;
   readonly #subject: string;
   readonly #position: WatchPosition;
-  #connected = false;
   /** Whether the server streams lists (`sendInitialEvents`, of Kubernetes 1.32 or 1.34 and later), as far as is known. */
   #streamsLists = true;
-  #pageSize: number;
+  /** Objects on a page of a list, where the server cannot stream it; undefined: as always, 0: all of them. */
+  #pageSize: 0 | undefined;
   #failures = 0;
   #handlerFails = false;
 
   constructor(options: ListWatchOptions) {
-    const { resource, handler, signal, pageSize = 500 } = options;
+    const { resource, handler, signal } = options;
     this.#options = options;
-    this.#pageSize = pageSize;
     this.#subject = resourcePath(resource);
     let onSynced = (): void => undefined;
     this.synced = new Promise((resolve) => {
@@ -94,16 +71,11 @@ class Watcher {
     this.#position = new WatchPosition({ handler, subject: this.#subject, onHandlerError, onSynced });
   }
 
-  state(): ListWatchState {
-    return { connected: this.#connected, resourceVersion: this.#position.version };
-  }
-
   async run(): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
       const started = performance.now();
       const error: unknown = await this.#listAndWatch().catch((reason: unknown) => reason);
-      this.#connected = false;
       if (signal.aborted) return;
       await this.#recover(error, performance.now() - started);
       this.#position.abandonList();
@@ -140,7 +112,11 @@ class Watcher {
     const cause = restartCause(error);
     onRestart?.(cause, error);
     if (this.#options.isOptional === true && isNotFound(error)) this.#nothingThere();
-    if (cause === 'expired') this.#forgetVersion();
+    if (cause === 'expired') {
+      // A list in pages that expired on the way is too slow for pages: the next comes whole.
+      if (this.#position.listing) this.#pageSize = 0;
+      this.#position.forget();
+    }
     this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
     if (this.#failures === 0) return;
     const retryInMs = this.#retryInMs(error);
@@ -162,22 +138,15 @@ class Watcher {
   }
 
   #retryInMs(error: unknown): number {
-    const { random = Math.random, isOptional = false } = this.#options;
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const untilDefinition = isOptional ? untilThere : untilDefined;
-    return backoffMs(this.#failures, isNotFound(error) ? untilDefinition : backoff, random(), atLeastMs);
+    const untilDefinition = this.#options.isOptional === true ? untilThere : untilDefined;
+    return backoffMs(this.#failures, isNotFound(error) ? untilDefinition : backoff, Math.random(), atLeastMs);
   }
 
   /** Nothing of the kind can be there; the next list, once it is defined, starts anew. */
   #nothingThere(): void {
     this.#position.beginList();
     this.#position.completeList('');
-    this.#position.forget();
-  }
-
-  /** A list in pages that expired on the way is too slow for pages: the next comes whole. */
-  #forgetVersion(): void {
-    if (this.#position.listing) this.#pageSize = 0;
     this.#position.forget();
   }
 
@@ -188,17 +157,15 @@ class Watcher {
   }
 
   #opened(): void {
-    this.#connected = true;
     if (this.#failures > 0) this.#options.logger?.info({ resource: this.#subject }, 'watch resumed');
   }
 
   /** Said once: whoever throws for one object may do so for ten thousand. */
   #handlerFailed(error: unknown): void {
-    this.#options.onHandlerError?.(error);
     if (this.#handlerFails) return;
     this.#handlerFails = true;
     const fields = { resource: this.#subject, problem: describeError(error) };
-    this.#options.logger?.error(fields, 'a watch event could not be handled; further ones are only counted');
+    this.#options.logger?.error(fields, 'a watch event could not be handled; further ones are not told');
   }
 }
 

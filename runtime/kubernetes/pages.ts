@@ -1,13 +1,14 @@
 import type { KubernetesObject } from './objects.ts';
 import { isGone } from './errors.ts';
-import { metadataListType } from './media-types.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
-import type { Lane, Transport } from './transport.ts';
+import type { ApiRequest, Transport } from './transport.ts';
 
-export interface ListOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly lane?: Lane | undefined;
+export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'lane' | 'timeoutMs'> {
+  /** Only the metadata comes over the wire. */
   readonly metadataOnly?: boolean | undefined;
+}
+
+export interface ListOptions extends ReadOptions {
   /** Objects on a page, default 500. */
   readonly limit?: number | undefined;
   readonly labelSelector?: string | undefined;
@@ -24,18 +25,14 @@ export interface Page {
   readonly items: readonly KubernetesObject[];
   /** The moment that the list shows, the same on every page unless it was resumed. */
   readonly resourceVersion: string;
-  /** How many more there are, where the server says so (it does not with a selector). */
-  readonly remaining: number | undefined;
 }
 
 interface ListBody {
-  readonly metadata: {
-    readonly resourceVersion: string;
-    readonly continue?: string;
-    readonly remainingItemCount?: number;
-  };
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly items?: readonly KubernetesObject[] | null;
 }
+
+const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /** A list in pages. Throws what Transport.request throws. */
 export async function* listPages(
@@ -43,18 +40,17 @@ export async function* listPages(
   ref: ResourceRef,
   options: ListOptions,
 ): AsyncGenerator<Page, void, undefined> {
-  const { signal, lane, labelSelector, fieldSelector, limit = 500 } = options;
+  const { signal, lane, timeoutMs, labelSelector, fieldSelector, limit = 500 } = options;
   const path = resourcePath(ref);
   const accept = options.metadataOnly === true ? metadataListType : undefined;
   let next: string | undefined;
   do {
     const query = { limit, labelSelector, fieldSelector, continue: next };
     const page = await transport
-      .request({ method: 'GET', path, query, accept, signal, lane })
+      .request({ method: 'GET', path, query, accept, signal, lane, timeoutMs })
       .then(({ body }) => body as ListBody)
       .catch((error: unknown) => resumed(error, options));
-    const { resourceVersion, remainingItemCount: remaining } = page.metadata;
-    if (page.items != null) yield { items: page.items, resourceVersion, remaining };
+    if (page.items != null) yield { items: page.items, resourceVersion: page.metadata.resourceVersion };
     next = page.metadata.continue;
   } while (next !== undefined && next !== '');
 }

@@ -26,8 +26,7 @@ function segment(part: string): string {
   return encodeURIComponent(part);
 }
 
-export type QueryValue = string | number | boolean | undefined;
-export type Query = Readonly<Record<string, QueryValue>>;
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** `?limit=500&watch=true`, or nothing; what is undefined is left out. */
 export function queryString(query: Query | undefined): string {

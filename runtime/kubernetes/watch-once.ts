@@ -1,21 +1,26 @@
 import { ConnectionError } from './errors.ts';
-import { metadataType } from './media-types.ts';
+import { metadataType } from './objects.ts';
 import type { Transport } from './transport.ts';
 import type { WatchPosition } from './watch-position.ts';
 
-export interface WatchOnceOptions {
+/** What is watched, and for how long a stream may last or be silent. */
+export interface WatchOptions {
   readonly transport: Transport;
-  /** The collection's path. */
-  readonly subject: string;
-  readonly position: WatchPosition;
-  readonly signal: AbortSignal;
-  readonly onOpen: () => void;
   readonly metadataOnly?: boolean | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  readonly signal: AbortSignal;
+  /** The server is asked to end a watch after this long, and up to twice as long, so that clients spread over its replicas. Default 900. */
   readonly streamSeconds?: number | undefined;
+  /** A watch that is silent for so long is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
   readonly watchdogMs?: number | undefined;
-  readonly random?: (() => number) | undefined;
+}
+
+export interface WatchOnceOptions extends WatchOptions {
+  /** The collection's path. */
+  readonly subject: string;
+  readonly position: WatchPosition;
+  readonly onOpen: () => void;
 }
 
 /** The connection stands, and nothing comes over it. */
@@ -29,7 +34,7 @@ const listSilenceMs = 15_000;
  * when the server ends it; throws what Transport.stream throws, an ERROR event's ApiError, or a SilenceError.
  */
 export async function watchOnce(options: WatchOnceOptions): Promise<void> {
-  const { transport, subject, position, metadataOnly, streamSeconds = 900, random = Math.random } = options;
+  const { transport, subject, position, metadataOnly, streamSeconds = 900 } = options;
   const { labelSelector, fieldSelector } = options;
   const watchdog = watchdogOf(options);
   const from = position.listing
@@ -42,7 +47,7 @@ export async function watchOnce(options: WatchOnceOptions): Promise<void> {
       query: {
         watch: true,
         allowWatchBookmarks: true,
-        timeoutSeconds: Math.round(streamSeconds * (1 + random())),
+        timeoutSeconds: Math.round(streamSeconds * (1 + Math.random())),
         labelSelector,
         fieldSelector,
         ...from,

@@ -1,6 +1,13 @@
+import { apiErrorOf } from './errors.ts';
 import type { KubernetesObject } from './objects.ts';
-import { type Identity, Relist } from './relist.ts';
-import { readWatchEvent } from './watch-event.ts';
+
+/** What identifies an object of one kind, in this life of it. */
+export interface Identity {
+  /** Empty for a cluster-scoped object. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
 
 /** The caller's store, which is the only copy there is. A method that throws is reported and ends nothing. */
 export interface ListWatchHandler {
@@ -14,7 +21,7 @@ export interface ListWatchHandler {
   synced?(): void;
 }
 
-export interface WatchPositionOptions {
+interface WatchPositionOptions {
   readonly handler: ListWatchHandler;
   /** What is watched, for an error's message. */
   readonly subject: string;
@@ -22,11 +29,19 @@ export interface WatchPositionOptions {
   readonly onSynced: () => void;
 }
 
+const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
+/** On the bookmark that says: everything there was has been sent (sendInitialEvents). */
+const initialEventsEnd = 'k8s.io/initial-events-end';
+
 /** How far the handler has been told: all that a list-watch keeps between two streams. */
 export class WatchPosition {
   readonly #options: WatchPositionOptions;
   #version: string | undefined;
-  #relist: Relist | undefined;
+  /**
+   * While a list runs: what the handler held before and the list has not shown. What is left of it in the end are the deletions
+   * that nobody told of. It points at the handler's own records, so there is no second copy of them.
+   */
+  #unseen: Map<string, Identity> | undefined;
 
   constructor(options: WatchPositionOptions) {
     this.#options = options;
@@ -39,7 +54,7 @@ export class WatchPosition {
 
   /** A list has begun and is not complete. */
   get listing(): boolean {
-    return this.#relist !== undefined;
+    return this.#unseen !== undefined;
   }
 
   /** The server does not remember the version any more: only a list tells what happened since. */
@@ -48,16 +63,17 @@ export class WatchPosition {
   }
 
   beginList(): void {
-    this.#relist = new Relist(this.#options.handler.known());
+    this.#unseen = new Map();
+    for (const identity of this.#options.handler.known()) this.#unseen.set(keyOf(identity), identity);
   }
 
   abandonList(): void {
-    this.#relist = undefined;
+    this.#unseen = undefined;
   }
 
   completeList(version: string): void {
-    const missing = this.#relist?.missing() ?? [];
-    this.#relist = undefined;
+    const missing = this.#unseen?.values() ?? [];
+    this.#unseen = undefined;
     for (const identity of missing) this.#delete(identity);
     this.#version = version;
     this.#tell(({ synced }) => synced?.());
@@ -66,34 +82,32 @@ export class WatchPosition {
 
   /** An object that a list or an event shows. */
   show(object: KubernetesObject): void {
-    const replaced = this.#relist?.see(object.metadata);
-    if (replaced !== undefined) this.#delete(replaced);
+    const before = this.#see(object);
+    // The same name, deleted and made again meanwhile.
+    if (before !== undefined && before.uid !== object.metadata.uid) this.#delete(before);
     const isListed = this.listing;
     this.#tell((handler) => handler.upsert(object, isListed));
   }
 
   /** One line of a watch. Throws the ApiError that it carries. */
   receive(line: unknown): void {
-    const event = readWatchEvent(line, this.#options.subject);
-    switch (event.kind) {
-      case 'error':
-        throw event.error;
-      case 'upsert':
-        this.show(event.object);
-        return this.#advance(event.object.metadata.resourceVersion);
-      case 'delete':
-        this.#relist?.see(event.object.metadata);
-        this.#delete(event.object.metadata);
-        return this.#advance(event.object.metadata.resourceVersion);
-      case 'bookmark':
-        if (this.#relist !== undefined && event.complete) this.completeList(event.resourceVersion);
-        return this.#advance(event.resourceVersion);
-    }
+    const { type, object } = eventIn(line, this.#options.subject);
+    const { resourceVersion, annotations } = object.metadata;
+    if (type === 'ADDED' || type === 'MODIFIED') this.show(object);
+    else if (type === 'DELETED') {
+      this.#see(object);
+      this.#delete(object.metadata);
+    } else if (this.listing && annotations?.[initialEventsEnd] === 'true') this.completeList(resourceVersion);
+    // Objects of a list come in the order of their names: before it is complete their versions say nothing about how far it got.
+    if (!this.listing) this.#version = resourceVersion;
   }
 
-  /** Objects of a list come in the order of their names: before it is complete their versions say nothing about how far it got. */
-  #advance(version: string): void {
-    if (this.#relist === undefined) this.#version = version;
+  /** Takes note that the object is there, or was until now. Returns what the handler held of that name. */
+  #see({ metadata }: KubernetesObject): Identity | undefined {
+    const key = keyOf(metadata);
+    const before = this.#unseen?.get(key);
+    this.#unseen?.delete(key);
+    return before;
   }
 
   #delete({ namespace = '', name, uid }: { namespace?: string; name: string; uid: string }): void {
@@ -108,3 +122,12 @@ export class WatchPosition {
     }
   }
 }
+
+/** Reads a line as the API server defines it; what it does not define is an error, since skipping it could miss a change. */
+function eventIn(line: unknown, subject: string): { readonly type: unknown; readonly object: KubernetesObject } {
+  const { type, object } = (line ?? {}) as { type?: unknown; object?: KubernetesObject };
+  if (object?.metadata !== undefined && eventTypes.has(type)) return { type, object };
+  throw apiErrorOf(object, { status: 500, subject: `The watch of ${subject}` });
+}
+
+const keyOf = ({ namespace = '', name = '' }: Partial<Identity>): string => `${namespace}/${name}`;

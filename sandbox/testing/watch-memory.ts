@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listWatch } from '../../runtime/kubernetes/list-watch.ts';
-import type { Identity } from '../../runtime/kubernetes/relist.ts';
+import type { Identity } from '../../runtime/kubernetes/watch-position.ts';
 import { createTransport } from '../../runtime/kubernetes/transport.ts';
 
 /**

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Identity, WatchPosition } from './watch-position.ts';
+
+/** A position over a store that holds these, and everything it tells, in order. */
+function positionOver(held: readonly Identity[] = []) {
+  const told: string[] = [];
+  const position = new WatchPosition({
+    subject: '/api/v1/pods',
+    handler: {
+      upsert: ({ metadata: { namespace = '', name, uid } }) => told.push(`+${namespace}/${name}/${uid}`),
+      delete: ({ namespace, name, uid }) => told.push(`-${namespace}/${name}/${uid}`),
+      known: () => held,
+      synced: () => told.push('synced'),
+    },
+    onHandlerError: (error) => expect(error).toBeUndefined(),
+    onSynced: () => undefined,
+  });
+  return { position, told };
+}
+
+const identity = fc.record({
+  namespace: fc.constantFrom('', 'a', 'b'),
+  name: fc.constantFrom('x', 'y', 'z'),
+  uid: fc.constantFrom('1', '2', '3'),
+});
+const keyOf = ({ namespace, name }: Identity): string => `${namespace}/${name}`;
+const textOf = (each: Identity): string => `${keyOf(each)}/${each.uid}`;
+const oneOfEachName = fc.uniqueArray(identity, { selector: keyOf });
+
+describe('a list', () => {
+  it('tells exactly what is held and not shown: missing at the end, replaced just before its successor', () => {
+    fc.assert(
+      fc.property(oneOfEachName, oneOfEachName, (held, shown) => {
+        const { position, told } = positionOver(held);
+        position.beginList();
+        for (const each of shown) position.show({ metadata: { ...each, resourceVersion: '1' } });
+        position.completeList('9');
+        const gone = held.filter((one) => !shown.some((each) => textOf(each) === textOf(one)));
+        expect(told.filter((each) => each.startsWith('-')).sort()).toEqual(gone.map((one) => `-${textOf(one)}`).sort());
+        for (const before of gone) {
+          const successor = shown.find((each) => keyOf(each) === keyOf(before));
+          if (successor === undefined) continue;
+          expect(told.indexOf(`+${textOf(successor)}`)).toBe(told.indexOf(`-${textOf(before)}`) + 1);
+        }
+        expect([told.at(-1), position.version]).toEqual(['synced', '9']);
+      }),
+    );
+  });
+});
+
+describe('a line of a watch', () => {
+  const object = { metadata: { name: 'a', uid: '1', resourceVersion: '9' } };
+  const bookmark = (resourceVersion: string, annotations = {}) => ({
+    type: 'BOOKMARK',
+    object: { metadata: { resourceVersion, annotations } },
+  });
+
+  it.each([
+    ['ADDED', '+/a/1'],
+    ['MODIFIED', '+/a/1'],
+    ['DELETED', '-/a/1'],
+  ])('%s', (type, expected) => {
+    const { position, told } = positionOver();
+    position.receive({ type, object });
+    expect([told, position.version]).toEqual([[expected], '9']);
+  });
+
+  it('a bookmark moves on, and only that which ends a streamed list ends one', () => {
+    const { position, told } = positionOver([{ namespace: '', name: 'b', uid: '2' }]);
+    position.beginList();
+    position.receive({ type: 'ADDED', object });
+    position.receive(bookmark('10'));
+    expect([told, position.version, position.listing]).toEqual([['+/a/1'], undefined, true]);
+    position.receive(bookmark('11', { 'k8s.io/initial-events-end': 'true' }));
+    position.receive(bookmark('12'));
+    expect([told, position.version, position.listing]).toEqual([['+/a/1', '-/b/2', 'synced'], '12', false]);
+  });
+
+  const failureOf = (line: unknown): unknown => {
+    try {
+      return void positionOver().position.receive(line);
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('throws the Status of an ERROR', () => {
+    const status = { kind: 'Status', metadata: {}, code: 410, reason: 'Expired', message: 'too old' };
+    expect(failureOf({ type: 'ERROR', object: status })).toMatchObject({
+      status: 410,
+      reason: 'Expired',
+      message: 'too old',
+    });
+  });
+
+  it.each([[null], [{}], [{ type: 'NEW', object }], [{ type: 'ADDED' }], ['text']])(
+    'is not skipped when it cannot be understood: %j',
+    (line) => expect(failureOf(line)).toMatchObject({ name: 'ApiError', status: 500 }),
+  );
+});
