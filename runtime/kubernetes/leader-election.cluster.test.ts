@@ -30,8 +30,8 @@ afterEach(async () => {
 });
 
 const namespace = 'default';
-const times = { leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 0.5 };
-const lasts = times.leaseDurationSeconds * 1000;
+const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 500 };
+const lasts = times.leaseDurationMs;
 
 /** Who led from when until when, by this machine's one clock. */
 interface Term {
@@ -68,7 +68,7 @@ function stand(identity: string, options: Partial<ElectionOptions> & { transport
     namespace,
     name: lease,
     identity,
-    ...times,
+    times,
     signal: stop.signal,
     onStartedLeading: ({ signal, previousRenewTime }) => {
       const term: Term = { identity, from: performance.now(), until: Infinity, previousRenewTime };
@@ -109,7 +109,7 @@ const read = async (): Promise<Lease> =>
 /** A candidate in a process of its own, which can be killed. */
 async function standElsewhere(identity: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../../sandbox/testing/candidate.ts', import.meta.url));
-  const election = JSON.stringify({ namespace, name: lease, identity, ...times });
+  const election = JSON.stringify({ namespace, name: lease, identity, times });
   const connection = { API_SERVER: cluster.server, API_CA: cluster.ca, API_TOKEN: cluster.token };
   const child = spawn(process.execPath, ['--import', 'tsx', program], {
     env: { ...process.env, ...connection, ELECTION: election },
@@ -155,8 +155,8 @@ describe('two candidates', () => {
     const killed = performance.now();
     await leads(successor);
     const waited = termOf(successor).from - killed;
-    expect(waited).toBeGreaterThan(lasts - times.retryPeriodSeconds * 1000 - 250);
-    expect(waited).toBeLessThan(lasts + times.retryPeriodSeconds * 1000 + 1_500);
+    expect(waited).toBeGreaterThan(lasts - times.retryPeriodMs - 250);
+    expect(waited).toBeLessThan(lasts + times.retryPeriodMs + 1_500);
   });
 
   it('a leader that is cut off stops before the other starts', async () => {
@@ -165,7 +165,7 @@ describe('two candidates', () => {
     const cutOff = stand('cut-off', { transport: transportTo(String(proxy.port)) });
     await leads(cutOff);
     const other = stand('other');
-    await sleep(times.retryPeriodSeconds * 1000);
+    await sleep(times.retryPeriodMs);
     proxy.freeze(true);
     await leads(other);
     expect(cutOff.terms).toHaveLength(1);
@@ -222,8 +222,8 @@ describe('one candidate', () => {
   });
 
   it('outlasts an API server that is away for less than the renewal may take', async () => {
-    const patient = { leaseDurationSeconds: 30, renewDeadlineSeconds: 25, retryPeriodSeconds: 1 };
-    const leader = stand('patient', patient);
+    const patient = { leaseDurationMs: 30_000, renewDeadlineMs: 25_000, retryPeriodMs: 1_000 };
+    const leader = stand('patient', { times: patient });
     await leads(leader);
     await cluster.restartApiServer();
     const { renewTime } = (await read()).spec ?? {};
@@ -234,7 +234,11 @@ describe('one candidate', () => {
   it('refuses times that let two lead at once', () => {
     const { signal } = new AbortController();
     const election = { client: cluster.client, namespace, name: lease, identity: 'hasty', signal };
-    const hasty = elect({ ...election, ...times, leaseDurationSeconds: 2, onStartedLeading: () => undefined });
+    const hasty = elect({
+      ...election,
+      times: { ...times, leaseDurationMs: 2_000 },
+      onStartedLeading: () => undefined,
+    });
     return expect(hasty).rejects.toThrow(RangeError);
   });
 });

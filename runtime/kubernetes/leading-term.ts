@@ -1,11 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { describeError } from '../errors.ts';
-import type { ElectionOptions, ElectionTimes, TakenLease } from './election.ts';
 import { FencedError } from './exchange.ts';
-import type { LeaseHolder } from './lease-holder.ts';
+import type { LeaseHolder, LeaseOptions } from './lease-holder.ts';
 import type { Lease } from './plan-lease.ts';
 
-export interface TermOptions extends ElectionOptions, TakenLease {
+export interface LeadingContext {
+  /** Aborted when the leadership ends, before anyone else can have it. */
+  readonly signal: AbortSignal;
+  /**
+   * Throws where the leadership has ended by the clock, even before anything could be told so: a process that stood still
+   * longer than its Lease must not finish what it had begun.
+   */
+  readonly fence: () => void;
+  /** When an earlier leader (or an earlier life of this one) was last alive, RFC 3339; undefined when there was none. */
+  readonly previousRenewTime: string | undefined;
+}
+
+export interface ElectionTimes {
+  /** How long a holder that fell silent keeps the others waiting: whole seconds. */
+  readonly leaseDurationMs: number;
+  /** How long the leader tries to renew before it stops leading; less than the lease lasts. */
+  readonly renewDeadlineMs: number;
+  /** Between two renewals, and between two looks of a candidate; less than the deadline. */
+  readonly retryPeriodMs: number;
+}
+
+/** A Lease in our name. */
+export interface TakenLease {
+  readonly lease: Lease;
+  /** By the monotonic clock, when the request that took it was sent: others count from a later moment. */
+  readonly takenAt: number;
+  readonly previousRenewTime: string | undefined;
+}
+
+export interface LeadingOptions extends LeaseOptions {
+  /** Ends the leadership. */
+  readonly signal: AbortSignal;
+  /**
+   * This process leads from now on. What it returns is waited for before the Lease is given back or applied for again, so a
+   * promise of the work's end keeps two leaders from working at a time. When it throws, the leadership is given up.
+   */
+  readonly onStartedLeading: (context: LeadingContext) => void | Promise<void>;
+  readonly logger?: Logger | undefined;
+}
+
+interface TermOptions extends LeadingOptions, TakenLease {
   readonly times: ElectionTimes;
   readonly holder: LeaseHolder;
 }
@@ -22,8 +62,9 @@ export async function leadTerm(options: TermOptions): Promise<void> {
   await term.renewUntilTheEnd();
   signal.removeEventListener('abort', onStop);
   logger?.info({ lease: name, identity, cause: term.cause }, 'no longer leading');
-  tellStopped(options);
-  if (term.cause !== 'lost' && (await settlesWithin(work, term.leftMs))) await term.release();
+  const isDone = work.then(() => true);
+  if (term.cause !== 'lost' && (await Promise.race([isDone, sleep(term.leftMs, false, { ref: false })])))
+    await term.release();
   if (signal.aborted) return;
   await work;
   // Whoever failed is not the first to try again.
@@ -141,20 +182,4 @@ function startWork(options: TermOptions, term: Term): Promise<void> {
       logger?.error({ lease: name, problem: describeError(error) }, 'the work of the leader failed');
       term.end('failed');
     });
-}
-
-function tellStopped({ onStoppedLeading, logger, name }: TermOptions): void {
-  try {
-    onStoppedLeading?.();
-  } catch (error) {
-    logger?.error({ lease: name, problem: describeError(error) }, 'the end of a leadership was not handled');
-  }
-}
-
-async function settlesWithin(work: Promise<void>, ms: number): Promise<boolean> {
-  const waiting = new AbortController();
-  const late = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
-  const settled = await Promise.race([work.then(() => true), late]);
-  waiting.abort();
-  return settled;
 }

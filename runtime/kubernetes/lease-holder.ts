@@ -1,15 +1,21 @@
+import type { Metadata } from '../injection/types.ts';
 import type { Client } from './client.ts';
-import type { ElectionOptions } from './election.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './errors.ts';
 import type { ResourceRef } from './paths.ts';
 import { heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
 
-export interface LeaseHolderOptions {
+export interface LeaseOptions {
   readonly client: Client;
   readonly namespace: string;
+  /** The Lease's name. */
   readonly name: string;
-  readonly owners?: ElectionOptions['owners'];
+  /** Whose the Lease is, if it has to be made: it goes with them. Default: nobody's. */
+  readonly owners?: (() => Promise<NonNullable<Metadata['ownerReferences']>>) | undefined;
+  /** Who we are; the pod's name. Two processes must never have the same at the same time. */
   readonly identity: string;
+}
+
+interface LeaseHolderOptions extends LeaseOptions {
   readonly leaseDurationSeconds: number;
   /** Of one request. */
   readonly timeoutMs: number;

@@ -1,15 +1,8 @@
 import type { Client } from './client.ts';
 import { undefinedIfNotFound } from './errors.ts';
 
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
 /** What the operator makes for itself belongs to its Deployment, and goes with it. Beside a cluster there is none. */
-export async function ownersOf(client: Client, namespace: string, deployment: string): Promise<OwnerReference[]> {
+export async function ownersOf(client: Client, namespace: string, deployment: string) {
   const ref = { group: 'apps', version: 'v1', plural: 'deployments', namespace, name: deployment };
   const found = await client.get(ref, { metadataOnly: true }).catch(undefinedIfNotFound);
   if (found === undefined) return [];

@@ -29,14 +29,7 @@ export function seeLease(before: SeenLease | undefined, lease: Lease, now: numbe
   return same && before !== undefined ? before : { lease, since: now };
 }
 
-export type LeasePlan =
-  | { readonly step: 'create' }
-  /** Write the Lease in one's own name. */
-  | { readonly step: 'take' }
-  /** Another holds it; look again after so many milliseconds. */
-  | { readonly step: 'wait'; readonly ms: number };
-
-export interface Candidate {
+interface Candidate {
   readonly identity: string;
   readonly retryPeriodMs: number;
   /** For a Lease that does not say how long it lasts. */
@@ -44,20 +37,20 @@ export interface Candidate {
 }
 
 /**
- * What a candidate does about the Lease it sees. It may be taken when nobody holds it, when it is held in the candidate's
+ * How many milliseconds until a candidate looks again at the Lease it sees; 0: it may be taken, or made where there is none.
+ * It may be taken when nobody holds it, when it is held in the candidate's
  * own name (an earlier life of it: the same pod, whose container was restarted), or when it did not change for as long as
  * it lasts. That is measured by watching it, never by comparing its times with this machine's clock, which may be wrong.
  */
-export function planLease(seen: SeenLease | undefined, now: number, candidate: Candidate): LeasePlan {
-  if (seen === undefined) return { step: 'create' };
-  const { holderIdentity = '', leaseDurationSeconds } = seen.lease.spec ?? {};
-  if (holderIdentity === '' || holderIdentity === candidate.identity) return { step: 'take' };
+export function planLease(seen: SeenLease | undefined, now: number, candidate: Candidate): number {
+  const { holderIdentity = '', leaseDurationSeconds } = seen?.lease.spec ?? {};
+  if (seen === undefined || holderIdentity === '' || holderIdentity === candidate.identity) return 0;
   const lastsMs = leaseDurationSeconds === undefined ? candidate.leaseDurationMs : leaseDurationSeconds * 1000;
   const leftMs = seen.since + lastsMs - now;
-  return leftMs <= 0 ? { step: 'take' } : { step: 'wait', ms: Math.min(leftMs, candidate.retryPeriodMs) };
+  return Math.max(0, Math.min(leftMs, candidate.retryPeriodMs));
 }
 
-export interface Holding {
+interface Holding {
   readonly identity: string;
   readonly leaseDurationSeconds: number;
   readonly now: Date;

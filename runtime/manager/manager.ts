@@ -65,9 +65,9 @@ function election({ config, transport, metrics, logger }: Running, parts: readon
         logger,
         onStartedLeading: (term) => {
           metrics.leader.set(1);
+          term.signal.addEventListener('abort', () => metrics.leader.set(0), { once: true });
           return leadAll(parts, term);
         },
-        onStoppedLeading: () => metrics.leader.set(0),
       }),
   };
 }

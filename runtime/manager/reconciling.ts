@@ -8,7 +8,7 @@ import { sourceOf } from '../credentials/source.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { createClient } from '../kubernetes/client.ts';
-import type { LeadingContext } from '../kubernetes/election.ts';
+import type { LeadingContext } from '../kubernetes/leading-term.ts';
 import { listWatch } from '../kubernetes/list-watch.ts';
 import { within, type Transport } from '../kubernetes/transport.ts';
 import type { LumigoStore } from '../lumigo-store.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { aborted } from '../async/aborted.ts';
-import type { LeadingContext } from '../kubernetes/election.ts';
+import type { LeadingContext } from '../kubernetes/leading-term.ts';
 
 /** A part of the manager that runs on every replica, for as long as the manager does. */
 export interface Runnable {
