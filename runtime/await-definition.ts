@@ -3,10 +3,8 @@ import { lumigo } from './contract.ts';
 import { describeError } from './errors.ts';
 import type { Client } from './kubernetes/client.ts';
 
-const LOOK_MS = 500;
-
 /** Resolves once the API server serves Lumigo resources. @throws Error at the deadline, with what it said last */
-export async function awaitDefinition(client: Client, deadlineMs: number, lookMs = LOOK_MS): Promise<void> {
+export async function awaitDefinition(client: Client, deadlineMs: number, lookMs = 500): Promise<void> {
   for (const deadline = Date.now() + deadlineMs; ; await sleep(lookMs)) {
     const problem = await client
       .pages(lumigo, { limit: 1 })

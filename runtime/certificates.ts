@@ -3,7 +3,7 @@ import { suffixes } from './contract.ts';
 import type { Client } from './kubernetes/client.ts';
 import { certificateStore } from './tls/store.ts';
 import { trustedPair } from './tls/trusted-pair.ts';
-import { fromFolder, type FollowOptions } from './webhook/certificate.ts';
+import { fromFolder, type CertificateSource } from './webhook/certificate.ts';
 
 export type CertificateStore = ReturnType<typeof certificateStore>;
 
@@ -22,7 +22,7 @@ export const certificateStoreOf = (
 export function certificateSource(
   { certificatesDirectory, certificatesIssuer, operatorNamespace, operatorName }: RuntimeConfig,
   store: CertificateStore,
-): Pick<FollowOptions, 'read' | 'place' | 'intervalMs'> {
+): CertificateSource {
   if (certificatesDirectory !== '') return { read: fromFolder(certificatesDirectory), place: certificatesDirectory };
   const place = `Secret '${operatorNamespace}/${operatorName}${suffixes.certificates}'`;
   // Whoever else issues tells the API server as well.

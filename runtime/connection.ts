@@ -17,7 +17,6 @@ export function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv)
   const { kubeconfig: path, context, serviceAccount } = options;
   const asUser = path !== undefined || context !== undefined;
   const inPod = environment['KUBERNETES_SERVICE_HOST'] !== undefined || serviceAccount !== undefined;
-  if (asUser || !inPod)
-    return fromKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
+  if (asUser || !inPod) return fromKubeconfig({ path, context });
   return inCluster({ directory: serviceAccount ?? mounts.serviceAccount, env: environment });
 }

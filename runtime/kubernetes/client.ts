@@ -73,14 +73,12 @@ export function createClient(transport: Transport): Client {
       await transport.request({
         method: 'DELETE',
         path: objectPath(ref),
-        body: { ...deleteOptions, preconditions, propagationPolicy: propagation },
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: propagation },
         repeatable: preconditions?.uid !== undefined,
       });
     },
   };
 }
-
-const deleteOptions = { apiVersion: 'v1', kind: 'DeleteOptions' };
 
 /** The path of one object. Without the name it would be the collection's, and DELETE would delete all of it. */
 function objectPath(ref: ResourceRef): string {

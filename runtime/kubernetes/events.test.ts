@@ -21,7 +21,7 @@ const details = {
 } as const;
 
 const nameOf = (changes: Partial<Parameters<typeof eventObject>[0]>): string =>
-  eventObject({ ...details, ...changes }).metadata.name;
+  eventObject({ ...details, ...changes }).metadata.name ?? '';
 
 describe('eventObject', () => {
   it('points at the workload, in its namespace, to the second', () =>

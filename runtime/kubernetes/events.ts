@@ -29,15 +29,11 @@ export interface EventDetails {
   readonly instance: string;
 }
 
-export interface EventObject extends Manifest {
-  readonly metadata: { readonly name: string; readonly namespace: string };
-}
-
 /** What `kubectl describe` still shows as a whole; events.k8s.io refuses more. */
 const maxMessageLength = 1024;
 
 /** The core/v1 Event for a change of a workload. Its name follows from the change alone, so telling it again finds it there. */
-export function eventObject(details: EventDetails): EventObject {
+export function eventObject(details: EventDetails): Manifest {
   const { regarding, reason, type, message, now, version, instance } = details;
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
   return {
@@ -69,18 +65,14 @@ function eventName({ regarding: { uid, name }, reason, key }: EventDetails): str
   return `${stem}.${hash}`;
 }
 
-/** `known`: it was there already. `namespace-gone`: there is, or soon will be, no place to post it. */
-export type PostResult = 'posted' | 'known' | 'namespace-gone';
-
-/** Posts an event. Throws an ApiError or ConnectionError for whatever may be better later, or needs someone's attention. */
-export async function postEvent(client: Client, event: EventObject): Promise<PostResult> {
+/**
+ * Posts an event, once: it is content where the event is there already, and where there is, or soon will be, no namespace to post
+ * it in. Throws an ApiError or ConnectionError for whatever may be better later, or needs someone's attention.
+ */
+export async function postEvent(client: Client, event: Manifest): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'events', namespace: event.metadata.namespace };
-  try {
-    await client.create(ref, event, { metadataOnly: true });
-    return 'posted';
-  } catch (error) {
-    if (isAlreadyExists(error)) return 'known';
-    if (isNotFound(error) || (isForbidden(error) && error.hasCause('NamespaceTerminating'))) return 'namespace-gone';
-    throw error;
-  }
+  await client.create(ref, event, { metadataOnly: true }).catch((error: unknown) => {
+    const isGone = isNotFound(error) || (isForbidden(error) && error.hasCause('NamespaceTerminating'));
+    if (!isGone && !isAlreadyExists(error)) throw error;
+  });
 }

@@ -97,12 +97,13 @@ function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; is
 
 const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
+const untrusted = 'its certificate is not from the authority that the credentials name';
 const hints: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; is the API server up?',
   ENOTFOUND: 'that name does not resolve',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not from the authority that the credentials name',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not from the authority that the credentials name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not from the authority that the credentials name',
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
 };
 
 function connectionError(asked: Exchange, code: string, cause: string): ConnectionError {

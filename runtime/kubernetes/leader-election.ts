@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../errors.ts';
 import { LeaseHolder } from './lease-holder.ts';
-import { type ElectionTimes, type LeadingOptions, leadTerm, type TakenLease } from './leading-term.ts';
-import { planLease, type SeenLease, seeLease } from './plan-lease.ts';
+import { type LeadingOptions, leadTerm, type TakenLease } from './leading-term.ts';
+import { type ElectionTimes, planLease, type SeenLease, seeLease } from './plan-lease.ts';
 
 export interface ElectionOptions extends LeadingOptions {
   /** Default: 15, 10 and 5 seconds, which is 12 requests a minute. */
@@ -22,9 +22,7 @@ export async function elect(options: ElectionOptions): Promise<void> {
     throw new RangeError(
       `A lease must last longer (${leaseDurationMs} ms) than its renewal may take (${renewDeadlineMs} ms), and that longer than the pause between attempts (${retryPeriodMs} ms).`,
     );
-  // Two attempts fit between a renewal that fails and the deadline, also when the first hangs on a dead connection.
-  const timeoutMs = (renewDeadlineMs - retryPeriodMs) * 0.6;
-  const holder = new LeaseHolder({ ...options, leaseDurationSeconds: leaseDurationMs / 1000, timeoutMs });
+  const holder = new LeaseHolder(options, times);
   while (!options.signal.aborted) {
     const taken = await acquire(holder, times, options);
     if (taken !== undefined) await leadTerm({ ...options, ...taken, times, holder });
@@ -43,7 +41,7 @@ async function acquire(
     const found = await holder.read(signal);
     const takenAt = performance.now();
     seen = found === undefined ? undefined : seeLease(seen, found, takenAt);
-    const waitMs = planLease(seen, takenAt, { ...times, identity });
+    const waitMs = planLease(seen, takenAt, identity, times);
     if (waitMs > 0) return waitMs;
     // Not interrupted by the signal: a Lease taken without our knowledge would keep everyone waiting.
     const lease = await holder.hold(found);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { describeError } from '../errors.ts';
 import { FencedError } from './exchange.ts';
 import type { LeaseHolder, LeaseOptions } from './lease-holder.ts';
-import type { Lease } from './plan-lease.ts';
+import type { ElectionTimes, Lease } from './plan-lease.ts';
 
 export interface LeadingContext {
   /** Aborted when the leadership ends, before anyone else can have it. */
@@ -15,15 +15,6 @@ export interface LeadingContext {
   readonly fence: () => void;
   /** When an earlier leader (or an earlier life of this one) was last alive, RFC 3339; undefined when there was none. */
   readonly previousRenewTime: string | undefined;
-}
-
-export interface ElectionTimes {
-  /** How long a holder that fell silent keeps the others waiting: whole seconds. */
-  readonly leaseDurationMs: number;
-  /** How long the leader tries to renew before it stops leading; less than the lease lasts. */
-  readonly renewDeadlineMs: number;
-  /** Between two renewals, and between two looks of a candidate; less than the deadline. */
-  readonly retryPeriodMs: number;
 }
 
 /** A Lease in our name. */

@@ -2,7 +2,7 @@ import type { Metadata } from '../injection/types.ts';
 import type { Client } from './client.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './errors.ts';
 import type { ResourceRef } from './paths.ts';
-import { heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
+import { type ElectionTimes, heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
 
 export interface LeaseOptions {
   readonly client: Client;
@@ -15,22 +15,18 @@ export interface LeaseOptions {
   readonly identity: string;
 }
 
-interface LeaseHolderOptions extends LeaseOptions {
-  readonly leaseDurationSeconds: number;
-  /** Of one request. */
-  readonly timeoutMs: number;
-}
-
 const leaseType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
 
 /** Reads and writes one Lease in one identity's name. Every write is of the version read, so two can never both succeed. */
 export class LeaseHolder {
-  readonly #options: LeaseHolderOptions;
+  readonly #options: LeaseOptions;
+  readonly #times: ElectionTimes;
   readonly #ref: ResourceRef & { readonly name: string };
 
-  constructor(options: LeaseHolderOptions) {
+  constructor(options: LeaseOptions, times: ElectionTimes) {
     this.#options = options;
+    this.#times = times;
     this.#ref = { ...leases, namespace: options.namespace, name: options.name };
   }
 
@@ -42,7 +38,7 @@ export class LeaseHolder {
 
   /** Takes or renews it. Undefined when another was faster: it was changed, made or deleted since it was read. */
   hold(lease: Lease | undefined, signal?: AbortSignal): Promise<Lease | undefined> {
-    return this.#write(lease, heldSpec(lease?.spec, { ...this.#options, now: new Date() }), signal);
+    return this.#write(lease, heldSpec(lease?.spec, this.#options.identity, this.#times, new Date()), signal);
   }
 
   /** Gives it back, so that a successor need not wait for it to run out. Undefined as for `hold`. */
@@ -68,7 +64,9 @@ export class LeaseHolder {
   }
 
   #call(signal: AbortSignal | undefined) {
-    return { signal, lane: 'standing', timeoutMs: this.#options.timeoutMs } as const;
+    const { renewDeadlineMs, retryPeriodMs } = this.#times;
+    // Two attempts fit between a renewal that fails and the deadline, also when the first hangs on a dead connection.
+    return { signal, lane: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { heldSpec, type Lease, planLease, releasedSpec, seeLease } from './plan-lease.ts';
 
-const candidate = { identity: 'b', retryPeriodMs: 5_000, leaseDurationMs: 15_000 };
+const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 5_000 };
 const lease = (spec: Lease['spec'] | undefined, resourceVersion = '1'): Lease => ({
   metadata: { resourceVersion },
   ...(spec === undefined ? {} : { spec }),
@@ -10,21 +10,21 @@ const lease = (spec: Lease['spec'] | undefined, resourceVersion = '1'): Lease =>
 const heldByA = { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: '2030-01-01T00:00:00.000000Z' };
 
 describe('planLease', () => {
-  it('makes the Lease that is not there', () => expect(planLease(undefined, 0, candidate)).toBe(0));
+  it('makes the Lease that is not there', () => expect(planLease(undefined, 0, 'b', times)).toBe(0));
 
   it.each([
     ['given back', { ...heldByA, holderIdentity: '' }],
     ['that nobody ever held', undefined],
     ['of its own earlier life', { ...heldByA, holderIdentity: 'b' }],
   ])('takes a Lease %s at once', (_what, spec) =>
-    expect(planLease({ lease: lease(spec), since: 0 }, 0, candidate)).toBe(0),
+    expect(planLease({ lease: lease(spec), since: 0 }, 0, 'b', times)).toBe(0),
   );
 
   it('takes the Lease of another no earlier than that lasts, counted from when its last change was seen', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.nat(120_000), fc.nat(120_000), (seconds, since, now) => {
         const seen = { lease: lease({ ...heldByA, leaseDurationSeconds: seconds }), since };
-        const plan = planLease(seen, now, candidate);
+        const plan = planLease(seen, now, 'b', times);
         if (now - since >= seconds * 1000) expect(plan).toBe(0);
         else expect(plan).toBe(Math.min(since + seconds * 1000 - now, 5_000));
       }),
@@ -33,7 +33,7 @@ describe('planLease', () => {
 
   it('does not care what time the holder thinks it is', () => {
     const plans = ['1970-01-01T00:00:00.000000Z', '2999-01-01T00:00:00.000000Z'].map((renewTime) =>
-      planLease({ lease: lease({ ...heldByA, renewTime }), since: 0 }, 14_999, candidate),
+      planLease({ lease: lease({ ...heldByA, renewTime }), since: 0 }, 14_999, 'b', times),
     );
     expect(plans).toEqual([1, 1]);
   });
@@ -49,10 +49,9 @@ describe('seeLease', () => {
 
 describe('what is written', () => {
   const now = new Date('2030-01-01T00:00:05.120Z');
-  const holding = { identity: 'b', leaseDurationSeconds: 15, now };
 
   it('a change of hands is counted and dated', () =>
-    expect(heldSpec({ ...heldByA, leaseTransitions: 4, acquireTime: 'earlier' }, holding)).toEqual({
+    expect(heldSpec({ ...heldByA, leaseTransitions: 4, acquireTime: 'earlier' }, 'b', times, now)).toEqual({
       holderIdentity: 'b',
       leaseDurationSeconds: 15,
       acquireTime: '2030-01-01T00:00:05.120000Z',
@@ -61,14 +60,14 @@ describe('what is written', () => {
     }));
 
   it('a renewal changes the time and nothing else', () => {
-    const before = heldSpec(undefined, holding);
-    const later = { ...holding, now: new Date('2030-01-01T00:00:10Z') };
-    expect(heldSpec(before, later)).toEqual({ ...before, renewTime: '2030-01-01T00:00:10.000000Z' });
+    const before = heldSpec(undefined, 'b', times, now);
+    const later = new Date('2030-01-01T00:00:10Z');
+    expect(heldSpec(before, 'b', times, later)).toEqual({ ...before, renewTime: '2030-01-01T00:00:10.000000Z' });
   });
 
   it('a Lease given back has no holder, keeps what else it says, and can be had at once', () => {
     const spec = releasedSpec({ ...heldByA, leaseTransitions: 4 }, now);
     expect(spec).toMatchObject({ holderIdentity: '', leaseTransitions: 4 });
-    expect(planLease({ lease: lease(spec), since: 0 }, 0, candidate)).toBe(0);
+    expect(planLease({ lease: lease(spec), since: 0 }, 0, 'b', times)).toBe(0);
   });
 });

@@ -29,11 +29,13 @@ export function seeLease(before: SeenLease | undefined, lease: Lease, now: numbe
   return same && before !== undefined ? before : { lease, since: now };
 }
 
-interface Candidate {
-  readonly identity: string;
-  readonly retryPeriodMs: number;
-  /** For a Lease that does not say how long it lasts. */
+export interface ElectionTimes {
+  /** How long a holder that fell silent keeps the others waiting: whole seconds. */
   readonly leaseDurationMs: number;
+  /** How long the leader tries to renew before it stops leading; less than the lease lasts. */
+  readonly renewDeadlineMs: number;
+  /** Between two renewals, and between two looks of a candidate; less than the deadline. */
+  readonly retryPeriodMs: number;
 }
 
 /**
@@ -42,29 +44,24 @@ interface Candidate {
  * own name (an earlier life of it: the same pod, whose container was restarted), or when it did not change for as long as
  * it lasts. That is measured by watching it, never by comparing its times with this machine's clock, which may be wrong.
  */
-export function planLease(seen: SeenLease | undefined, now: number, candidate: Candidate): number {
+export function planLease(seen: SeenLease | undefined, now: number, identity: string, times: ElectionTimes): number {
   const { holderIdentity = '', leaseDurationSeconds } = seen?.lease.spec ?? {};
-  if (seen === undefined || holderIdentity === '' || holderIdentity === candidate.identity) return 0;
-  const lastsMs = leaseDurationSeconds === undefined ? candidate.leaseDurationMs : leaseDurationSeconds * 1000;
+  if (seen === undefined || holderIdentity === '' || holderIdentity === identity) return 0;
+  // A Lease need not say how long it lasts.
+  const lastsMs = leaseDurationSeconds === undefined ? times.leaseDurationMs : leaseDurationSeconds * 1000;
   const leftMs = seen.since + lastsMs - now;
-  return Math.max(0, Math.min(leftMs, candidate.retryPeriodMs));
-}
-
-interface Holding {
-  readonly identity: string;
-  readonly leaseDurationSeconds: number;
-  readonly now: Date;
+  return Math.max(0, Math.min(leftMs, times.retryPeriodMs));
 }
 
 /** The spec of a Lease just taken, or renewed. A change of hands is counted, and a new term has a new acquireTime. */
-export function heldSpec(before: LeaseSpec | undefined, { identity, leaseDurationSeconds, now }: Holding): LeaseSpec {
+export function heldSpec(before: LeaseSpec | undefined, identity: string, times: ElectionTimes, now: Date): LeaseSpec {
   const isRenewal = before?.holderIdentity === identity;
   const transitions = before?.leaseTransitions ?? 0;
   const time = microTime(now);
   return {
     ...before,
     holderIdentity: identity,
-    leaseDurationSeconds,
+    leaseDurationSeconds: times.leaseDurationMs / 1000,
     acquireTime: isRenewal ? (before.acquireTime ?? time) : time,
     renewTime: time,
     leaseTransitions: isRenewal || before === undefined ? transitions : transitions + 1,

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Connection } from './credentials.ts';
 import { ApiError, apiErrorOf } from './errors.ts';
-import { type Answer, exchange, linesOf, StaleSocketError } from './exchange.ts';
+import { type Answer, type Exchange, exchange, linesOf, StaleSocketError } from './exchange.ts';
 import { parseRetryAfter, parseWarnings } from './headers.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { type FailedAttempt, planRetry } from './plan-retry.ts';
@@ -14,19 +14,15 @@ import { type FailedAttempt, planRetry } from './plan-retry.ts';
  * `work` is bounded, so that this program never floods the API server. `standing` is for what must not queue behind
  * work: watches, the lists they start from, and the lease; each has its own connection and keeps it.
  */
-export type Lane = 'work' | 'standing';
+type Lane = 'work' | 'standing';
 
-export interface ApiRequest {
+export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
   readonly query?: Query | undefined;
   readonly body?: unknown;
   /** Default `application/json`. */
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Asked in the moment in which the request would go out: when it throws, nothing is sent. */
-  readonly fence?: (() => void) | undefined;
   /** Of one attempt. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   readonly lane?: Lane | undefined;

@@ -16,7 +16,7 @@ export interface WatchOptions {
   readonly watchdogMs?: number | undefined;
 }
 
-export interface WatchOnceOptions extends WatchOptions {
+interface WatchOnceOptions extends WatchOptions {
   /** The collection's path. */
   readonly subject: string;
   readonly position: WatchPosition;
@@ -66,25 +66,14 @@ export async function watchOnce(options: WatchOnceOptions): Promise<void> {
 
 /** Aborts its signal when the caller's is aborted, or when nothing was heard for too long. */
 function watchdogOf({ subject, position, signal, watchdogMs = 180_000 }: WatchOnceOptions) {
-  const end = new AbortController();
-  const onStop = (): void => end.abort(signal.reason);
-  const onSilence = (): void => end.abort(new SilenceError(`The watch of ${subject} fell silent.`, 'SILENT'));
-  const start = () => setTimeout(onSilence, position.listing ? Math.min(listSilenceMs, watchdogMs) : watchdogMs);
-  let listing = position.listing;
-  let timer = start();
-  signal.addEventListener('abort', onStop, { once: true });
-  const release = (): void => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onStop);
+  const silence = new AbortController();
+  const onSilence = (): void => silence.abort(new SilenceError(`The watch of ${subject} fell silent.`, 'SILENT'));
+  let timer: NodeJS.Timeout | undefined;
+  const release = (): void => clearTimeout(timer);
+  const heard = (): void => {
+    release();
+    timer = setTimeout(onSilence, position.listing ? Math.min(listSilenceMs, watchdogMs) : watchdogMs);
   };
-  return {
-    signal: end.signal,
-    release,
-    heard(): void {
-      if (listing === position.listing) return void timer.refresh();
-      listing = position.listing;
-      clearTimeout(timer);
-      timer = start();
-    },
-  };
+  heard();
+  return { signal: AbortSignal.any([signal, silence.signal]), heard, release };
 }

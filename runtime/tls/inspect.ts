@@ -11,7 +11,7 @@ export interface CertificateFiles {
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The certificates of a bundle, each as PEM; what cannot be read is left out. */
-export const certificatesIn = (bundle: string): readonly string[] =>
+const certificatesIn = (bundle: string): readonly string[] =>
   (bundle.match(PEM) ?? []).filter((pem) => read(pem) !== undefined).map((pem) => `${pem}\n`);
 
 function read(pem: string): X509Certificate | undefined {
@@ -26,22 +26,16 @@ function read(pem: string): X509Certificate | undefined {
 export function inspectPair(files: CertificateFiles, dnsName: string): PairFacts | undefined {
   const certificate = read(files.certificate);
   if (certificate === undefined) return undefined;
-  const signed = signerOf(files) !== undefined;
+  const isNamed = (certificate.checkHost(dnsName) ?? certificate.checkIP(dnsName)) !== undefined;
   return {
     notBefore: Date.parse(certificate.validFrom),
     notAfter: Date.parse(certificate.validTo),
-    fits:
-      signed &&
-      isKeyOf(files.key, certificate) &&
-      (certificate.checkHost(dnsName) ?? certificate.checkIP(dnsName)) !== undefined,
+    fits: isNamed && signerOf(files) !== undefined && isKeyOf(files.key, certificate),
   };
 }
 
-/** From when on it is valid, in milliseconds since 1970; undefined where it cannot be read. */
-export function issuedAtOf(certificate: string): number | undefined {
-  const found = read(certificate);
-  return found === undefined ? undefined : Date.parse(found.validFrom);
-}
+/** From when on it is valid, in milliseconds since 1970; NaN where it cannot be read. */
+export const issuedAtOf = (certificate: string): number => Date.parse(read(certificate)?.validFrom ?? '');
 
 /** The authority of the Secret that signed its certificate. */
 export function signerOf({ certificate, authority }: CertificateFiles): string | undefined {
@@ -60,12 +54,13 @@ function isKeyOf(key: string, certificate: X509Certificate): boolean {
   }
 }
 
-/** The bundle with one more authority, first, and without those that have ended; no more than `most` in all. */
-export function withAuthority(bundle: string, authority: string, now: number, most = 3): string {
+/** The bundle with one more authority, first, and without those that have ended; no more than three in all. */
+export function withAuthority(bundle: string, authority: string, now: number): string {
   const others = certificatesIn(bundle).filter((pem) => pem.trim() !== authority.trim());
   const valid = others.filter((pem) => Date.parse(read(pem)?.validTo ?? '') > now);
-  return [`${authority.trim()}\n`, ...valid].slice(0, most).join('');
+  return [`${authority.trim()}\n`, ...valid].slice(0, 3).join('');
 }
 
-export const trusts = (bundle: string, authority: string): boolean =>
-  certificatesIn(bundle).some((pem) => pem.trim() === authority.trim());
+/** Whether each of the bundles has the authority. */
+export const areTrusting = (bundles: readonly string[], authority: string): boolean =>
+  bundles.every((bundle) => certificatesIn(bundle).some((pem) => pem.trim() === authority.trim()));

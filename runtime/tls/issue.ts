@@ -10,7 +10,7 @@ import {
   type Extension,
   X509Certificate,
 } from '@peculiar/x509';
-import { randomBytes, webcrypto } from 'node:crypto';
+import { createPrivateKey, KeyObject, randomBytes, webcrypto } from 'node:crypto';
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {
@@ -18,7 +18,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-export interface Validity {
+interface Validity {
   readonly days: number;
   /** When it is issued; it is valid from an hour before, for clocks that differ. */
   readonly now: Date;
@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
 
 /** A certificate authority that signs itself. */
 export async function issueAuthority(commonName: string, validity: Validity): Promise<KeyPair> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const keys = await newKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: `CN=${commonName}`,
     keys: keys as never,
@@ -40,11 +40,11 @@ export async function issueAuthority(commonName: string, validity: Validity): Pr
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature, true),
     ],
   });
-  return { certificate: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
+  return { certificate: certificate.toString('pem'), key: textOf(keys.privateKey) };
 }
 
 /** A server's certificate, valid for these names and addresses, signed by the authority. */
-export async function issueServing(
+export function issueServing(
   authority: KeyPair,
   subject: { readonly dnsNames: readonly string[]; readonly ipAddresses?: readonly string[] },
   validity: Validity,
@@ -61,13 +61,14 @@ export async function issueServing(
   return issueLeaf(authority, `CN=${dnsNames[0] ?? 'server'}`, extensions, validity);
 }
 
-/** A client's certificate, signed by the authority. `subject` as in `CN=name, O=group`. */
-export function issueClient(authority: KeyPair, subject: string, validity: Validity): Promise<KeyPair> {
-  return issueLeaf(authority, subject, [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])], validity);
-}
-
-async function issueLeaf(authority: KeyPair, subject: string, more: Extension[], validity: Validity): Promise<KeyPair> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+/** A certificate that the authority signs for this subject (`CN=name, O=group`), with what it may be used for. */
+export async function issueLeaf(
+  authority: KeyPair,
+  subject: string,
+  uses: Extension[],
+  validity: Validity,
+): Promise<KeyPair> {
+  const keys = await newKeys();
   const issuer = new X509Certificate(authority.certificate);
   const certificate = await X509CertificateGenerator.create({
     serialNumber: randomBytes(16).toString('hex'),
@@ -80,10 +81,10 @@ async function issueLeaf(authority: KeyPair, subject: string, more: Extension[],
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      ...more,
+      ...uses,
     ],
   });
-  return { certificate: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
+  return { certificate: certificate.toString('pem'), key: textOf(keys.privateKey) };
 }
 
 const timesOf = ({ now, days }: Validity) => ({
@@ -91,12 +92,12 @@ const timesOf = ({ now, days }: Validity) => ({
   notAfter: new Date(now.getTime() + days * 24 * HOUR_MS),
 });
 
-async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
-  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key)).toString('base64');
-  return `-----BEGIN PRIVATE KEY-----\n${der.replace(/(.{64})/g, '$1\n').trimEnd()}\n-----END PRIVATE KEY-----\n`;
-}
+const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 
-function importKey(pem: string): Promise<webcrypto.CryptoKey> {
-  const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
+const textOf = (key: webcrypto.CryptoKey): string =>
+  KeyObject.from(key).export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const importKey = (pem: string): Promise<webcrypto.CryptoKey> => {
+  const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
   return webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
-}
+};

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../errors.ts';
-import { inspectPair, signerOf, trusts, withAuthority, type CertificateFiles } from './inspect.ts';
+import { areTrusting, inspectPair, signerOf, withAuthority, type CertificateFiles } from './inspect.ts';
 import { planCertificates, VALID_DAYS } from './plan-certificates.ts';
 
 /** The webhook configuration, as far as certificates go. */
@@ -40,10 +40,18 @@ export interface KeeperOptions {
  * before it meets a certificate of it, and goes on trusting the old one.
  */
 export async function keepCertificates(options: KeeperOptions): Promise<void> {
-  const { signal, logger, lookMs = 60_000, retryMs = 2_000 } = options;
-  const memory: Memory = { pair: false };
+  const { readPair, readTrust, signal, logger, lookMs = 60_000, retryMs = 2_000 } = options;
+  let wasThere = false;
+  /** One look; false when it should soon be repeated. */
+  const look = async (): Promise<boolean> => {
+    const [pair, trust] = [await readPair(), await readTrust()];
+    // Whoever brings it may be bringing another one: Pulumi deletes a Secret whose content changes, and creates it anew.
+    const mayBeReplaced = wasThere && pair === undefined;
+    wasThere = pair !== undefined;
+    return !mayBeReplaced && (await act(pair, trust, options));
+  };
   while (!signal.aborted) {
-    const settled = await look(options, memory).catch((error: unknown) => {
+    const settled = await look().catch((error: unknown) => {
       if (!signal.aborted) logger.warn({ problem: describeError(error) }, 'webhook certificate not looked after');
       return false;
     });
@@ -51,12 +59,13 @@ export async function keepCertificates(options: KeeperOptions): Promise<void> {
   }
 }
 
-/** One look; false when it should soon be repeated. */
-async function look(options: KeeperOptions, memory: Memory): Promise<boolean> {
-  const { readPair, readTrust, logger } = options;
-  const [pair, trust] = [await readPair(), await readTrust()];
-  if (mayBeReplaced(pair, memory)) return false;
-  const { plan, signer } = assess(pair, trust, options);
+/** Does what is due; false when that needs another look soon. */
+async function act(pair: StoredPair | undefined, trust: Trust | undefined, options: KeeperOptions): Promise<boolean> {
+  const { dnsName, logger, now = Date.now } = options;
+  const signer = pair === undefined ? undefined : signerOf(pair);
+  const trusted = signer !== undefined && trust !== undefined && areTrusting(trust.bundles, signer);
+  const facts = pair === undefined ? undefined : inspectPair(pair, dnsName);
+  const plan = planCertificates({ pair: facts, trusted, now: now() });
   if (plan === 'nothing') return true;
   if (plan === 'trust') {
     // Without a webhook there is nobody to be trusted by; it comes last of all objects.
@@ -67,25 +76,6 @@ async function look(options: KeeperOptions, memory: Memory): Promise<boolean> {
   }
   await issue(plan === 'renew', pair, trust, options);
   return trust !== undefined;
-}
-
-interface Memory {
-  /** There was a certificate at the last look. */
-  pair: boolean;
-}
-
-/** Whoever brings it may be bringing another one: Pulumi deletes a Secret whose content changes, and creates it anew. */
-function mayBeReplaced(pair: StoredPair | undefined, memory: Memory): boolean {
-  const wasThere = memory.pair;
-  memory.pair = pair !== undefined;
-  return wasThere && pair === undefined;
-}
-
-function assess(pair: StoredPair | undefined, trust: Trust | undefined, { dnsName, now = Date.now }: KeeperOptions) {
-  const signer = pair === undefined ? undefined : signerOf(pair);
-  const trusted = signer !== undefined && trust !== undefined && trust.bundles.every((each) => trusts(each, signer));
-  const facts = pair === undefined ? undefined : inspectPair(pair, dnsName);
-  return { signer, plan: planCertificates({ pair: facts, trusted, now: now() }) };
 }
 
 async function issue(
@@ -102,8 +92,8 @@ async function issue(
   const { certificate, key } = await issueServing(authority, namesOf(dnsName), validity);
   if (trust !== undefined) await announce(authority.certificate, trust, options);
   if (works && trust !== undefined) await sleep(settleMs, undefined, { signal, ref: false });
-  const trustedBefore = before === undefined ? '' : before.authority;
-  await writePair({ certificate, key, authority: withAuthority(trustedBefore, authority.certificate, now()) }, before);
+  const bundle = withAuthority(before?.authority ?? '', authority.certificate, now());
+  await writePair({ certificate, key, authority: bundle }, before);
   logger.info({ days: VALID_DAYS, renewed: works }, 'webhook certificate issued');
 }
 
@@ -116,8 +106,6 @@ export async function announce(
   trust: Trust,
   { writeTrust, now = Date.now }: Pick<KeeperOptions, 'writeTrust' | 'now'>,
 ): Promise<void> {
-  await writeTrust(
-    trust.bundles.map((bundle) => withAuthority(bundle, authority, now())),
-    trust,
-  );
+  const bundles = trust.bundles.map((bundle) => withAuthority(bundle, authority, now()));
+  await writeTrust(bundles, trust);
 }

@@ -1,16 +1,12 @@
-/** What is known of a certificate; times in milliseconds since 1970. */
-export interface CertificateFacts {
+/** What is known of the pair in the certificate's Secret; times in milliseconds since 1970. */
+export interface PairFacts {
   readonly notBefore: number;
   readonly notAfter: number;
-}
-
-/** What stands in the certificate's Secret. */
-export interface PairFacts extends CertificateFacts {
   /** The key is that of the certificate, the names are those of the Service, and its authority is there and signed it. */
   readonly fits: boolean;
 }
 
-export interface CertificateState {
+interface CertificateState {
   /** Undefined: there is none, or it cannot be read. */
   readonly pair: PairFacts | undefined;
   /** Whether the API server trusts the authority that signed it, for every webhook. */
@@ -22,7 +18,7 @@ export interface CertificateState {
  * `replace`: nothing can be served as it is, so a new pair is written at once. `renew`: what is served still works; a new
  * pair is announced to the API server first, and served a moment later. `trust`: the API server does not know the authority.
  */
-export type CertificatePlan = 'replace' | 'renew' | 'trust' | 'nothing';
+type CertificatePlan = 'replace' | 'renew' | 'trust' | 'nothing';
 
 const DAY_MS = 24 * 3_600_000;
 /** Clocks differ by this much and nobody minds. */
@@ -32,7 +28,7 @@ const SKEW_MS = 5 * 60_000;
 export const VALID_DAYS = 365;
 
 /** A third of its life before it ends, but never more than 30 days. */
-export const renewalDueAt = ({ notBefore, notAfter }: CertificateFacts): number =>
+const renewalDueAt = ({ notBefore, notAfter }: PairFacts): number =>
   notAfter - Math.min((notAfter - notBefore) / 3, 30 * DAY_MS);
 
 export function planCertificates({ pair, trusted, now }: CertificateState): CertificatePlan {

@@ -5,7 +5,7 @@ import { ownersOf } from '../kubernetes/owners.ts';
 import type { CertificateFiles } from './inspect.ts';
 import type { StoredPair, Trust } from './keeper.ts';
 
-export interface CertificateNames {
+interface CertificateNames {
   readonly namespace: string;
   readonly secret: string;
   readonly webhook: string;
@@ -19,12 +19,8 @@ const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8
 /** Where the webhook's certificate and the trust in it stand in the API. */
 export function certificateStore(client: Client, { namespace, secret, webhook, deployment }: CertificateNames) {
   const secrets = { group: '', version: 'v1', plural: 'secrets', namespace };
-  const webhooks = {
-    group: 'admissionregistration.k8s.io',
-    version: 'v1',
-    plural: 'mutatingwebhookconfigurations',
-    name: webhook,
-  };
+  const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
+  const webhooks = { ...admission, plural: 'mutatingwebhookconfigurations', name: webhook };
   const dataOf = ({ certificate, key, authority }: CertificateFiles) => ({
     [certificateFiles.certificate]: encode(certificate),
     [certificateFiles.key]: encode(key),
@@ -50,12 +46,8 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
         return;
       }
       const labels = { 'app.kubernetes.io/managed-by': fieldManager };
-      const metadata = {
-        name: secret,
-        namespace,
-        labels,
-        ownerReferences: await ownersOf(client, namespace, deployment),
-      };
+      const ownerReferences = await ownersOf(client, namespace, deployment);
+      const metadata = { name: secret, namespace, labels, ownerReferences };
       const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: dataOf(files) };
       await client.create(secrets, object, { fieldManager });
     },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issuedAtOf, signerOf, trusts } from './inspect.ts';
+import { areTrusting, issuedAtOf, signerOf } from './inspect.ts';
 import { announce, type KeeperOptions, type StoredPair } from './keeper.ts';
 
 /** How long an API server may take to notice whom it trusts now. */
@@ -22,16 +22,12 @@ export function trustedPair(
     if (pair === undefined || pair.resourceVersion === served?.resourceVersion) return pair;
     const signer = signerOf(pair);
     const trust = await readTrust();
-    const toBeTold = signer !== undefined && trust?.bundles.every((bundle) => trusts(bundle, signer)) === false;
+    const toBeTold = signer !== undefined && trust !== undefined && !areTrusting(trust.bundles, signer);
     if (toBeTold) await announce(signer, trust, options);
     // Another replica may have told it only just now.
-    if (toBeTold || isYoung(pair)) await sleep(SETTLE_MS, undefined, { ref: false });
+    if (toBeTold || Date.now() - issuedAtOf(pair.certificate) < YOUNG_MS)
+      await sleep(SETTLE_MS, undefined, { ref: false });
     served = pair;
     return pair;
   };
-}
-
-function isYoung({ certificate }: StoredPair): boolean {
-  const issuedAt = issuedAtOf(certificate);
-  return issuedAt !== undefined && Date.now() - issuedAt < YOUNG_MS;
 }

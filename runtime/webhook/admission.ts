@@ -3,7 +3,7 @@ import { injectorOf, type RuntimeConfig } from '../config.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
 import type { Metrics } from '../metrics.ts';
 import { createApp } from './app.ts';
-import { followCertificate, type FollowOptions } from './certificate.ts';
+import { followCertificate, type CertificateSource } from './certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import type { Answer } from './review.ts';
@@ -11,8 +11,7 @@ import { serveWebhook } from './server.ts';
 
 export interface AdmissionOptions {
   readonly config: RuntimeConfig;
-  /** Reads the pair to serve, and where that stands. */
-  readonly certificate: Pick<FollowOptions, 'read' | 'place' | 'intervalMs'>;
+  readonly certificate: CertificateSource;
   readonly lumigoes: LumigoStore;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -46,14 +45,14 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
   });
   const server = serveWebhook(app, config.webhookPort, config.listenAddress === '' ? undefined : config.listenAddress);
   await server.listening;
-  const certificate = followCertificate({
+  const hasCertificate = followCertificate({
     ...options.certificate,
     use: (pair) => server.useCertificate(pair),
     logger,
     signal,
     onLoaded: (expiresAt) => metrics.certificateExpiry.set(expiresAt),
   });
-  return { hasCertificate: certificate.loaded, close: (drainSeconds) => server.close(drainSeconds) };
+  return { hasCertificate, close: (drainSeconds) => server.close(drainSeconds) };
 }
 
 function outcomeOf({ allowed, code, patch }: Answer): string {

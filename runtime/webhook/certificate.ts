@@ -6,28 +6,26 @@ import type { Logger } from 'pino';
 import { certificateFiles } from '../contract.ts';
 import { describeError } from '../errors.ts';
 
-export interface CertificateFollower {
-  /** Whether a certificate is being served. */
-  readonly loaded: () => boolean;
-}
-
-export interface Pair {
+interface Pair {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-export interface FollowOptions {
+export interface CertificateSource {
   /** Reads the pair that should be served; rejects where there is none. */
   readonly read: () => Promise<Pair>;
   /** Where it stands, for people. */
   readonly place: string;
+  /** How often it is read: until there is one, and from then on. */
+  readonly intervalMs?: { readonly first: number; readonly later: number };
+}
+
+interface FollowOptions extends CertificateSource {
   readonly use: (pair: Pair) => void;
   /** Told when the certificate that is served from now on ends, in seconds since 1970. */
   readonly onLoaded?: (expiresAt: number) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** How often it is read: until there is one, and from then on. */
-  readonly intervalMs?: { readonly first: number; readonly later: number };
 }
 
 /** From a folder, where its files change whole or one after the other; notifications do not reach every kind of volume. */
@@ -38,9 +36,9 @@ export const fromFolder = (directory: string) => async (): Promise<Pair> => ({
 
 /**
  * Keeps serving what stands there: the first pair as soon as it is there, a new one within seconds and without a restart.
- * A pair that does not fit (half of an update, say) is reported once and the old stays.
+ * A pair that does not fit (half of an update, say) is reported once and the old stays. Returns whether one is being served.
  */
-export function followCertificate(options: FollowOptions): CertificateFollower {
+export function followCertificate(options: FollowOptions): () => boolean {
   const { read, place, use, onLoaded, logger, signal, intervalMs = { first: 2_000, later: 2_000 } } = options;
   let served: Pair | undefined;
   let lastProblem = '';
@@ -70,5 +68,5 @@ export function followCertificate(options: FollowOptions): CertificateFollower {
     }
   };
   void follow();
-  return { loaded: () => served !== undefined };
+  return () => served !== undefined;
 }

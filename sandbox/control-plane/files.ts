@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ExtendedKeyUsage, ExtendedKeyUsageExtension } from '@peculiar/x509';
 import { stringify } from 'yaml';
-import { issueAuthority, issueClient, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
+import { issueAuthority, issueLeaf, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
 import type { Place } from './place.ts';
 
 export const contextName = 'lumigo-sandbox';
@@ -45,7 +46,8 @@ export async function writeFiles(
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   // As whom the API server asks a kubelet for logs.
-  const client = await issueClient(authority, 'CN=kube-apiserver, O=system:masters', validity);
+  const isClient = [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])];
+  const client = await issueLeaf(authority, 'CN=kube-apiserver, O=system:masters', isClient, validity);
   const token = randomBytes(24).toString('base64url');
   write('ca.crt', authority.certificate);
   write('ca.key', authority.key);
