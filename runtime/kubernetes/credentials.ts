@@ -24,7 +24,7 @@ export interface Connection {
   authorization(refused?: boolean): Promise<string | undefined>;
 }
 
-export interface InClusterSource {
+interface InClusterSource {
   /** Where the ServiceAccount's files are mounted (contract.ts, `mounts.serviceAccount`). */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -6,7 +6,7 @@ import { ConfigError, describeError } from '../errors.ts';
 import type { Connection } from './credentials.ts';
 
 /** The contexts and users of a kubeconfig, with whatever logs in there: tokens, certificates, exec plugins (EKS, GKE, AKS). */
-export interface KubeconfigSource {
+interface KubeconfigSource {
   /** Left out: `KUBECONFIG` (several files, merged), then `~/.kube/config`. */
   readonly path?: string | undefined;
   /** Left out: the file's current context. */

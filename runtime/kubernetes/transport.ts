@@ -42,10 +42,7 @@ interface ApiAnswer {
 }
 
 /** The timeout is until the answer's head: the stream itself may last for ever. */
-export interface StreamRequest extends Pick<
-  ApiRequest,
-  'path' | 'query' | 'accept' | 'signal' | 'fence' | 'timeoutMs'
-> {
+interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'accept' | 'signal' | 'fence' | 'timeoutMs'> {
   /** The server has accepted; lines may be long in coming. */
   readonly onOpen?: (() => void) | undefined;
   /** One parsed line. What it throws ends the stream. */
