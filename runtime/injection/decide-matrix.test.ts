@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { everyKind, workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
-import { decide, type Decision } from './decide.ts';
+import { decide, type Decision, type DecisionInput } from './decide.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import type { Operation } from './reach.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
+
+type Operation = DecisionInput['operation'];
 
 /** Every kind, under every operation, in every state of its namespace: what is decided, as docs and events tell it. */
 

@@ -1,76 +1,67 @@
 import { annotations } from '../contract.ts';
-import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
-import { heldBack } from './hold-back.ts';
+import { none, putRight, sentence, type Code, type Decision, type DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
-import { equal } from './lists.ts';
-import { messages, type Code, type Outcome } from './messages.ts';
-import { optInOf } from './opt-in.ts';
-import { reasonOutOfReach } from './reach.ts';
-import { isInjected } from './remove.ts';
-import { stamp, stampOf } from './stamp.ts';
+import { heldBack, outOfReach } from './reach.ts';
+import { isInjected, uninstrument } from './remove.ts';
+import { optInOf, stamp, stampOf } from './stamp.ts';
 import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
 import type { PodTemplate, TracingSettings, Workload } from './types.ts';
-import { isTouched, uninstrument } from './uninstrument.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 export type { Decision, DecisionInput } from './decision.ts';
 
 /** The one decision about a workload, for the webhook, the reconciler, `--preview` and `--explain` (docs/adr/0001). */
 export function decide(input: DecisionInput): Decision {
-  const { workload, operation, policy } = input;
+  const { workload, policy } = input;
+  const left = outOfReach(input);
   const template = templateOf(workload);
-  const outOfReach = reasonOutOfReach(workload, operation, template);
-  if (outOfReach !== undefined || template === undefined)
-    return none(...(outOfReach ?? ['no-template', messages['no-template']()]));
+  if (left !== undefined || template === undefined) return left ?? none('no-template', workload);
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
   return isOptedOut && policy.state !== 'excluded'
-    ? takeOut(input, 'opted-out', messages['opted-out']())
+    ? takeOut(input, template, 'opted-out')
     : followPolicy(input, template);
 }
 
 function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
   const { policy, workload } = input;
-  const { namespace = '' } = workload.metadata;
   switch (policy.state) {
     case 'none':
       return withoutLumigo(input, template);
     case 'excluded':
-      return none('excluded', messages.excluded(namespace));
+      return none('excluded', workload);
     case 'disabled':
-      return withdraw(input, policy.remove, ['disabled', messages.disabled(namespace)]);
+      return withdraw(input, template, policy.remove, 'disabled');
     case 'inactive':
-      return none('inactive', messages.inactive(namespace, policy.reason));
+      return none('inactive', workload, policy.reason);
     case 'deleting':
-      return withdraw(input, policy.remove, ['lumigo-deleting', messages['lumigo-deleting'](namespace)]);
+      return withdraw(input, template, policy.remove, 'lumigo-deleting');
     case 'active':
-      return bringIn(input, template, policy.tracing, ['injected', messages.injected(namespace)]);
+      return bringIn(input, template, policy.tracing, 'injected');
   }
 }
 
 /** No Lumigo: what opts in by itself is injected, and what a Lumigo that is gone has left behind goes. */
 function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
-  const { metadata, kind } = input.workload;
-  const { namespace = '' } = metadata;
+  const { workload, operation } = input;
   const alone = optIn(input, template);
   if (alone !== undefined) return alone;
-  const found = input.operation === 'RECONCILE' ? stampOf(metadata) : undefined;
+  const found = operation === 'RECONCILE' ? stampOf(workload.metadata) : undefined;
   // A Job was told of when its Lumigo went. Without a stamp it is the original operator's.
-  if (found === undefined || found.keep === true || kind === 'Job')
-    return none('no-lumigo', messages['no-lumigo'](namespace));
-  return takeOut(input, 'left-behind', messages['left-behind'](namespace));
+  const stays = found === undefined || found.keep === true || workload.kind === 'Job';
+  return stays ? none('no-lumigo', workload) : takeOut(input, template, 'left-behind');
 }
 
 /**
  * The namespace's injections are to go, or to stay, as its Lumigo says; that is the reconciler's work, not the webhook's.
  * A workload that opted in by itself goes on by itself once the Lumigo is deleted.
  */
-function withdraw(input: DecisionInput, remove: boolean, [code, message]: Outcome): Decision {
-  if (input.operation !== 'RECONCILE') return none(code, message);
-  if (!remove) return keep(input.workload) ?? none(code, message);
-  const template = templateOf(input.workload);
-  const alone = input.policy.state === 'deleting' && template !== undefined ? optIn(input, template) : undefined;
-  return alone ?? takeOut(input, code, message);
+function withdraw(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
+  const { workload, operation, policy } = input;
+  if (operation !== 'RECONCILE') return none(code, workload);
+  if (!remove) return keep(workload) ?? none(code, workload);
+  const alone = policy.state === 'deleting' ? optIn(input, template) : undefined;
+  return alone ?? takeOut(input, template, code);
 }
 
 /** Notes on an instrumented workload that it stays so when its Lumigo is gone; undefined where that is noted, or nothing is. */
@@ -78,77 +69,55 @@ function keep(workload: Workload): Decision | undefined {
   const { metadata } = workload;
   const [found, label] = [stampOf(metadata), ourLabel(metadata)];
   if (found === undefined || label === undefined || found.keep === true) return undefined;
-  const kept = { ...workload, metadata: stamp(metadata, label, { ...found, keep: true }) };
-  return putRight(kept, 'kept', messages.kept(metadata.namespace ?? ''));
+  return putRight({ ...workload, metadata: stamp(metadata, label, { ...found, keep: true }) }, 'kept');
 }
 
 /** A workload that asks for itself by its labels, where no Lumigo speaks for the namespace; undefined for one that does not. */
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
   const tracing = optInOf(input.workload.metadata);
-  return tracing && bringIn(input, template, tracing, ['opted-in', messages['opted-in']()]);
+  return tracing && bringIn(input, template, tracing, 'opted-in');
 }
 
-function takeOut(input: DecisionInput, code: Code, message: string): Decision {
-  const { workload } = input;
-  if (!isTouched(workload)) return none(code, message);
-  // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
-  if (workload.kind === 'Job' && input.operation === 'RECONCILE')
-    return !isInjectedWorkload(workload)
-      ? none(code, message)
-      : none('job-immutable-removal', messages['job-immutable-removal'](), { blocked: true });
-  return {
-    action: 'remove',
-    workload: uninstrument(workload),
-    code: 'removed',
-    message: `${messages.removed()}: ${message}`,
-  };
-}
-
-function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, outcome: Outcome): Decision {
+/** Takes out whatever is ours: an injection, our stamp or our label. */
+function takeOut({ workload, operation }: DecisionInput, template: PodTemplate, code: Code, detail?: string): Decision {
+  const { metadata, kind } = workload;
   const injected = isInjected(template);
-  if (input.operation === 'RECONCILE') {
-    const held = heldBack(input, injected);
-    if (held !== undefined) return held;
-  }
-  const settings = { ...input.injector, ...tracing };
+  const untouched = none(code, workload, detail);
+  if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined) return untouched;
+  // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
+  if (kind === 'Job' && operation === 'RECONCILE')
+    return injected ? { ...none('job-immutable-removal', workload), blocked: true } : untouched;
+  const message = `${sentence('removed', workload)}: ${untouched.message}`;
+  return { action: 'remove', workload: uninstrument(workload), code: 'removed', message };
+}
+
+function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
+  const { workload } = input;
+  const injected = isInjected(template);
+  const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
+  if (held !== undefined) return held;
   const standing = standingTemplate(input, template, tracing);
   if (standing !== undefined) return leaveAsItIs(input, standing, tracing);
-  const result = inject(template, settings);
+  const result = inject(template, { ...input.injector, ...tracing });
   if (result.refused !== undefined)
     return injected
-      ? takeOut(input, 'refused', messages.refused(result.refused))
-      : none('refused', messages.refused(result.refused), { blocked: true });
+      ? takeOut(input, template, 'refused', result.refused)
+      : { ...none('refused', workload, result.refused), blocked: true };
   const change = changeOf(input, injected, result.template);
-  const changed = withTemplate(input.workload, result.template);
-  const metadata = stampedMetadata(input, labelValue(settings.version), tracing, change);
-  const [code, message] = outcome;
-  return { action: 'inject', change, workload: { ...changed, metadata }, code, message, leftAlone: result.leftAlone };
+  const metadata = stampedMetadata(input, labelValue(input.injector.version), tracing, change);
+  const changed = { ...withTemplate(workload, result.template), metadata };
+  const message = sentence(code, workload);
+  return { action: 'inject', change, workload: changed, code, message, leftAlone: result.leftAlone };
 }
-
-const isInjectedWorkload = (workload: Workload | undefined): boolean => {
-  const template = workload === undefined ? undefined : templateOf(workload);
-  return template !== undefined && isInjected(template);
-};
 
 /** What there is to tell: nothing, where the injection stands in the old object word for word. */
-function changeOf(
-  { operation, old }: DecisionInput,
-  injected: boolean,
-  template: PodTemplate,
-): 'added' | 'updated' | 'none' {
-  if (isSameInjection(old, template)) return 'none';
-  const isNew = operation === 'CREATE' || (!injected && !isInjectedWorkload(old));
-  return isNew ? 'added' : 'updated';
+function changeOf({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
+  const before = old && templateOf(old);
+  const wasInjected = before !== undefined && isInjected(before);
+  if (wasInjected && injectionOf(before) === injectionOf(template)) return 'none';
+  return operation === 'CREATE' || !(injected || wasInjected) ? 'added' : 'updated';
 }
 
-/** Whether what this operator wrote stands in the old object as well, word for word. */
-function isSameInjection(old: Workload | undefined, template: PodTemplate): boolean {
-  const before = old === undefined ? undefined : templateOf(old);
-  if (before === undefined || !isInjected(before)) return false;
-  return (
-    equal(
-      before.metadata?.annotations?.[annotations.injection],
-      template.metadata?.annotations?.[annotations.injection],
-    ) && ourLabel(before.metadata) === ourLabel(template.metadata)
-  );
-}
+/** What this operator wrote, word for word. */
+const injectionOf = ({ metadata }: PodTemplate): string =>
+  JSON.stringify([metadata?.annotations?.[annotations.injection], ourLabel(metadata)]);

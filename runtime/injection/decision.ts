@@ -1,6 +1,5 @@
+import { labels } from '../contract.ts';
 import type { LeftAlone } from './inject.ts';
-import type { Code } from './messages.ts';
-import type { Operation } from './reach.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
 
 export interface DecisionInput {
@@ -8,7 +7,7 @@ export interface DecisionInput {
   readonly workload: Workload;
   /** What an UPDATE changes, where that is known. */
   readonly old?: Workload;
-  readonly operation: Operation;
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'RECONCILE';
   readonly policy: NamespacePolicy;
   readonly injector: InjectorSettings;
   /** ISO 8601, for the stamp. */
@@ -18,40 +17,82 @@ export interface DecisionInput {
   readonly renew?: boolean;
 }
 
-/** How the programs of an injection that is left as it is differ from those of a new one. */
-interface Standing {
-  /** The telemetry proxy that they send to, where it is another than this operator's: it may be gone. */
+/** A code for programs and tests, a sentence for people. */
+interface Outcome {
+  readonly code: Code;
+  readonly message: string;
+  /** The telemetry proxy to which an injection that is left as it is makes the programs send, where it is another than this operator's: it may be gone. */
   readonly elsewhere?: string;
 }
 
-export type Decision =
-  | (Standing & {
-      readonly action: 'inject';
-      /** `none`: our labels were put right, and nothing that anybody need be told of has changed. */
-      readonly change: 'added' | 'updated' | 'none';
-      readonly workload: Workload;
-      readonly code: Code;
-      readonly message: string;
-      readonly leftAlone: readonly LeftAlone[];
-    })
-  | { readonly action: 'remove'; readonly workload: Workload; readonly code: Code; readonly message: string }
-  | (Standing & {
-      readonly action: 'none';
-      readonly code: Code;
-      readonly message: string;
-      /** The workload should be changed and cannot be: somebody should be told. */
-      readonly blocked?: boolean;
-    });
+interface Untouched extends Outcome {
+  readonly action: 'none';
+  /** The workload should be changed and cannot be: somebody should be told. */
+  readonly blocked?: boolean;
+}
 
-export const none = (code: Code, message: string, more: Standing & { readonly blocked?: boolean } = {}): Decision => ({
+interface Injected extends Outcome {
+  readonly action: 'inject';
+  /** `none`: our labels were put right, and nothing that anybody need be told of has changed. */
+  readonly change: 'added' | 'updated' | 'none';
+  readonly workload: Workload;
+  readonly leftAlone: readonly LeftAlone[];
+}
+
+export type Decision = Untouched | Injected | (Outcome & { readonly action: 'remove'; readonly workload: Workload });
+
+/** What every code says, of a namespace and whatever else it is about. */
+const messages = {
+  deleted: () => 'Nothing is injected on deletions; resource will not be mutated',
+  deleting: () => 'The resource is being deleted; it will not be mutated',
+  'other-kind': (_namespace: string, kind: string) =>
+    `Resources of type ${kind} are not instrumented; resource will not be mutated`,
+  'no-template': () => 'The resource has no pod template; it will not be mutated',
+  'job-update': () => "A Job's pod template cannot change once the Job exists; resource will not be mutated",
+  'opted-out': () => `the resource has the '${labels.autoTrace}' label set to 'false'; resource will not be mutated`,
+  'left-to-owner': (_namespace: string, owner: string) =>
+    `The resource belongs to ${owner}, which decides its pod template; resource will not be mutated`,
+  excluded: (namespace: string) => `The '${namespace}' namespace is never instrumented; resource will not be mutated`,
+  windows: () => 'Pods on Windows are not instrumented; resource will not be mutated',
+  'no-lumigo': (namespace: string) =>
+    `No Lumigo configuration for the '${namespace}' namespace; resource will not be mutated`,
+  disabled: (namespace: string) =>
+    `Tracing injection is disabled in the '${namespace}' namespace; resource will not be mutated`,
+  inactive: (namespace: string, reason: string) =>
+    `The Lumigo in the '${namespace}' namespace is not active (${reason}); resource will not be mutated`,
+  'lumigo-deleting': (namespace: string) =>
+    `The Lumigo in the '${namespace}' namespace is being deleted; resource will not be mutated`,
+  'existing-left': () => 'The resource is older than the Lumigo, which leaves existing resources as they are',
+  'up-to-date': () => 'The injection is in place and up to date',
+  refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
+  'job-immutable': () =>
+    "A Job's pod template cannot change once the Job exists; its next run, created anew, is instrumented",
+  'job-immutable-removal': () =>
+    "A Job's pod template cannot change once the Job exists; the injection stays until the Job is gone",
+  'job-finished': () => 'The Job is finished; resource will not be mutated',
+  injected: (namespace: string) => `Injected, as the Lumigo in the '${namespace}' namespace asks`,
+  'opted-in': () => `Injected, as the resource's own labels ask ('${labels.autoTrace}' is 'true')`,
+  'left-behind': (namespace: string) =>
+    `There is no Lumigo in the '${namespace}' namespace any more, and the resource does not ask for itself`,
+  kept: (namespace: string) => `The injection stays, as the Lumigo in the '${namespace}' namespace asks`,
+  restored: () => 'The pod template is unchanged; its injection stays as it was',
+  relabelled: () => 'The injection is in place; its label was restored',
+  removed: () => 'The injection is removed',
+} as const satisfies Record<string, (namespace: string, detail: string) => string>;
+
+export type Code = keyof typeof messages;
+
+export const sentence = (code: Code, { metadata }: Workload, detail = ''): string =>
+  messages[code](metadata.namespace ?? '', detail);
+
+/** The workload stays as it is. */
+export const none = (code: Code, workload: Workload, detail?: string): Untouched => ({
   action: 'none',
   code,
-  message,
-  ...more,
+  message: sentence(code, workload, detail),
 });
 
 /** Something of ours that nobody need be told of is put right. */
-export const putRight = (workload: Workload, code: Code, message: string, more: Standing = {}): Decision => ({
-  ...{ action: 'inject', change: 'none', workload, code, message, leftAlone: [] },
-  ...more,
+export const putRight = (workload: Workload, code: Code): Injected => ({
+  ...{ action: 'inject', change: 'none', workload, code, message: sentence(code, workload), leftAlone: [] },
 });

@@ -1,9 +1,9 @@
 import { injector } from '../contract.ts';
 import { borrowedResources } from './borrowed-resources.ts';
-import type { Container, InjectorSettings, Named, PodSpec, VolumeMount } from './types.ts';
+import type { Container, InjectorSettings, PodSpec, Volume, VolumeMount } from './types.ts';
 
 /** The volume that carries the injector from the init container to the others. */
-export const injectorVolume: Named = { name: injector.volume, emptyDir: { sizeLimit: injector.volumeSizeLimit } };
+export const injectorVolume: Volume = { name: injector.volume, emptyDir: { sizeLimit: injector.volumeSizeLimit } };
 
 /** Where the other containers find it. */
 export const injectorMount: VolumeMount = { name: injector.volume, mountPath: injector.mountPath, readOnly: true };
@@ -26,29 +26,23 @@ export function initContainer(settings: InjectorSettings, spec: PodSpec): Contai
   };
 }
 
-/** Passes Pod Security `restricted` whatever the pod itself says. */
-function securityContext({ platform }: InjectorSettings, spec: PodSpec): object {
-  const restricted = {
+/**
+ * Passes Pod Security `restricted` whatever the pod itself says. OpenShift gives every namespace a range of user ids and
+ * a seccomp profile of its own, and refuses a pod that pins others, unless the pod is allowed to, which it shows by doing so.
+ */
+function securityContext({ platform }: InjectorSettings, spec: PodSpec) {
+  const isFree = platform === 'kubernetes';
+  const pinsRoot = spec.securityContext?.runAsUser === 0;
+  const pinsSeccomp = spec.containers.some(({ securityContext: own }) => own?.seccompProfile !== undefined);
+  return {
     allowPrivilegeEscalation: false,
     capabilities: { drop: ['ALL'] },
     readOnlyRootFilesystem: true,
     runAsNonRoot: true,
-  };
-  const seccompProfile = { type: 'RuntimeDefault' };
-  if (platform === 'kubernetes') return { ...restricted, runAsUser: userFor(spec), seccompProfile };
-  // OpenShift gives every namespace a range of user ids and a seccomp profile of its own, and refuses a pod that pins
-  // others, unless the pod is allowed to, which it shows by doing so.
-  const pinsRoot = spec.securityContext?.runAsUser === 0;
-  const pinsSeccomp = spec.containers.some((container) => hasSeccomp(container['securityContext']));
-  return {
-    ...restricted,
-    ...(pinsRoot ? { runAsUser: userFor(spec) } : {}),
-    ...(pinsSeccomp ? { seccompProfile } : {}),
+    ...(isFree || pinsRoot ? { runAsUser: userFor(spec) } : {}),
+    ...(isFree || pinsSeccomp ? { seccompProfile: { type: 'RuntimeDefault' } } : {}),
   };
 }
-
-const hasSeccomp = (context: unknown): boolean =>
-  (context as { seccompProfile?: unknown } | undefined)?.seccompProfile !== undefined;
 
 /** A user that is not root, and that the pod's volumes are meant for where the pod says so. */
 function userFor({ securityContext: { runAsUser = 0, fsGroup = 0 } = {} }: PodSpec): number {

@@ -3,10 +3,10 @@ import { initContainer, injectorMount, injectorVolume } from './init-container.t
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
 import { equal, lastNamed, upsert, withoutEmpty } from './lists.ts';
-import { recordOf, writeRecord, type InjectionRecord, type Kept } from './record.ts';
-import { normalPath, reasonToLeaveAlone, reasonToRefuse } from './refusal.ts';
+import { writeRecord, type Kept } from './record.ts';
+import { isOurMountPath, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, InjectionSettings, Metadata, PodTemplate, PodSpec } from './types.ts';
+import type { Container, EnvVar, InjectionSettings, PodTemplate } from './types.ts';
 import { currentFormat, variablesOf, writtenVariable } from './variables.ts';
 
 export interface LeftAlone {
@@ -15,7 +15,7 @@ export interface LeftAlone {
   readonly reason: string;
 }
 
-export type Injection =
+type Injection =
   | { readonly template: PodTemplate; readonly leftAlone: readonly LeftAlone[]; readonly refused?: undefined }
   | { readonly refused: string };
 
@@ -27,67 +27,49 @@ export type Injection =
  */
 export function inject(template: PodTemplate, settings: InjectionSettings, format = currentFormat): Injection {
   const clean = remove(template);
-  const refused = reasonToRefuse(clean.spec);
+  const { metadata = {}, spec } = clean;
+  const reasons = reasonsToLeaveAlone(spec);
+  const refused = reasonToRefuse(spec, reasons);
   if (refused !== undefined) return { refused };
-  const { containers, kept, leftAlone } = injectContainers(clean.spec, settings, format);
-  const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = clean.spec;
-  const pullSecrets = [...new Set(settings.imagePullSecrets)].filter(
-    (name) => !own.some((secret) => secret.name === name),
-  );
-  const metadata = clean.metadata ?? {};
-  const record = recordOf(settings, format, {
+  const leftAlone = [...reasons].map(([{ name }, reason]) => ({ container: name, reason }));
+  const kept: Record<string, Kept> = {};
+  const containers = spec.containers.map((container) => {
+    if (reasons.has(container)) return container;
+    const injected = injectContainer(container, settings, format);
+    if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
+    return injected.container;
+  });
+  const { imagePullSecrets: own = [], initContainers = [], volumes = [] } = spec;
+  const pullSecrets = [...new Set(settings.imagePullSecrets)].filter((each) => !own.some(({ name }) => name === each));
+  const safeToEvict = metadata.annotations?.[annotations.safeToEvict];
+  const record = writeRecord(settings, format, {
     pullSecrets,
     kept,
     label: metadata.labels?.[labels.autoTrace],
-    safeToEvict: metadata.annotations?.[annotations.safeToEvict],
+    safeToEvict,
     leftAlone: leftAlone.map(({ container }) => container),
-    emptyMetadata: isEmpty(clean.metadata) ? true : undefined,
+    emptyMetadata: equal(clean.metadata, {}) ? true : undefined,
   });
-  const spec = {
-    ...clean.spec,
+  const added = {
     containers,
-    initContainers: [...initContainers, initContainer(settings, clean.spec)],
+    initContainers: [...initContainers, initContainer(settings, spec)],
     volumes: [...volumes, injectorVolume],
     imagePullSecrets: [...own, ...pullSecrets.map((name) => ({ name }))],
   };
   const injected = {
     ...clean,
-    metadata: markedMetadata(metadata, labelValue(settings.version), record),
-    spec: withoutEmpty(spec, ['imagePullSecrets']),
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, [labels.autoTrace]: labelValue(settings.version) },
+      annotations: {
+        ...metadata.annotations,
+        [annotations.injection]: record,
+        [annotations.safeToEvict]: join(safeToEvict, injector.volume, ','),
+      },
+    },
+    spec: withoutEmpty({ ...spec, ...added }, ['imagePullSecrets']),
   };
   return { template: injected, leftAlone };
-}
-
-const isEmpty = (metadata: Metadata | undefined): boolean =>
-  metadata !== undefined && Object.keys(metadata).length === 0;
-
-function markedMetadata(metadata: Metadata, label: string, record: InjectionRecord): Metadata {
-  const { labels: ownLabels, annotations: ownAnnotations = {} } = metadata;
-  return {
-    ...metadata,
-    labels: { ...ownLabels, [labels.autoTrace]: label },
-    annotations: {
-      ...ownAnnotations,
-      [annotations.injection]: writeRecord(record),
-      [annotations.safeToEvict]: join(ownAnnotations[annotations.safeToEvict], injector.volume, ','),
-    },
-  };
-}
-
-function injectContainers({ containers, volumes }: PodSpec, settings: InjectionSettings, format: number) {
-  const kept: Record<string, Kept> = {};
-  const leftAlone: LeftAlone[] = [];
-  const injected = containers.map((container) => {
-    const reason = reasonToLeaveAlone(container, volumes);
-    if (reason !== undefined) {
-      leftAlone.push({ container: container.name, reason });
-      return container;
-    }
-    const result = injectContainer(container, settings, format);
-    if (Object.keys(result.kept).length > 0) kept[container.name] = result.kept;
-    return result.container;
-  });
-  return { containers: injected, kept, leftAlone };
 }
 
 function injectContainer(container: Container, settings: InjectionSettings, format: number) {
@@ -97,13 +79,12 @@ function injectContainer(container: Container, settings: InjectionSettings, form
     const own = lastNamed(env, row.name);
     const variable = writtenVariable(row, settings, container.name, own);
     if (own !== undefined) keptEnv.push(equal(own, variable) ? variable : own);
-    env = upsert(env, variable, (other) => other.name === variable.name);
+    env = upsert(env, variable, ({ name }) => name === row.name);
   }
-  const isThere = ({ mountPath }: { mountPath: string }) => normalPath(mountPath) === injector.mountPath;
-  const mount = container.volumeMounts?.find(isThere);
+  const mount = container.volumeMounts?.find(isOurMountPath);
   const kept: Kept = { ...(keptEnv.length > 0 ? { env: keptEnv } : {}), ...(mount === undefined ? {} : { mount }) };
   return {
-    container: { ...container, env, volumeMounts: upsert(container.volumeMounts, injectorMount, isThere) },
+    container: { ...container, env, volumeMounts: upsert(container.volumeMounts, injectorMount, isOurMountPath) },
     kept,
   };
 }

@@ -12,6 +12,10 @@ export function ourLabel(metadata: Metadata | undefined): string | undefined {
   return isOurs(value) ? value : undefined;
 }
 
+/** The label as the user set it: what stands there, unless it is ours, then what was remembered of theirs. */
+export const labelBefore = (metadata: Metadata, remembered: string | undefined): string | undefined =>
+  ourLabel(metadata) === undefined ? metadata.labels?.[labels.autoTrace] : remembered;
+
 /** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */
 export function labelValue(version: string): string {
   const valid = `${instrumentedPrefix}${version.replace(/[^A-Za-z0-9._-]/g, '-')}`;

@@ -7,10 +7,9 @@ import { isIntact } from './intact.ts';
 import { workloadPatch } from './patch.ts';
 import { effectiveRequest, isRestricted, qosClass } from '../../sandbox/testing/arbitrary/pod-rules.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import { remove } from './remove.ts';
+import { remove, uninstrument } from './remove.ts';
 import { stamp, unstamp, parseStamp } from './stamp.ts';
 import type { InjectionSettings, PatchOperation, PodTemplate, Workload } from './types.ts';
-import { uninstrument } from './uninstrument.ts';
 import { withTemplate } from './workload.ts';
 
 const RUNS = { numRuns: 500 };

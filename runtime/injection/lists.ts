@@ -8,6 +8,18 @@ export function upsert<T>(list: readonly T[] = [], item: T, same: (other: T) => 
   return index < 0 ? [...list, item] : list.with(index, item);
 }
 
+type JsonMap = Readonly<Record<string, unknown>>;
+
+export const isMap = (value: unknown): value is JsonMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A copy of a map with this entry; without it where the value is undefined. */
+export function withEntry(map: Readonly<Record<string, string>> = {}, key: string, value: string | undefined) {
+  if (value !== undefined) return { ...map, [key]: value };
+  const { [key]: _gone, ...rest } = map;
+  return rest;
+}
+
 /** A copy without the keys whose value is undefined, an empty list or an empty map: the API server shows none of those. */
 export function withoutEmpty<T extends object>(object: T, keys: readonly (keyof T)[]): T {
   const copy = { ...object };
@@ -22,32 +34,18 @@ export function withoutEmpty<T extends object>(object: T, keys: readonly (keyof 
 /** Whether two JSON values are the same, whatever the order of their keys. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
-  if (Array.isArray(b)) return false;
-  return sameMembers(a, b);
-}
-
-function sameMembers(a: object, b: object): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  if (!isMap(a) || !isMap(b)) return false;
   const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every(
-      (key) => Object.hasOwn(b, key) && equal((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-    )
-  );
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
 }
 
 /** Whether `actual` has everything that `wanted` has; it may have more (what the API server fills in, what others add). */
 export function covers(actual: unknown, wanted: unknown): boolean {
   if (actual === wanted) return true;
-  if (typeof actual !== 'object' || typeof wanted !== 'object' || actual === null || wanted === null) return false;
-  if (Array.isArray(wanted))
-    return Array.isArray(actual) && wanted.every((item) => actual.some((other) => covers(other, item)));
-  return Object.keys(wanted).every(
-    (key) =>
-      Object.hasOwn(actual, key) &&
-      covers((actual as Record<string, unknown>)[key], (wanted as Record<string, unknown>)[key]),
-  );
+  if (Array.isArray(actual) && Array.isArray(wanted))
+    return wanted.every((item) => actual.some((other) => covers(other, item)));
+  if (!isMap(actual) || !isMap(wanted)) return false;
+  return Object.keys(wanted).every((key) => Object.hasOwn(actual, key) && covers(actual[key], wanted[key]));
 }

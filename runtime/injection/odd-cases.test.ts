@@ -5,7 +5,7 @@ import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { part } from './joined-list.ts';
-import { diff } from './patch.ts';
+import { workloadPatch } from './patch.ts';
 import { remove } from './remove.ts';
 import type { InjectionSettings, PodTemplate, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
@@ -189,8 +189,11 @@ describe('odd cases of injection', () => {
   });
 
   it('a label may be called like something that every object inherits', () => {
-    expect(diff({ constructor: 'x' }, {})).toEqual([{ op: 'remove', path: '/constructor' }]);
-    expect(diff({}, { toString: 'x' })).toEqual([{ op: 'add', path: '/toString', value: 'x' }]);
+    const patch = (before: Record<string, string>, after: Record<string, string>) =>
+      workloadPatch(workload(plain, { labels: before }), workload(plain, { labels: after }));
+    const place = '/metadata/labels';
+    expect(patch({ constructor: 'x' }, {})).toEqual([{ op: 'remove', path: `${place}/constructor` }]);
+    expect(patch({}, { toString: 'x' })).toEqual([{ op: 'add', path: `${place}/toString`, value: 'x' }]);
   });
 
   it('empty labels of an opted-in workload mean the defaults', () => {

@@ -1,4 +1,4 @@
-import type { Condition, LumigoResource, LumigoSpec, LumigoStatus, NamespacePolicy } from './types.ts';
+import type { Condition, LumigoResource, LumigoSpec, LumigoStatus, NamespacePolicy, TracingSettings } from './types.ts';
 
 /**
  * The one Lumigo that acts for its namespace: the oldest that is not being deleted (by creation time, then uid, so that
@@ -33,27 +33,19 @@ export function policyOf(lumigoes: readonly LumigoResource[]): NamespacePolicy {
   return { state: 'active', lumigo: name, tracing, createdAt, injectExisting, remove };
 }
 
-const injectionDefaults = {
-  enabled: true,
-  injectLumigoIntoExistingResourcesOnCreation: true,
-  removeLumigoFromResourcesOnDeletion: true,
-};
-
 /** A spec with every default, whether or not the schema has filled it in. */
-function readSpec({ lumigoToken, tracing, logging }: LumigoSpec) {
-  const injection = { ...injectionDefaults, ...tracing?.injection };
-  const secret = { name: '', key: '', ...lumigoToken?.secretRef };
-  return {
-    enabled: injection.enabled,
-    remove: injection.removeLumigoFromResourcesOnDeletion,
-    injectExisting: injection.injectLumigoIntoExistingResourcesOnCreation,
-    tracing: {
-      secretName: secret.name,
-      secretKey: secret.key,
-      traces: tracing?.enabled ?? true,
-      logs: logging?.enabled ?? false,
-    },
-  };
+function readSpec(spec: LumigoSpec) {
+  const {
+    enabled = true,
+    injectLumigoIntoExistingResourcesOnCreation: injectExisting = true,
+    removeLumigoFromResourcesOnDeletion: remove = true,
+  } = spec.tracing?.injection ?? {};
+  return { enabled, remove, injectExisting, tracing: readTracing(spec) };
+}
+
+function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSettings {
+  const { name: secretName = '', key: secretKey = '' } = lumigoToken?.secretRef ?? {};
+  return { secretName, secretKey, traces: tracing?.enabled ?? true, logs: logging?.enabled ?? false };
 }
 
 /** The reason for a Lumigo not to be active; undefined when it is. */

@@ -1,25 +1,27 @@
-import { messages, type Outcome } from './messages.ts';
-import type { Metadata, PodTemplate, Workload } from './types.ts';
-import { kindOf } from './workload.ts';
+import { none, type Decision, type DecisionInput } from './decision.ts';
+import { ourLabel } from './label.ts';
+import type { JobStatus, Metadata, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import { kindOf, templateOf } from './workload.ts';
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'RECONCILE';
-
-/** Why a workload is not this operator's to change, whatever its namespace's policy; undefined when it is. */
-export function reasonOutOfReach(
-  workload: Workload,
-  operation: Operation,
-  template: PodTemplate | undefined,
-): Outcome | undefined {
+/** What is not this operator's to change, whatever its namespace's policy; undefined for what is. */
+export function outOfReach({
+  workload,
+  operation,
+}: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {
   const { apiVersion, kind, metadata } = workload;
-  if (operation === 'DELETE') return ['deleted', messages.deleted()];
-  if (kindOf(apiVersion, kind) === undefined) return ['other-kind', messages['other-kind'](`${apiVersion} ${kind}`)];
-  if (metadata.deletionTimestamp !== undefined) return ['deleting', messages.deleting()];
-  if (kind === 'Job' && operation === 'UPDATE') return ['job-update', messages['job-update']()];
+  if (operation === 'DELETE') return none('deleted', workload);
+  if (kindOf(apiVersion, kind) === undefined) return none('other-kind', workload, `${apiVersion} ${kind}`);
+  if (metadata.deletionTimestamp !== undefined) return none('deleting', workload);
+  if (kind === 'Job' && operation === 'UPDATE') return none('job-update', workload);
   const owner = ownerOf(kind, metadata);
-  if (owner !== undefined) return ['left-to-owner', messages['left-to-owner'](owner)];
-  if (template === undefined) return ['no-template', messages['no-template']()];
-  return isWindows(template) ? ['windows', messages.windows()] : undefined;
+  if (owner !== undefined) return none('left-to-owner', workload, owner);
+  const template = templateOf(workload);
+  if (template === undefined) return none('no-template', workload);
+  return isWindows(template) ? none('windows', workload) : undefined;
 }
+
+const isWindows = ({ spec: { os, nodeSelector } }: PodTemplate): boolean =>
+  os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows';
 
 /** Who decides about it in its place, in words; undefined for one of its own. */
 export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
@@ -29,5 +31,23 @@ export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): strin
   return leads ? `the ${controller.kind} '${controller.name}'` : undefined;
 }
 
-const isWindows = ({ spec: { os, nodeSelector } }: PodTemplate): boolean =>
-  os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows';
+/** What the reconciler does not touch although the policy covers it: Jobs, and what is older than a Lumigo that says so. */
+export function heldBack({ workload, policy }: DecisionInput, injected: boolean): Decision | undefined {
+  const isJob = workload.kind === 'Job';
+  if (injected) return isJob ? none('up-to-date', workload) : undefined;
+  if (isJob && isFinished(workload)) return none('job-finished', workload);
+  if (isLeftExisting(workload, policy)) return none('existing-left', workload);
+  return isJob ? { ...none('job-immutable', workload), blocked: true } : undefined;
+}
+
+const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolean =>
+  policy.state === 'active' &&
+  !policy.injectExisting &&
+  (metadata.creationTimestamp ?? '') <= policy.createdAt &&
+  ourLabel(metadata) === undefined;
+
+function isFinished(job: Workload): boolean {
+  const { completionTime, conditions = [] } = (job['status'] ?? {}) as JobStatus;
+  const over = conditions.some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
+  return completionTime !== undefined || over;
+}

@@ -1,7 +1,7 @@
 import { annotations } from '../contract.ts';
-import { withoutEmpty } from './lists.ts';
+import { isMap, withoutEmpty } from './lists.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from './types.ts';
-import { currentFormat, variablesOf, type Recorded } from './variables.ts';
+import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from './variables.ts';
 
 /** What of one container gave way to the injection. */
 export interface Kept {
@@ -37,16 +37,27 @@ const FIRST_FORMAT = 1;
 
 export const formatOf = (record: InjectionRecord | undefined): number => record?.format ?? FIRST_FORMAT;
 
-/** Variables of which this version knows the name only: a later one, before the operator was rolled back, wrote them. */
-export const namesOfLater = (record: InjectionRecord | undefined): ReadonlySet<string> =>
-  new Set(formatOf(record) > currentFormat ? record?.variables : []);
-
-const findings = ['pullSecrets', 'kept', 'label', 'safeToEvict', 'leftAlone', 'emptyMetadata'] as const;
+/**
+ * The variables that an injection has written, by name. Undefined stands for one of which this version knows the name only:
+ * a later one wrote it, before the operator was rolled back.
+ */
+export function writtenVariables(
+  record: InjectionRecord | undefined,
+): ReadonlyMap<string, InjectedVariable | undefined> {
+  const format = formatOf(record);
+  const rows = new Map<string, InjectedVariable | undefined>(variablesOf(format).map((row) => [row.name, row]));
+  if (format > currentFormat) for (const name of record?.variables ?? []) rows.set(name, undefined);
+  return rows;
+}
 
 /** What is known only once it is injected; what is undefined or empty is left out. */
-type Findings = { readonly [K in (typeof findings)[number]]: InjectionRecord[K] | undefined };
+type Findings = {
+  readonly [K in Exclude<keyof InjectionRecord, keyof Recorded | 'format' | 'variables'>]:
+    InjectionRecord[K] | undefined;
+};
 
-export function recordOf(recorded: Recorded, format: number, found: Findings): InjectionRecord {
+/** The record as the text of the annotation. */
+export function writeRecord(recorded: Recorded, format: number, found: Findings): string {
   const { endpoint, secretName, secretKey, traces, logs } = recorded;
   const added = variablesOf(format).filter(({ since }) => since > FIRST_FORMAT);
   const record = {
@@ -54,10 +65,8 @@ export function recordOf(recorded: Recorded, format: number, found: Findings): I
     format: format === FIRST_FORMAT ? undefined : format,
     variables: added.map(({ name }) => name),
   };
-  return withoutEmpty(record, [...findings, 'format', 'variables']) as InjectionRecord;
+  return JSON.stringify(withoutEmpty(record, Object.keys(record) as (keyof typeof record)[]));
 }
-
-export const writeRecord = (record: InjectionRecord): string => JSON.stringify(record);
 
 /** The record on a pod template; undefined where there is none, or none that this operator could have written. */
 export function readRecord(template: PodTemplate): InjectionRecord | undefined {
@@ -71,15 +80,13 @@ export function readRecord(template: PodTemplate): InjectionRecord | undefined {
   }
 }
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const orMissing = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
-const isNamedList = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((item) => isMap(item) && isText(item['name']));
-const isMount = (value: unknown): boolean => isMap(value) && isText(value['name']) && isText(value['mountPath']);
+const isNamed = (value: unknown): boolean => isMap(value) && isText(value['name']);
+const isNamedList = (value: unknown): boolean => Array.isArray(value) && value.every(isNamed);
+const isMount = (value: unknown): boolean => isMap(value) && isNamed(value) && isText(value['mountPath']);
 const isKept = (value: unknown): boolean =>
   isMap(value) && orMissing(isNamedList)(value['env']) && orMissing(isMount)(value['mount']);
 

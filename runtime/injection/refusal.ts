@@ -1,49 +1,54 @@
 import { environment, injector } from '../contract.ts';
 import { parseQuantity } from './borrowed-resources.ts';
 import { lastNamed } from './lists.ts';
-import type { Container, Named, PodSpec, VolumeMount } from './types.ts';
+import type { Container, PodSpec, Volume, VolumeMount } from './types.ts';
 
 /** The injector's files and some room: an `ephemeral-storage` limit below this would evict the pod. */
 const NEEDED_STORAGE = 250e6;
 
 /** A path as the container runtime reads it: `/opt//lumigo/` is `/opt/lumigo`. */
-export const normalPath = (path: string): string => path.replace(/\/+/g, '/').replace(/(?<=.)\/$/, '');
+const normalPath = (path: string): string => path.replace(/\/+/g, '/').replace(/(?<=.)\/$/, '');
+
+export const isOurMountPath = ({ mountPath }: VolumeMount): boolean => normalPath(mountPath) === injector.mountPath;
 
 /** Volumes in which the container runtime cannot make the folder that another mount needs. */
-const readOnlyKinds = ['configMap', 'secret', 'projected', 'downwardAPI'] as const;
+const isReadOnlyKind = ({ configMap, secret, projected, downwardAPI }: Volume): boolean =>
+  [configMap, secret, projected, downwardAPI].some((source) => source !== undefined);
 
-/** Why a container is left as it is; undefined when it can be injected into. */
-export function reasonToLeaveAlone(container: Container, volumes: readonly Named[] = []): string | undefined {
-  const left = `container '${container.name}' is left alone`;
-  if (lastNamed(container.env, environment.preload)?.valueFrom !== undefined)
-    return `${left}: its ${environment.preload} comes from elsewhere (valueFrom), and cannot be joined with the injector's`;
-  const mounts = container.volumeMounts ?? [];
+/** The containers that are left as they are, each with the reason. */
+export function reasonsToLeaveAlone({ containers, volumes = [] }: PodSpec): ReadonlyMap<Container, string> {
+  // Anybody can send lists of thousands: each is gone through once.
+  const readOnly = new Set(volumes.filter(isReadOnlyKind).map(({ name }) => name));
+  return new Map(
+    containers.flatMap((container) => {
+      const problem = problemOf(container, readOnly);
+      return problem === undefined ? [] : [[container, `container '${container.name}' is left alone: ${problem}`]];
+    }),
+  );
+}
+
+function problemOf({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
+  if (lastNamed(env, environment.preload)?.valueFrom !== undefined)
+    return `its ${environment.preload} comes from elsewhere (valueFrom), and cannot be joined with the injector's`;
   const nested = mounts.find(({ mountPath }) => normalPath(mountPath).startsWith(`${injector.mountPath}/`));
   if (nested !== undefined)
-    return `${left}: its volume '${nested.name}' is mounted at ${nested.mountPath}, below the injector's ${injector.mountPath}`;
-  if (mounts.filter(({ mountPath }) => normalPath(mountPath) === injector.mountPath).length > 1)
-    return `${left}: it has more than one mount at ${injector.mountPath}`;
-  const above = mounts.find((mount) => isAbove(mount.mountPath) && isReadOnly(mount, volumes));
+    return `its volume '${nested.name}' is mounted at ${nested.mountPath}, below the injector's ${injector.mountPath}`;
+  if (mounts.filter(isOurMountPath).length > 1) return `it has more than one mount at ${injector.mountPath}`;
+  const above = mounts.find((mount) => isAbove(mount) && (mount.readOnly === true || readOnly.has(mount.name)));
   if (above !== undefined)
-    return `${left}: its read-only volume '${above.name}' is mounted at ${above.mountPath}, where ${injector.mountPath} would have to be made`;
+    return `its read-only volume '${above.name}' is mounted at ${above.mountPath}, where ${injector.mountPath} would have to be made`;
   return undefined;
 }
 
-const isAbove = (path: string): boolean => injector.mountPath.startsWith(`${normalPath(path)}/`);
-
-function isReadOnly(mount: VolumeMount, volumes: readonly Named[]): boolean {
-  const volume = volumes.find(({ name }) => name === mount.name);
-  return mount['readOnly'] === true || readOnlyKinds.some((kind) => volume?.[kind] !== undefined);
-}
+const isAbove = ({ mountPath }: VolumeMount): boolean => injector.mountPath.startsWith(`${normalPath(mountPath)}/`);
 
 /** Why a pod cannot be injected into at all; undefined when it can. Expects a template without an injection of ours. */
-export function reasonToRefuse(spec: PodSpec): string | undefined {
+export function reasonToRefuse(spec: PodSpec, leftAlone: ReadonlyMap<Container, string>): string | undefined {
   if (spec.volumes?.some(({ name }) => name === injector.volume))
     return `the pod has a volume of its own named '${injector.volume}'`;
   if ([...spec.containers, ...(spec.initContainers ?? [])].some(({ name }) => name === injector.container))
     return `the pod has a container of its own named '${injector.container}'`;
-  const reasons = spec.containers.map((container) => reasonToLeaveAlone(container, spec.volumes));
-  if (reasons.every((reason) => reason !== undefined)) return reasons.join('; ');
+  if (spec.containers.every((container) => leftAlone.has(container))) return [...leftAlone.values()].join('; ');
   return reasonOfStorage(spec);
 }
 

@@ -1,11 +1,12 @@
 import { annotations, injector, labels } from '../contract.ts';
-import { injectorMount } from './init-container.ts';
 import { join, part } from './joined-list.ts';
-import { isOurs } from './label.ts';
-import { covers, lastNamed, withoutEmpty } from './lists.ts';
-import { formatOf, namesOfLater, readRecord, type InjectionRecord, type Kept } from './record.ts';
-import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount } from './types.ts';
-import { variablesOf, type InjectedVariable } from './variables.ts';
+import { labelBefore } from './label.ts';
+import { covers, lastNamed, withEntry, withoutEmpty } from './lists.ts';
+import { readRecord, writtenVariables, type InjectionRecord } from './record.ts';
+import { unstamp } from './stamp.ts';
+import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from './types.ts';
+import type { InjectedVariable } from './variables.ts';
+import { templateOf, withTemplate } from './workload.ts';
 
 /** Whether a pod template carries an injection of this operator, or of the original one, which left no record. */
 export function isInjected(template: PodTemplate): boolean {
@@ -32,111 +33,87 @@ export function remove(template: PodTemplate): PodTemplate {
   return (record?.emptyMetadata === true ? result : withoutEmpty(result, ['metadata'])) as PodTemplate;
 }
 
+/** The workload as it was before this operator touched it. */
+export function uninstrument(workload: Workload): Workload {
+  const template = templateOf(workload);
+  const metadata = unstamp(workload.metadata);
+  const clean = template === undefined ? workload : withTemplate(workload, remove(template));
+  return { ...clean, metadata };
+}
+
 function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRecord | undefined) {
-  const ownLabels: Record<string, string> = { ...metadata.labels };
-  if (isOurs(ownLabels[labels.autoTrace])) {
-    if (record?.label === undefined) delete ownLabels[labels.autoTrace];
-    else ownLabels[labels.autoTrace] = record.label;
-  }
-  const ownAnnotations: Record<string, string> = { ...metadata.annotations };
-  delete ownAnnotations[annotations.injection];
-  const safe = ownAnnotations[annotations.safeToEvict];
+  const { [annotations.safeToEvict]: safe, [annotations.injection]: _record, ...rest } = metadata.annotations ?? {};
   // The original operator did not touch this annotation: without a record it is the user's.
-  if (safe !== undefined && record !== undefined) {
-    const restored = separate(safe, record.safeToEvict, injector.volume);
-    if (restored === undefined) delete ownAnnotations[annotations.safeToEvict];
-    else ownAnnotations[annotations.safeToEvict] = restored;
-  }
-  return withoutEmpty({ ...metadata, labels: ownLabels, annotations: ownAnnotations }, ['labels', 'annotations']);
+  const ownSafe = safe === undefined || record === undefined ? safe : separate(safe, record.safeToEvict);
+  const result = {
+    ...metadata,
+    labels: withEntry(metadata.labels, labels.autoTrace, labelBefore(metadata, record?.label)),
+    annotations: withEntry(rest, annotations.safeToEvict, ownSafe),
+  };
+  return withoutEmpty(result, ['labels', 'annotations']);
 }
 
 /** The user's own text where it is as it was joined, else what is there without our entry. */
-function separate(text: string, own: string | undefined, entry: string): string | undefined {
-  return text === join(own, entry, ',') ? own : part(text, entry);
-}
+const separate = (text: string, own: string | undefined): string | undefined =>
+  text === join(own, injector.volume, ',') ? own : part(text, injector.volume);
 
 function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): PodSpec {
   const added = new Set(record?.pullSecrets);
-  const written = writtenBy(record);
   const leftAlone = new Set(record?.leftAlone);
+  const written = writtenVariables(record);
   const result = {
     ...spec,
     containers: spec.containers.map((container) =>
-      leftAlone.has(container.name) ? withoutOurVolume(container) : removeFromContainer(container, written),
+      leftAlone.has(container.name) ? removeMount(container) : removeFromContainer(container, written, record),
     ),
-    initContainers: spec.initContainers?.filter(({ name }) => name !== injector.container).map(withoutOurVolume),
+    // Somebody may have mounted our volume where we did not; it goes, and a mount without its volume is refused.
+    initContainers: spec.initContainers
+      ?.filter(({ name }) => name !== injector.container)
+      .map((container) => removeMount(container)),
     volumes: spec.volumes?.filter(({ name }) => name !== injector.volume),
     imagePullSecrets: spec.imagePullSecrets?.filter(({ name = '' }) => !added.has(name)),
   };
   return withoutEmpty(result, ['initContainers', 'volumes', 'imagePullSecrets']) as PodSpec;
 }
 
-/** Somebody may have mounted our volume where we did not; it goes, and a mount without its volume is refused. */
-function withoutOurVolume(container: Container): Container {
+function removeMount(container: Container, own?: VolumeMount): Container {
   if (container.volumeMounts?.some(({ name }) => name === injector.volume) !== true) return container;
-  const volumeMounts = removeMount(container.volumeMounts, undefined);
-  return withoutEmpty({ ...container, volumeMounts }, ['volumeMounts']) as Container;
-}
-
-/** What was written into the containers, as far as it can be told. */
-interface Written {
-  readonly record: InjectionRecord | undefined;
-  readonly rows: ReadonlyMap<string, InjectedVariable>;
-  /** Of these variables only the names are known. */
-  readonly later: ReadonlySet<string>;
-}
-
-function writtenBy(record: InjectionRecord | undefined): Written {
-  const later = namesOfLater(record);
-  const rows = variablesOf(formatOf(record)).filter(({ name }) => !later.has(name));
-  return { record, later, rows: new Map(rows.map((row) => [row.name, row])) };
-}
-
-function removeFromContainer(container: Container, written: Written): Container {
-  const kept = written.record?.kept?.[container.name] ?? {};
-  const result = {
-    ...container,
-    env: removeFromEnv(container, kept.env, written),
-    volumeMounts: removeMount(container.volumeMounts, kept.mount),
-  };
-  return withoutEmpty(result, ['env', 'volumeMounts']) as Container;
-}
-
-function removeFromEnv({ env, name }: Container, kept: Kept['env'], written: Written): readonly EnvVar[] | undefined {
-  // Anybody can send lists of thousands: each is gone through once. Of several with one name the last counts.
-  const last = new Map(env?.map((variable, index) => [variable.name, index]));
-  const own = new Map(kept?.map((variable) => [variable.name, variable]));
-  return env?.flatMap((variable, index) =>
-    last.get(variable.name) === index ? restored(variable, own.get(variable.name), name, written) : [variable],
-  );
-}
-
-/** What is to stand in place of a variable: itself where it is the user's, what gave way where it is ours. */
-function restored(
-  variable: EnvVar,
-  own: EnvVar | undefined,
-  container: string,
-  { record, rows, later }: Written,
-): readonly EnvVar[] {
-  const row = rows.get(variable.name);
-  const ours = own === undefined ? [] : [own];
-  if (row === undefined) return later.has(variable.name) ? ours : [variable];
-  if ('joined' in row) return parted(variable, own, row.joined);
-  // Another value than the one written: the user's, set since. The original operator left no record, so there all are ours.
-  return record === undefined || covers(variable, row.write(record, container)) ? ours : [variable];
-}
-
-function parted(variable: EnvVar, own: EnvVar | undefined, entry: string): EnvVar[] {
-  const { value } = variable;
-  if (value === undefined) return [variable];
-  if (own !== undefined && value === join(own.value, entry, ':')) return [own];
-  const rest = part(value, entry);
-  return rest === undefined ? [] : [{ ...variable, value: rest }];
-}
-
-function removeMount(mounts: readonly VolumeMount[] | undefined, own: VolumeMount | undefined) {
-  return mounts?.flatMap((mount) => {
-    if (mount.name !== injectorMount.name) return [mount];
+  const volumeMounts = container.volumeMounts.flatMap((mount) => {
+    if (mount.name !== injector.volume) return [mount];
     return mount.mountPath === injector.mountPath && own !== undefined ? [own] : [];
   });
+  return withoutEmpty({ ...container, volumeMounts }, ['volumeMounts']);
+}
+
+function removeFromContainer(
+  container: Container,
+  written: ReadonlyMap<string, InjectedVariable | undefined>,
+  record: InjectionRecord | undefined,
+): Container {
+  const { env, name } = container;
+  const kept = record?.kept?.[name];
+  // Anybody can send lists of thousands: each is gone through once. Of several with one name the last counts.
+  const last = new Map(env?.map((variable, index) => [variable.name, index]));
+  const own = new Map(kept?.env?.map((variable) => [variable.name, variable]));
+  /** What is to stand in place of a variable: itself where it is the user's, what gave way where it is ours. */
+  const restored = (variable: EnvVar): EnvVar | undefined => {
+    const row = written.get(variable.name);
+    const before = own.get(variable.name);
+    if (row === undefined) return written.has(variable.name) ? before : variable;
+    if ('joined' in row) return parted(variable, before, row.joined);
+    // Another value than the one written: the user's, set since. The original operator left no record, so there all are ours.
+    return record === undefined || covers(variable, row.write(record, name)) ? before : variable;
+  };
+  const left = env?.flatMap((variable, index) =>
+    last.get(variable.name) === index ? (restored(variable) ?? []) : variable,
+  );
+  return withoutEmpty({ ...removeMount(container, kept?.mount), env: left }, ['env']) as Container;
+}
+
+function parted(variable: EnvVar, own: EnvVar | undefined, entry: string): EnvVar | undefined {
+  const { value } = variable;
+  if (value === undefined) return variable;
+  if (own !== undefined && value === join(own.value, entry, ':')) return own;
+  const rest = part(value, entry);
+  return rest === undefined ? undefined : { ...variable, value: rest };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { annotations, labels } from '../contract.ts';
 import { optedOut } from './label.ts';
-import { labelOf, parseStamp, stamp, unstamp, writeStamp } from './stamp.ts';
+import { labelOf, parseStamp, stamp, unstamp } from './stamp.ts';
 import type { Metadata } from './types.ts';
 
 /** What Kubernetes takes for the value of a label, and for the name and key of a Secret. */
@@ -39,7 +39,7 @@ describe('the stamp', () => {
       fc.property(told, fc.boolean(), fc.option(labelText, { nil: undefined }), (content, keep, userLabel) => {
         const kept = keep ? { ...content, keep: true as const } : content;
         const whole = userLabel === undefined ? kept : { ...kept, userLabel };
-        const text = writeStamp(whole);
+        const text = stamp({}, 'lumigo-operator.v1', whole).annotations?.[annotations.instrumentation];
         expect(parseStamp(text)).toEqual(whole);
         expect(text).not.toContain('\n');
       }),

@@ -1,6 +1,6 @@
-import { annotations, labels } from '../contract.ts';
-import { isOurs } from './label.ts';
-import { withoutEmpty } from './lists.ts';
+import { annotations, labels, optInDefaults } from '../contract.ts';
+import { labelBefore } from './label.ts';
+import { withEntry, withoutEmpty } from './lists.ts';
 import type { Metadata, TracingSettings } from './types.ts';
 
 /** What the operator notes on a workload about its last change. */
@@ -21,7 +21,7 @@ const FORM =
   /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)( keep)?(?: label=(\S*))?$/;
 
 /** One line for people and programs: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
-export function writeStamp({ change, at, by, tracing, keep, userLabel }: Stamp): string {
+function writeStamp({ change, at, by, tracing, keep, userLabel }: Stamp): string {
   const { secretName, secretKey, traces, logs } = tracing;
   const more = `${keep === true ? ' keep' : ''}${userLabel === undefined ? '' : ` label=${userLabel}`}`;
   return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${more}`;
@@ -56,17 +56,25 @@ export function stamp(metadata: Metadata, label: string, content: Stamp): Metada
 
 /** The exact inverse of `stamp`: the user's own label is back, and maps that have become empty are gone. */
 export function unstamp(metadata: Metadata): Metadata {
-  const own = { ...metadata.labels };
-  const userLabel = labelOf(metadata);
-  if (userLabel === undefined) delete own[labels.autoTrace];
-  else own[labels.autoTrace] = userLabel;
-  const { [annotations.instrumentation]: _stamp, ...rest } = metadata.annotations ?? {};
-  return withoutEmpty({ ...metadata, labels: own, annotations: rest }, ['labels', 'annotations']);
+  const own = {
+    labels: withEntry(metadata.labels, labels.autoTrace, labelOf(metadata)),
+    annotations: withEntry(metadata.annotations, annotations.instrumentation, undefined),
+  };
+  return withoutEmpty({ ...metadata, ...own }, ['labels', 'annotations']);
 }
 
-/** `lumigo.auto-trace` as the user set it: what stands there, unless it is ours, then what the stamp remembers. */
-export function labelOf(metadata: Metadata): string | undefined {
-  const value = metadata.labels?.[labels.autoTrace];
-  if (!isOurs(value)) return value;
-  return stampOf(metadata)?.userLabel;
+/** `lumigo.auto-trace` as the user set it. */
+export const labelOf = (metadata: Metadata): string | undefined => labelBefore(metadata, stampOf(metadata)?.userLabel);
+
+/** What a workload asks for by its own labels, which count where no Lumigo speaks for its namespace; undefined where it does not opt in. */
+export function optInOf(metadata: Metadata): TracingSettings | undefined {
+  if (labelOf(metadata)?.toLowerCase() !== 'true') return undefined;
+  // An empty label says nothing.
+  const value = (label: string, fallback: string) => metadata.labels?.[label] || fallback;
+  return {
+    secretName: value(labels.tokenSecret, optInDefaults.tokenSecret),
+    secretKey: value(labels.tokenKey, optInDefaults.tokenKey),
+    traces: value(labels.enableTraces, String(optInDefaults.traces)).toLowerCase() !== 'false',
+    logs: value(labels.enableLogs, String(optInDefaults.logs)).toLowerCase() === 'true',
+  };
 }

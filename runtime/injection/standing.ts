@@ -1,8 +1,7 @@
 import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
-import { isCurrent, isIntact, recordedEndpoint, recordedTracing } from './intact.ts';
+import { isCurrent, isIntact, recordedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { equal } from './lists.ts';
-import { messages } from './messages.ts';
+import { covers, equal } from './lists.ts';
 import { remove } from './remove.ts';
 import { labelOf, stamp, stampOf } from './stamp.ts';
 import type { Metadata, PodTemplate, TracingSettings, Workload } from './types.ts';
@@ -19,7 +18,7 @@ export function standingTemplate(
   tracing: TracingSettings,
 ): PodTemplate | undefined {
   const standing = operation === 'RECONCILE' ? template : unchanged(old, template);
-  if (standing === undefined || !equal(recordedTracing(standing), tracing)) return undefined;
+  if (standing === undefined || !covers(recordedSettings(standing), tracing)) return undefined;
   const settings = { ...injector, ...tracing };
   if (renew === true && !isCurrent(standing, settings)) return undefined;
   return isIntact(standing, settings) ? standing : undefined;
@@ -27,7 +26,7 @@ export function standingTemplate(
 
 /** The old template, if the new one is the same but for the injection: a tool that sends the clean one has changed nothing. */
 function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplate | undefined {
-  const before = old === undefined ? undefined : templateOf(old);
+  const before = old && templateOf(old);
   return before !== undefined && equal(remove(before), remove(template)) ? before : undefined;
 }
 
@@ -36,14 +35,13 @@ export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing
   const { workload, injector } = input;
   const label = ourLabel(standing.metadata) ?? labelValue(injector.version);
   const metadata = stampedMetadata(input, label, tracing, 'none');
-  const endpoint = recordedEndpoint(standing);
+  const endpoint = recordedSettings(standing)?.endpoint;
   const more = endpoint === undefined || endpoint === injector.endpoint ? {} : { elsewhere: endpoint };
   if (!equal(standing, templateOf(workload)))
-    return putRight({ ...withTemplate(workload, standing), metadata }, 'restored', messages.restored(), more);
+    return { ...putRight({ ...withTemplate(workload, standing), metadata }, 'restored'), ...more };
   const { labels, annotations } = workload.metadata;
-  return equal(metadata.labels, labels) && equal(metadata.annotations, annotations)
-    ? none('up-to-date', messages['up-to-date'](), more)
-    : putRight({ ...workload, metadata }, 'relabelled', messages.relabelled(), more);
+  const isRight = equal(metadata.labels, labels) && equal(metadata.annotations, annotations);
+  return { ...(isRight ? none('up-to-date', workload) : putRight({ ...workload, metadata }, 'relabelled')), ...more };
 }
 
 /** A workload's metadata with our label and stamp. Where nothing changed for the programs, the stamp that told of the last change stays: it was told of. */

@@ -1,71 +1,27 @@
+import type * as api from '@kubernetes/client-node';
+
 /**
- * The shapes that the injection reads and writes: raw JSON as the API server sends it. Fields that are not named here
- * pass through untouched, which is why every interface is open.
+ * The shapes that the injection reads and writes: raw JSON as the API server sends it, with the times as text. Fields
+ * that this version of Kubernetes does not have pass through untouched, which is why every object is open.
  */
+type Raw<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? readonly Raw<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Raw<T[K]> } & { readonly [field: string]: unknown }
+      : T;
 
-export interface Named {
-  readonly name: string;
-  readonly [field: string]: unknown;
-}
+export type Container = Raw<api.V1Container>;
+export type EnvVar = NonNullable<Container['env']>[number];
+export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+export type Resources = NonNullable<Container['resources']>;
+export type PodSpec = Raw<api.V1PodSpec>;
+export type Volume = NonNullable<PodSpec['volumes']>[number];
+export type Metadata = Raw<api.V1ObjectMeta>;
 
-export interface EnvVar extends Named {
-  readonly value?: string;
-  readonly valueFrom?: unknown;
-}
-
-export interface VolumeMount extends Named {
-  readonly mountPath: string;
-}
-
-export interface Resources {
-  readonly requests?: Readonly<Record<string, string | number>>;
-  readonly limits?: Readonly<Record<string, string | number>>;
-  readonly [field: string]: unknown;
-}
-
-export interface Container extends Named {
-  readonly env?: readonly EnvVar[];
-  readonly volumeMounts?: readonly VolumeMount[];
-  readonly resources?: Resources;
-}
-
-export interface PodSpec {
-  readonly containers: readonly Container[];
-  readonly initContainers?: readonly Container[];
-  readonly volumes?: readonly Named[];
-  readonly imagePullSecrets?: readonly { readonly name?: string }[];
-  readonly securityContext?: {
-    readonly runAsUser?: number;
-    readonly fsGroup?: number;
-    readonly [field: string]: unknown;
-  };
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly os?: { readonly name?: string };
-  readonly resources?: Resources;
-  readonly [field: string]: unknown;
-}
-
-export interface Metadata {
-  readonly name?: string;
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly controller?: boolean }[];
-  readonly finalizers?: readonly string[];
-  readonly [field: string]: unknown;
-}
-
-export interface PodTemplate {
-  readonly metadata?: Metadata;
-  readonly spec: PodSpec;
-  readonly [field: string]: unknown;
-}
+export type JobStatus = Raw<api.V1JobStatus>;
+export type PodTemplate = Raw<api.V1PodTemplateSpec> & { readonly spec: PodSpec };
 
 /** A Deployment, DaemonSet, StatefulSet, ReplicaSet, CronJob or Job, whole. */
 export interface Workload {

@@ -5,29 +5,21 @@ import type { EnvVar, InjectionSettings, TracingSettings } from './types.ts';
 /** What the values are made of; the record on the pod template holds all of it. */
 export type Recorded = TracingSettings & Pick<InjectionSettings, 'endpoint'>;
 
-interface Row {
-  readonly name: string;
-  /** The first injection format that writes it so. A row with the same name and a later format takes its place. */
-  readonly since: number;
-}
-
 /** A variable of our own; a value that the user had set gives way, and comes back on removal. */
-interface OwnVariable extends Row {
+interface OwnVariable {
   /** What is written into the container of this name. */
-  readonly write: (
-    recorded: Recorded,
-    container: string,
-  ) => { readonly value: string } | { readonly valueFrom: object };
+  readonly write: (recorded: Recorded, container: string) => Pick<EnvVar, 'value' | 'valueFrom'>;
   /** The inverse of `write`, where the original operator wrote it: that one left no record. */
   readonly read?: (there: EnvVar | undefined) => Partial<Recorded>;
 }
 
 /** A variable that holds a list, in which the user may have entries as well: ours is joined with theirs, and parted from them. */
-interface JoinedVariable extends Row {
+interface JoinedVariable {
   readonly joined: string;
 }
 
-export type InjectedVariable = OwnVariable | JoinedVariable;
+/** `since` is the first injection format that writes it so. A row with the same name and a later format takes its place. */
+export type InjectedVariable = { readonly name: string; readonly since: number } & (OwnVariable | JoinedVariable);
 
 /**
  * Every variable that is injected, one row each. A release that adds a row, or writes one differently, gives it the next
@@ -42,7 +34,10 @@ export const variables: readonly InjectedVariable[] = [
     write: ({ secretName, secretKey }) => ({
       valueFrom: { secretKeyRef: { name: secretName, key: secretKey, optional: true } },
     }),
-    read: secretOf,
+    read: (there) => {
+      const { name, key } = there?.valueFrom?.secretKeyRef ?? {};
+      return name === undefined || key === undefined ? {} : { secretName: name, secretKey: key };
+    },
   },
   {
     name: environment.endpoint,
@@ -83,13 +78,7 @@ export function writtenVariable(
   container: string,
   own: EnvVar | undefined,
 ): EnvVar {
-  const { name } = variable;
-  if ('joined' in variable) return { name, value: join(own?.value, variable.joined, ':') };
-  return { name, ...variable.write(recorded, container) };
-}
-
-function secretOf(there: EnvVar | undefined): Partial<Recorded> {
-  const source = there?.valueFrom as { secretKeyRef?: { name?: string; key?: string } } | undefined;
-  const { name: secretName, key: secretKey } = source?.secretKeyRef ?? {};
-  return secretName === undefined || secretKey === undefined ? {} : { secretName, secretKey };
+  const written =
+    'joined' in variable ? { value: join(own?.value, variable.joined, ':') } : variable.write(recorded, container);
+  return { name: variable.name, ...written };
 }

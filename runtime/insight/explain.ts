@@ -1,13 +1,12 @@
-import { lumigo as contract, type WorkloadKind } from '../contract.ts';
-import { policyOf } from '../injection/policy.ts';
+import { workloads, type WorkloadKind } from '../contract.ts';
 import { stampOf } from '../injection/stamp.ts';
-import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
-import { isNotFound } from '../kubernetes/errors.ts';
-import { describePolicy, kindNamed } from './preview.ts';
-import { outlook } from './render-verdicts.ts';
+import type { Metadata, Workload } from '../injection/types.ts';
+import { undefinedIfNotFound } from '../kubernetes/errors.ts';
+import { describePolicy, listLumigoes, policyIn } from './preview.ts';
+import { outlook, type Outlook } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
-export interface ExplainOptions extends VerdictContext {
+interface ExplainOptions extends VerdictContext {
   /** `KIND/NAME`, as a person types it. */
   readonly target: string;
   readonly namespace: string;
@@ -20,18 +19,17 @@ export interface ExplainOptions extends VerdictContext {
  * @throws Error with a sentence for a target that cannot be read or does not exist.
  */
 export async function explain(options: ExplainOptions): Promise<void> {
-  const { client, namespace, isExcluded, print } = options;
+  const { client, namespace, print } = options;
   const { kind, name } = parseTarget(options.target);
-  const workload = await readWorkload(options, kind, name);
-  const lumigoes: LumigoResource[] = [];
-  for await (const { items } of client.pages({ ...contract, namespace }))
-    lumigoes.push(...(items as unknown as LumigoResource[]));
-  const policy: NamespacePolicy = isExcluded(namespace) ? { state: 'excluded' } : policyOf(lumigoes);
-  const verdict = await verdictOn(kind, workload, policy, options);
+  const workload = await client.get({ ...kind, namespace, name }).catch(undefinedIfNotFound);
+  if (workload === undefined)
+    throw new Error(`there is no ${kind.kind} '${name}' in the '${namespace}' namespace; is it another one (-n)?`);
+  const policy = policyIn(namespace, await listLumigoes(options), options);
+  const verdict = await verdictOn(kind, workload as Workload, policy, options);
   print(
     [
       `${kind.kind} ${namespace}/${name}`,
-      `  Now:        ${describeNow(workload)}`,
+      `  Now:        ${describeNow(workload.metadata)}`,
       `  Namespace:  ${describePolicy(policy)}`,
       `  Decision:   ${verdict.decision.message}`,
       `  Next:       ${describeNext(kind, verdict)}`,
@@ -41,9 +39,21 @@ export async function explain(options: ExplainOptions): Promise<void> {
   );
 }
 
+/** Those of kubectl. */
+const shortNames: Readonly<Record<string, string>> = {
+  deploy: 'deployment',
+  ds: 'daemonset',
+  sts: 'statefulset',
+  rs: 'replicaset',
+  cj: 'cronjob',
+};
+
+/** `KIND` is what a person types: `deployment`, `Deployment`, `deployments`, `deploy`, … */
 function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   const [kindText = '', name = '', ...rest] = target.split('/');
-  const kind = kindNamed(kindText);
+  const typed = kindText.toLowerCase();
+  const known = shortNames[typed] ?? typed;
+  const kind = workloads.find((each) => each.kind.toLowerCase() === known || each.plural === known);
   if (kind === undefined || name === '' || rest.length > 0)
     throw new Error(
       `'${target}' names no workload; write KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job)`,
@@ -51,22 +61,7 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   return { kind, name };
 }
 
-async function readWorkload(
-  { client, namespace }: ExplainOptions,
-  kind: WorkloadKind,
-  name: string,
-): Promise<Workload> {
-  try {
-    return (await client.get({ ...kind, namespace, name })) as Workload;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new Error(`there is no ${kind.kind} '${name}' in the '${namespace}' namespace; is it another one (-n)?`, {
-      cause: error,
-    });
-  }
-}
-
-function describeNow({ metadata }: Workload): string {
+function describeNow(metadata: Metadata): string {
   const stamp = stampOf(metadata);
   if (stamp === undefined) return 'not instrumented';
   const { change, at, by, tracing, keep } = stamp;
@@ -83,27 +78,24 @@ function describeElsewhere({ decision }: Verdict, endpoint: string): string[] {
   ];
 }
 
-function describeNext(kind: WorkloadKind, verdict: Verdict): string {
-  const restart =
-    kind.kind === 'CronJob'
-      ? 'its next Jobs get it'
-      : kind.kind === 'ReplicaSet'
-        ? 'its new pods get it'
-        : 'its pods are replaced, as its update strategy says';
-  switch (outlook(verdict)) {
-    case 'instrument':
-      return `the reconciler instruments it; ${restart}`;
-    case 'update':
-      return `the reconciler renews its injection; ${restart}`;
-    case 'remove':
-      return `the reconciler removes its injection; ${restart.replace('get it', 'come without it')}`;
-    case 'relabel':
-      return 'the reconciler corrects its labels; no pod restarts';
-    case 'REFUSED':
-      return `the reconciler tries, but the API server refuses the change: ${verdict.refusal ?? ''}`;
-    case 'CANNOT':
-      return 'nothing, until the cause is gone';
-    default:
-      return 'nothing; it stays as it is';
-  }
+const next: Readonly<Record<Outlook, string>> = {
+  instrument: 'the reconciler instruments it; ',
+  update: 'the reconciler renews its injection; ',
+  remove: 'the reconciler removes its injection; ',
+  relabel: 'the reconciler corrects its labels; no pod restarts',
+  REFUSED: 'the reconciler tries, but the API server refuses the change: ',
+  CANNOT: 'nothing, until the cause is gone',
+  untouched: 'nothing; it stays as it is',
+};
+
+function describeNext({ kind }: WorkloadKind, verdict: Verdict): string {
+  const what = outlook(verdict);
+  const get = what === 'remove' ? 'come without it' : 'get it';
+  const restarts: Readonly<Record<string, string>> = {
+    CronJob: `its next Jobs ${get}`,
+    ReplicaSet: `its new pods ${get}`,
+  };
+  const isRollout = what === 'instrument' || what === 'update' || what === 'remove';
+  const restart = restarts[kind] ?? 'its pods are replaced, as its update strategy says';
+  return `${next[what]}${isRollout ? restart : (verdict.refusal ?? '')}`;
 }

@@ -1,19 +1,11 @@
 import { fromEnvironment, type RuntimeConfig } from '../config.ts';
 import { managerContainer, managerSelector } from '../contract.ts';
+import type { PodTemplate } from '../injection/types.ts';
 import type { Client } from '../kubernetes/client.ts';
-
-interface EnvVar {
-  readonly name: string;
-  /** Left out by the API server where it is empty. */
-  readonly value?: string;
-  readonly valueFrom?: unknown;
-}
 
 interface ManagerDeployment {
   readonly metadata: { readonly name: string; readonly namespace: string };
-  readonly spec: {
-    readonly template: { readonly spec: { readonly containers: readonly { name: string; env?: readonly EnvVar[] }[] } };
-  };
+  readonly spec: { readonly template: PodTemplate };
 }
 
 /**
@@ -35,7 +27,7 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
   if (others.length > 0)
     throw new Error(`more than one Lumigo operator is installed: ${found.map(nameOf).join(', ')}; remove all but one`);
   const container = only.spec.template.spec.containers.find(({ name }) => name === managerContainer);
-  // The pod's name comes from the downward API; outside of it the Deployment's name stands in.
+  // The API server leaves out an empty value. The pod's name comes from the downward API; outside of it the Deployment's name stands in.
   const variables = (container?.env ?? []).map(({ name, value = '', valueFrom }) => [
     name,
     valueFrom === undefined ? value : only.metadata.name,

@@ -1,5 +1,4 @@
 import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
-import { none } from '../injection/decision.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
@@ -7,7 +6,7 @@ import { observeWorkload } from '../reconciler/workload-store.ts';
 import { renderVerdicts } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
-export interface PreviewOptions extends VerdictContext {
+interface PreviewOptions extends VerdictContext {
   /** One namespace; left out: every namespace with a Lumigo. */
   readonly namespace?: string;
   readonly isExcluded: (namespace: string) => boolean;
@@ -22,13 +21,15 @@ const PAGE_SIZE = 100;
 export async function preview(options: PreviewOptions): Promise<void> {
   const { namespace, print } = options;
   const lumigoes = await listLumigoes(options);
-  const namespaces = namespace === undefined ? [...lumigoes.keys()].sort() : [namespace];
+  const found = new Set(lumigoes.map(({ metadata }) => metadata.namespace));
+  const namespaces = namespace === undefined ? [...found].sort() : [namespace];
   if (namespaces.length === 0)
     print(
       'No namespace has a Lumigo resource yet. Name one to see what would happen there: --preview -n NAMESPACE --assume-lumigo',
     );
   for (const each of namespaces) {
-    const policy = policyFor(lumigoes.get(each) ?? [], each, options);
+    const known = policyIn(each, lumigoes, options);
+    const policy = known.state === 'none' ? (options.assume ?? known) : known;
     const verdicts: Verdict[] = [];
     for (const kind of workloads) verdicts.push(...(await verdictsOn(kind, each, policy, options)));
     print(renderVerdicts(each, describePolicy(policy), verdicts.filter(isWorthShowing)));
@@ -51,28 +52,28 @@ async function verdictsOn(kind: WorkloadKind, namespace: string, policy: Namespa
 const unplanned = (verdict: Verdict, reason: string): Verdict =>
   verdict.decision.action === 'none'
     ? verdict
-    : { ...verdict, patch: [], decision: none('up-to-date', `It is left as it is: ${reason}`) };
+    : {
+        ...verdict,
+        patch: [],
+        decision: { action: 'none', code: 'up-to-date', message: `It is left as it is: ${reason}` },
+      };
 
-/** The Lumigo resources by namespace. */
-async function listLumigoes({ client, namespace }: PreviewOptions): Promise<Map<string, LumigoResource[]>> {
-  const found = new Map<string, LumigoResource[]>();
-  for await (const { items } of client.pages({ ...contract, namespace }))
-    for (const lumigo of items as unknown as LumigoResource[]) {
-      const there = found.get(lumigo.metadata.namespace) ?? [];
-      found.set(lumigo.metadata.namespace, [...there, lumigo]);
-    }
+/** The Lumigo resources of one namespace, or of all. */
+export async function listLumigoes(where: Pick<PreviewOptions, 'client' | 'namespace'>): Promise<LumigoResource[]> {
+  const found: LumigoResource[] = [];
+  for await (const { items } of where.client.pages({ ...contract, namespace: where.namespace }))
+    found.push(...(items as unknown as LumigoResource[]));
   return found;
 }
 
-function policyFor(
-  lumigoes: readonly LumigoResource[],
+export const policyIn = (
   namespace: string,
-  { isExcluded, assume }: Pick<PreviewOptions, 'isExcluded' | 'assume'>,
-): NamespacePolicy {
-  if (isExcluded(namespace)) return { state: 'excluded' };
-  const policy = policyOf(lumigoes);
-  return policy.state === 'none' && assume !== undefined ? assume : policy;
-}
+  lumigoes: readonly LumigoResource[],
+  { isExcluded }: Pick<PreviewOptions, 'isExcluded'>,
+): NamespacePolicy =>
+  isExcluded(namespace)
+    ? { state: 'excluded' }
+    : policyOf(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
 
 /** A Deployment's ReplicaSets and a CronJob's Jobs say nothing of their own. */
 const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'left-to-owner';
@@ -89,32 +90,12 @@ export const assumedPolicy: NamespacePolicy = {
 
 /** A namespace's policy in words. */
 export function describePolicy(policy: NamespacePolicy): string {
-  switch (policy.state) {
-    case 'none':
-      return 'no Lumigo acts here; only workloads labelled lumigo.auto-trace: "true" are instrumented';
-    case 'excluded':
-      return 'it is never instrumented';
-    case 'active':
-      return `the Lumigo '${policy.lumigo}' is active`;
-    case 'disabled':
-      return `the Lumigo '${policy.lumigo}' has injection switched off`;
-    case 'inactive':
-      return `the Lumigo '${policy.lumigo}' is not active (${policy.reason}); nothing is injected until it is`;
-    case 'deleting':
-      return `the Lumigo '${policy.lumigo}' is being deleted`;
-  }
-}
-
-/** Finds a kind by what a person types: `deployment`, `Deployment`, `deployments`, `deploy`, … */
-export function kindNamed(text: string): WorkloadKind | undefined {
-  const short: Readonly<Record<string, string>> = {
-    deploy: 'deployment',
-    ds: 'daemonset',
-    sts: 'statefulset',
-    rs: 'replicaset',
-    cj: 'cronjob',
-  };
-  const wanted = text.toLowerCase();
-  const name = short[wanted] ?? wanted;
-  return workloads.find(({ kind, plural }) => kind.toLowerCase() === name || plural === name);
+  const { state } = policy;
+  if (state === 'none')
+    return 'no Lumigo acts here; only workloads labelled lumigo.auto-trace: "true" are instrumented';
+  if (state === 'excluded') return 'it is never instrumented';
+  const lumigo = `the Lumigo '${policy.lumigo}'`;
+  if (state === 'inactive') return `${lumigo} is not active (${policy.reason}); nothing is injected until it is`;
+  const words = { active: 'is active', disabled: 'has injection switched off', deleting: 'is being deleted' };
+  return `${lumigo} ${words[state]}`;
 }

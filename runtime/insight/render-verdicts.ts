@@ -4,8 +4,10 @@ import type { Verdict } from './verdict.ts';
 
 const VALUE_WIDTH = 140;
 
-/** What would happen, in two words. */
-export function outlook({ decision, patch, refusal }: Verdict): string {
+export type Outlook = 'instrument' | 'update' | 'relabel' | 'remove' | 'untouched' | 'CANNOT' | 'REFUSED';
+
+/** What would happen, in a word. */
+export function outlook({ decision, patch, refusal }: Verdict): Outlook {
   if (refusal !== undefined) return 'REFUSED';
   if (decision.action === 'none') return decision.blocked === true ? 'CANNOT' : 'untouched';
   if (patch.length === 0) return 'untouched';
@@ -27,11 +29,12 @@ export function renderVerdicts(namespace: string, policy: string, verdicts: read
 
 function renderPatch({ patch, refusal, warnings }: Verdict): string[] {
   if (patch.length === 0) return [];
-  const answer =
-    refusal === undefined
-      ? ['    = the API server accepts it']
-      : [`    = the API server refuses it: ${withoutTokens(refusal)}`];
-  return [...patch.map(renderOperation), ...answer, ...warnings.map((text) => `    ! ${withoutTokens(text)}`)];
+  const answer = refusal === undefined ? 'accepts it' : `refuses it: ${withoutTokens(refusal)}`;
+  return [
+    ...patch.map(renderOperation),
+    `    = the API server ${answer}`,
+    ...warnings.map((text) => `    ! ${withoutTokens(text)}`),
+  ];
 }
 
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;

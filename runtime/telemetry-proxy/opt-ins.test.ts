@@ -47,7 +47,7 @@ describe('workloads that are traced by their own labels', () => {
 
   it('are not the ReplicaSets of a Deployment, which hands its annotations on to them', () => {
     const optIns = new OptIns(() => undefined);
-    const ownerReferences = [{ kind: 'Deployment', name: 'app', controller: true }];
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'app', uid: 'd', controller: true }];
     const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
     const handler = optIns.handler(replicaSet);
     handler.upsert({ metadata: { ...metadata, ownerReferences } });

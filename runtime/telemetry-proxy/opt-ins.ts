@@ -1,7 +1,7 @@
 import type { WorkloadKind } from '../contract.ts';
 import type { TokenSource } from '../credentials/source.ts';
-import { optInOf } from '../injection/opt-in.ts';
 import { ownerOf } from '../injection/reach.ts';
+import { optInOf } from '../injection/stamp.ts';
 import type { Metadata } from '../injection/types.ts';
 
 interface Seen {

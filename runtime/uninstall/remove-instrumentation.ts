@@ -3,10 +3,9 @@ import { describeError } from '../errors.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { stampOf } from '../injection/stamp.ts';
-import { reasonOutOfReach } from '../injection/reach.ts';
-import { uninstrument } from '../injection/uninstrument.ts';
+import { outOfReach } from '../injection/reach.ts';
+import { uninstrument } from '../injection/remove.ts';
 import type { Workload } from '../injection/types.ts';
-import { templateOf } from '../injection/workload.ts';
 import { guarded, type Client } from '../kubernetes/client.ts';
 import { readAndChange } from '../kubernetes/on-conflict.ts';
 
@@ -66,8 +65,7 @@ async function* instrumentedWorkloads(client: Client, kind: WorkloadKind, namesp
 }
 
 /** A Deployment's ReplicaSets carry its pod template's label and are the Deployment's own matter. */
-const isWithinReach = (workload: Workload): boolean =>
-  reasonOutOfReach(workload, 'RECONCILE', templateOf(workload)) === undefined;
+const isWithinReach = (workload: Workload): boolean => outOfReach({ workload, operation: 'RECONCILE' }) === undefined;
 
 const isInstrumented = ({ metadata }: Workload): boolean => ourLabel(metadata) !== undefined;
 

@@ -9,7 +9,7 @@ import { reviewLumigo } from './lumigoes.ts';
 import type { Answer } from './review.ts';
 import { serveWebhook } from './server.ts';
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly config: RuntimeConfig;
   readonly certificate: CertificateSource;
   readonly lumigoes: LumigoStore;
@@ -30,13 +30,11 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
     injector: injectorOf(config),
     ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
     policy: (namespace: string) => lumigoes.policy(namespace),
-    isExcluded: (namespace: string) => lumigoes.isExcluded(namespace),
     now: () => new Date().toISOString(),
   };
   const app = createApp({
     injector: (request) => reviewWorkload(request, context),
-    lumigoes: (request) =>
-      reviewLumigo(request, { lumigoes: (namespace) => lumigoes.in(namespace), isExcluded: context.isExcluded }),
+    lumigoes: (request) => reviewLumigo(request, lumigoes),
     logger,
     onAnswer: (webhook, answer, seconds) => {
       metrics.reviews.inc({ webhook, outcome: outcomeOf(answer) });

@@ -4,7 +4,7 @@ import { paths } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import { readReview, writeReview, type AdmissionRequest, type Answer } from './review.ts';
 
-export interface AppOptions {
+interface AppOptions {
   readonly injector: (request: AdmissionRequest) => Answer;
   readonly lumigoes: (request: AdmissionRequest) => Answer;
   readonly logger: Logger;
@@ -16,7 +16,7 @@ export interface AppOptions {
  * The largest review that can be asked: the API server takes request bodies of up to 3 MB, and an UPDATE carries the
  * object twice. The last megabyte is for what surrounds them.
  */
-export const BODY_LIMIT_BYTES = (2 * 3 + 1) * 1024 * 1024;
+const BODY_LIMIT_BYTES = (2 * 3 + 1) * 1024 * 1024;
 
 /** The webhook's HTTP application; it listens nowhere. */
 export function createApp(options: AppOptions): Express {

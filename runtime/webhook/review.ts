@@ -24,7 +24,7 @@ export interface Answer {
   readonly warnings?: readonly string[];
 }
 
-export const REVIEW_VERSION = 'admission.k8s.io/v1';
+const REVIEW_VERSION = 'admission.k8s.io/v1';
 
 /** The request inside a review, or the sentence that says why this is none. */
 export function readReview(body: unknown): AdmissionRequest | string {
@@ -37,6 +37,14 @@ export function readReview(body: unknown): AdmissionRequest | string {
   if (typeof read.kind?.kind !== 'string') return 'the AdmissionReview names no kind';
   return read as AdmissionRequest;
 }
+
+/** Lets the object in as it is. */
+export const allowed = (message: string, warnings: readonly string[] = []): Answer => ({
+  allowed: true,
+  code: 200,
+  message,
+  warnings,
+});
 
 /** The answer as the AdmissionReview that the API server waits for. */
 export function writeReview(uid: string, answer: Answer): object {

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface WebhookServer {
+interface WebhookServer {
   /** Resolves once the port is bound; rejects with a sentence when it cannot be. */
   readonly listening: Promise<number>;
   /** Serves new connections with this pair; those that are open go on with theirs. Throws on a pair that does not fit. */

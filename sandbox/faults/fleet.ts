@@ -1,5 +1,5 @@
 import { workloads } from '../../runtime/contract.ts';
-import { uninstrument } from '../../runtime/injection/uninstrument.ts';
+import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { Metadata, PodTemplate, Workload } from '../../runtime/injection/types.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/objects.ts';

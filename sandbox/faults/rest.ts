@@ -2,8 +2,7 @@ import { injectorOf, fromEnvironment } from '../../runtime/config.ts';
 import { lumigo as contract } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
-import { isInjected } from '../../runtime/injection/remove.ts';
-import { uninstrument } from '../../runtime/injection/uninstrument.ts';
+import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type {
   Condition,
