@@ -1,12 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { lumigo as contract } from './contract.ts';
 import { actingLumigo, policyOf } from './injection/policy.ts';
 import type { LumigoResource, NamespacePolicy } from './injection/types.ts';
 import { isOlder } from './kubernetes/objects.ts';
-
-interface Policy {
-  readonly policy: NamespacePolicy;
-  readonly text: string;
-}
 
 /**
  * The Lumigo resources of the cluster as this replica last saw them, and the policy that follows for each namespace.
@@ -15,8 +11,7 @@ interface Policy {
  */
 export class LumigoStore {
   readonly #byNamespace = new Map<string, Map<string, LumigoResource>>();
-  readonly #policies = new Map<string, Policy>();
-  readonly #stale = new Set<string>();
+  readonly #policies = new Map<string, NamespacePolicy>();
   readonly #excluded: ReadonlySet<string>;
 
   constructor(excludedNamespaces: Iterable<string>) {
@@ -34,7 +29,7 @@ export class LumigoStore {
     if (known === resourceVersion || (!isListed && known !== undefined && isOlder(resourceVersion, known)))
       return false;
     this.#byNamespace.set(namespace, there.set(uid, withoutGrowth(lumigo)));
-    this.#stale.add(namespace);
+    this.#judge(namespace);
     return true;
   }
 
@@ -43,7 +38,7 @@ export class LumigoStore {
     if (there === undefined) return;
     there.delete(uid);
     if (there.size === 0) this.#byNamespace.delete(namespace);
-    this.#stale.add(namespace);
+    this.#judge(namespace);
   }
 
   /** Those that count: one that is on its way out without our finalizer is somebody else's matter. */
@@ -67,31 +62,19 @@ export class LumigoStore {
     return [...this.#byNamespace.keys()].filter((namespace) => this.in(namespace).length > 0);
   }
 
-  /** Whether there is none that counts anywhere. */
-  isEmpty(): boolean {
-    for (const namespace of this.#byNamespace.keys()) if (this.in(namespace).length > 0) return false;
-    return true;
-  }
-
   isExcluded(namespace: string): boolean {
     return this.#excluded.has(namespace);
   }
 
   /** What holds in a namespace: the same object for as long as it says the same, so that a plan can be held to its policy. */
   policy(namespace: string): NamespacePolicy {
-    if (this.#excluded.has(namespace)) return excluded;
-    const known = this.#policies.get(namespace);
-    if (known !== undefined && !this.#stale.has(namespace)) return known.policy;
+    return this.#excluded.has(namespace) ? excluded : (this.#policies.get(namespace) ?? none);
+  }
+
+  #judge(namespace: string): void {
     const policy = policyOf(this.in(namespace));
-    this.#stale.delete(namespace);
-    if (policy.state === 'none') {
-      this.#policies.delete(namespace);
-      return none;
-    }
-    const text = JSON.stringify(policy);
-    if (known?.text === text) return known.policy;
-    this.#policies.set(namespace, { policy, text });
-    return policy;
+    if (policy.state === 'none') this.#policies.delete(namespace);
+    else if (!isDeepStrictEqual(policy, this.#policies.get(namespace))) this.#policies.set(namespace, policy);
   }
 
   *known(): Iterable<{ namespace: string; name: string; uid: string }> {

@@ -1,14 +1,12 @@
 /** Gathers a burst of changes into one. */
 export class Debounce {
-  readonly #quietMs: number;
-  readonly #atMostMs: number;
+  readonly #pause: { readonly quietMs: number; readonly atMostMs: number };
   #firstAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #done: (() => void) | undefined;
 
-  constructor({ quietMs, atMostMs }: { readonly quietMs: number; readonly atMostMs: number }) {
-    this.#quietMs = quietMs;
-    this.#atMostMs = atMostMs;
+  constructor(pause: { readonly quietMs: number; readonly atMostMs: number }) {
+    this.#pause = pause;
   }
 
   /** Something changed. */
@@ -39,7 +37,7 @@ export class Debounce {
   #arm(): void {
     if (this.#done === undefined || this.#firstAt === undefined) return;
     clearTimeout(this.#timer);
-    const left = this.#firstAt + this.#atMostMs - Date.now();
-    this.#timer = setTimeout(this.#done, Math.max(0, Math.min(this.#quietMs, left)));
+    const left = this.#firstAt + this.#pause.atMostMs - Date.now();
+    this.#timer = setTimeout(this.#done, Math.max(0, Math.min(this.#pause.quietMs, left)));
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { aborted } from '../async/aborted.ts';
 import { paths } from '../contract.ts';
@@ -10,7 +11,7 @@ interface ServerOptions {
   readonly signal: AbortSignal;
 }
 
-export interface HealthOptions extends ServerOptions {
+interface HealthOptions extends ServerOptions {
   /** What keeps this replica from being ready, in words; empty when it is. */
   readonly unready: () => readonly string[];
   /** How long the path that asks for a moment's grace waits before it answers. */
@@ -38,7 +39,7 @@ export function serveHealth(options: HealthOptions): Promise<void> {
   return serve(server, 'health checks', options);
 }
 
-export interface MetricsOptions extends ServerOptions {
+interface MetricsOptions extends ServerOptions {
   readonly registry: { metrics: () => Promise<string>; contentType: string };
 }
 
@@ -55,12 +56,10 @@ export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<
 }
 
 async function serve(server: Server, purpose: string, { port, host, signal }: ServerOptions): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
-      reject(new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error }));
-    });
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
+  server.listen({ port, host });
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
+    throw new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error });
   });
   await aborted(signal);
   server.close();

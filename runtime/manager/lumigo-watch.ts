@@ -1,23 +1,15 @@
-import type { Logger } from 'pino';
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { isNotFound } from '../kubernetes/errors.ts';
 import { listWatch } from '../kubernetes/list-watch.ts';
-import type { Transport } from '../kubernetes/transport.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Runnable } from './runnable.ts';
+import type { Runnable, Shared } from './runnable.ts';
 
-export interface LumigoWatchOptions {
-  readonly transport: Transport;
+interface LumigoWatchOptions extends Omit<Shared, 'config'> {
   readonly lumigoes: LumigoStore;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
   /** What broke this watch may have broken others for good, which do not say so. */
   readonly onBroken: () => void;
 }
-
-type Listener = (namespace: string) => void;
 
 /** Keeps the store of Lumigo resources; every replica has one, since the webhook decides by it. */
 export class LumigoWatch implements Runnable {
@@ -30,7 +22,7 @@ export class LumigoWatch implements Runnable {
    */
   readonly known: Promise<void>;
   readonly #options: LumigoWatchOptions;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<(namespace: string) => void>();
   #onSynced: () => void = () => undefined;
   #onKnown: () => void = () => undefined;
   #isKnown = false;
@@ -45,7 +37,7 @@ export class LumigoWatch implements Runnable {
   unready = (): string[] => (this.#isKnown ? [] : ['the Lumigo resources are not read yet']);
 
   /** Tells of each namespace whose Lumigo resources changed, until the signal is aborted. */
-  subscribe(listener: Listener, signal: AbortSignal): void {
+  subscribe(listener: (namespace: string) => void, signal: AbortSignal): void {
     this.#listeners.add(listener);
     signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
   }

@@ -6,12 +6,12 @@ import { suffixes } from '../contract.ts';
 import { createClient } from '../kubernetes/client.ts';
 import { elect } from '../kubernetes/leader-election.ts';
 import { ownersOf } from '../kubernetes/owners.ts';
-import { createTransport, type Transport } from '../kubernetes/transport.ts';
+import { createTransport } from '../kubernetes/transport.ts';
 import { createLogger } from '../logging.ts';
-import { createMetrics, type Metrics } from '../metrics.ts';
+import { createMetrics } from '../metrics.ts';
 import { leaseOf } from '../uninstall/held-objects.ts';
 import { createParts } from './parts.ts';
-import { leadAll, listenable, runAll, type LeaderRunnable, type Runnable } from './runnable.ts';
+import { leadAll, listenable, runAll, type LeaderRunnable, type Part, type Runnable, type Shared } from './runnable.ts';
 
 /** Connections for writes and reads; watches and the Lease have their own. */
 const WORK_SOCKETS = 16;
@@ -31,26 +31,20 @@ export async function runManager(config: RuntimeConfig, options: ConnectOptions)
     logger,
   });
   const certificates = certificateStoreOf(config, createClient(transport));
-  const parts = createParts({ config, transport, metrics, logger, certificates, stopping: signal });
-  const leading = election({ config, transport, metrics, logger }, parts.filter(isLeaders));
-  const everywhere = parts.filter((part): part is Runnable => !isLeaders(part));
+  const shared = { config, transport, metrics, logger };
+  const parts = createParts({ ...shared, certificates, stopping: signal });
+  const leading = election(shared, parts.filter(isLeaders));
   logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
-  await runAll([...everywhere, leading], signal, logger);
+  await runAll([...parts.filter((part) => !isLeaders(part)), leading], signal, logger);
   transport.close();
   logger.info({}, 'manager stopped');
 }
 
-const isLeaders = (part: Runnable | LeaderRunnable): part is LeaderRunnable => part.needsToLead === true;
-
-interface Running {
-  readonly config: RuntimeConfig;
-  readonly transport: Transport;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-}
+const isLeaders = (part: Part): part is LeaderRunnable => part.needsToLead === true;
 
 /** Stands for election until the end, and runs what needs to lead whenever this replica is elected. */
-function election({ config, transport, metrics, logger }: Running, parts: readonly LeaderRunnable[]): Runnable {
+function election(shared: Shared, parts: readonly LeaderRunnable[]): Runnable {
+  const { config, transport, metrics, logger } = shared;
   const client = createClient(transport);
   metrics.leader.set(0);
   return {

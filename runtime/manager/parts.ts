@@ -1,12 +1,10 @@
-import type { Logger } from 'pino';
 import { aborted } from '../async/aborted.ts';
 import { certificateSource, type CertificateStore } from '../certificates.ts';
-import type { RuntimeConfig } from '../config.ts';
 import { CredentialCache } from '../credentials/cache.ts';
 import { createClient } from '../kubernetes/client.ts';
-import { within, type Transport } from '../kubernetes/transport.ts';
+import { within } from '../kubernetes/transport.ts';
 import { LumigoStore } from '../lumigo-store.ts';
-import type { Metrics } from '../metrics.ts';
+import { probeWebhook } from '../reconciler/probe.ts';
 import { createTelemetryProxy, secretReader } from '../telemetry.ts';
 import { whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
@@ -17,13 +15,9 @@ import { serveAdmission, type Admission } from '../webhook/admission.ts';
 import { serveHealth, serveMetrics } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
 import { Reconciling } from './reconciling.ts';
-import { listenable, type LeaderRunnable, type Runnable } from './runnable.ts';
+import { listenable, type Part, type Shared } from './runnable.ts';
 
-export interface PartsOptions {
-  readonly config: RuntimeConfig;
-  readonly transport: Transport;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
+interface PartsOptions extends Shared {
   readonly certificates: CertificateStore;
   /** Aborted when the manager begins to stop. */
   readonly stopping: AbortSignal;
@@ -36,7 +30,7 @@ const COLLECTOR_END_MS = 10_000;
  * Everything that the manager runs. They start in this order and stop in the reverse one: first what the leader does, last what
  * others ask this replica. The webhook answers until its drain is over, and knows the Lumigo resources for as long.
  */
-export function createParts(options: PartsOptions): (Runnable | LeaderRunnable)[] {
+export function createParts(options: PartsOptions): Part[] {
   const { config, transport, metrics, logger, certificates, stopping } = options;
   const client = createClient(transport);
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
@@ -47,12 +41,14 @@ export function createParts(options: PartsOptions): (Runnable | LeaderRunnable)[
     signal: telemetryStop.signal,
   });
   const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger, onBroken: () => telemetry.renew() });
-  const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials });
-  const protectionNeeded = () => (lumigoes.isEmpty() ? reconciling.current?.isAnyInstrumented() : true);
+  let protection: CleanupProtection | undefined;
+  const onInstrumented = () => protection?.look();
+  const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, onInstrumented });
+  const protectionNeeded = () => lumigoes.namespaces().length > 0 || reconciling.current?.isAnyInstrumented();
   let isPodEnding = false;
   let admission: Admission | undefined;
   const host = config.listenAddress === '' ? undefined : config.listenAddress;
-  const parts: (Runnable | LeaderRunnable)[] = [
+  const parts: Part[] = [
     {
       name: 'metrics',
       run: (signal) => serveMetrics({ port: config.metricsPort, host, registry: metrics.registry, signal }),
@@ -117,18 +113,27 @@ export function createParts(options: PartsOptions): (Runnable | LeaderRunnable)[
       },
     },
     reconciling,
-    reconciling.probing,
+    {
+      name: 'probe of the webhook',
+      needsToLead: true,
+      run: ({ signal, fence }) =>
+        probeWebhook({
+          client: createClient(within(transport, { signal, fence })),
+          candidate: () => lumigoes.active(),
+          timeoutSeconds: config.webhookTimeoutSeconds,
+          onResult: (result) => reconciling.current?.onWebhook(result),
+          signal,
+        }),
+    },
     {
       name: 'protection of the clean-up',
       needsToLead: true,
       run: async ({ signal, fence }) => {
-        const bounded = within(transport, { signal, fence });
-        const protection = new CleanupProtection({
-          client: createClient(bounded),
+        protection = new CleanupProtection({
+          client: createClient(within(transport, { signal, fence })),
           ...{ transport, installed: config, needed: protectionNeeded, logger },
         });
-        lumigoWatch.subscribe(() => protection.look(), signal);
-        reconciling.onInstrumented(() => protection.look(), signal);
+        lumigoWatch.subscribe(() => protection?.look(), signal);
         await protection.run(signal);
       },
     },
@@ -148,5 +153,5 @@ export function createParts(options: PartsOptions): (Runnable | LeaderRunnable)[
   return parts;
 }
 
-const unready = (parts: readonly (Runnable | LeaderRunnable)[]): string[] =>
+const unready = (parts: readonly Part[]): string[] =>
   parts.flatMap((part) => (part.needsToLead === true ? [] : (part.unready?.() ?? [])));

@@ -1,7 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { aborted } from '../async/aborted.ts';
+import type { RuntimeConfig } from '../config.ts';
 import type { LeadingContext } from '../kubernetes/leading-term.ts';
+import type { Transport } from '../kubernetes/transport.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** What the parts of the manager share. */
+export interface Shared {
+  readonly config: RuntimeConfig;
+  readonly transport: Transport;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
 
 /** A part of the manager that runs on every replica, for as long as the manager does. */
 export interface Runnable {
@@ -20,6 +31,8 @@ export interface LeaderRunnable {
   /** Runs until the term's signal is aborted. */
   readonly run: (term: LeadingContext) => Promise<void>;
 }
+
+export type Part = Runnable | LeaderRunnable;
 
 /**
  * Starts everything in the order of the list; once the signal is aborted, or one of them fails, stops everything in the

@@ -1,71 +1,104 @@
+import { injectorOf } from '../config.ts';
 import { annotations } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { decide, type Decision } from '../injection/decide.ts';
+import { decide } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import type { InjectorSettings, Metadata, NamespacePolicy, PatchOperation, Workload } from '../injection/types.ts';
+import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
+import { guarded } from '../kubernetes/client.ts';
 import { isRefusal } from '../kubernetes/errors.ts';
 import { readAndChange } from '../kubernetes/on-conflict.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import { factsOf, type Change, type ChangeResult } from './facts.ts';
+import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
+import type { Term } from './term.ts';
 
-export interface ChangeContext {
-  readonly injector: InjectorSettings;
-  /** Whether an older injection is renewed although nothing else asks for it. */
-  readonly renew: boolean;
-  /** The policy of the namespace right now. */
-  readonly policy: (namespace: string) => NamespacePolicy;
-  readonly read: () => Promise<Workload>;
-  /** Writes a patch that holds only for this resourceVersion; answers with the metadata that results. */
-  readonly write: (resourceVersion: string, patch: readonly PatchOperation[]) => Promise<Metadata>;
-  /** Told before a change is sent, with the stamp that it leaves: by it its echo in the watch is known. */
-  readonly onWrite: (stamp: string | undefined) => void;
-  /** ISO 8601. */
-  readonly now: () => string;
-}
+/** Makes planned changes and notes what came of them, so that the next plan knows. */
+export class WorkloadChanger {
+  readonly #term: Term;
+  readonly #recorder: EventRecorder;
+  readonly #settings;
 
-export type Change = 'added' | 'updated' | 'removed' | 'none';
+  constructor(term: Term, recorder: EventRecorder) {
+    this.#term = term;
+    this.#recorder = recorder;
+    const { updateOnUpgrade: renew } = term.config;
+    this.#settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
+  }
 
-/** What came of a planned change. */
-export type ChangeResult =
-  /** Nothing had to be written. */
-  | { readonly kind: 'left'; readonly metadata: Metadata; readonly decision: Decision & { readonly action: 'none' } }
-  | {
-      readonly kind: 'written';
-      readonly metadata: Metadata;
-      readonly change: Change;
-      readonly decision: Exclude<Decision, { readonly action: 'none' }>;
-      readonly createdAt: string;
+  /** Makes one change, and reads the workload first where no fresh copy is given. Says whether anything was written. Never rejects. */
+  async change(change: WorkloadChange, fresh: Workload | undefined): Promise<boolean> {
+    const { store, signal, look, events } = this.#term;
+    const { workload, policy } = change;
+    // Planned again once the namespace's events are posted, which takes some milliseconds.
+    if (events.isPending(workload.namespace, workload.uid)) return false;
+    const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
+    if (before === undefined) return false;
+    const result = await this.#make(change, fresh);
+    // A term that is over leaves nothing behind; the next leader looks for itself.
+    if (signal.aborted) return false;
+    this.#note(before, change, result);
+    look(workload.namespace);
+    return result.kind === 'written';
+  }
+
+  /** Reads the workload, decides, writes what differs. */
+  #make({ policy, workload }: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
+    const { api, lumigoes } = this.#term;
+    let change: Change = 'none';
+    const attempt = async (seen: Workload): Promise<ChangeResult> => {
+      const decision = decide({ ...this.#settings, workload: seen, policy, now: new Date().toISOString() });
+      if (decision.action === 'none') return { kind: 'left', metadata: seen.metadata, decision };
+      if (lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
+      change = decision.action === 'remove' ? 'removed' : decision.change;
+      const metadata = await this.#write(workload, policy, seen, decision.workload);
+      return { kind: 'written', metadata, change, decision };
+    };
+    return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
+      (result) => result ?? { kind: 'gone' },
+      (error: unknown) => ({ kind: 'failed', change, problem: describeError(error), isRefused: isRefusal(error) }),
+    );
+  }
+
+  async #write(known: ObservedWorkload, policy: NamespacePolicy, before: Workload, after: Workload): Promise<Metadata> {
+    const { api, store } = this.#term;
+    const patch = workloadPatch(before, after);
+    if (patch.length === 0) return before.metadata;
+    // Before it is sent: its echo in the watch may be quicker than its answer.
+    store.note(known, { attempt: { policy, stamp: after.metadata.annotations?.[annotations.instrumentation] } });
+    return api.patchWorkload(known, guarded(before.metadata.resourceVersion ?? '', patch));
+  }
+
+  #note(before: ObservedWorkload, change: WorkloadChange, result: ChangeResult): void {
+    const { store } = this.#term;
+    const { kind, namespace, name, uid } = before;
+    const { policy } = change;
+    if (result.kind === 'gone') return void store.delete(kind, namespace, name, uid);
+    const shown = 'metadata' in result ? result.metadata : undefined;
+    const seen = shown === undefined ? undefined : store.upsert(kind, shown);
+    const isCurrent = shown !== undefined && seen !== undefined && store.isCurrent(seen.workload, shown);
+    const facts = factsOf({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
+    const noted = store.note(seen?.workload ?? before, { attempt: undefined, ...facts });
+    this.#log(before, change, result);
+    if (noted !== undefined) this.#recorder.result(noted, before, policy, result);
+  }
+
+  #log(before: ObservedWorkload, { policy, reason }: WorkloadChange, result: ChangeResult): void {
+    const { logger, metrics } = this.#term;
+    const { kind, namespace, name, failure } = before;
+    const fields = { kind: kind.kind, namespace, name };
+    if (result.kind === 'left') logger.debug({ ...fields, reason: result.decision.message }, 'left as it is');
+    if (result.kind === 'failed') {
+      const level = failure?.problem === result.problem ? 'debug' : 'warn';
+      logger[level]({ ...fields, reason, problem: result.problem }, 'workload not changed');
     }
-  | { readonly kind: 'gone' }
-  /** The policy is another one by now: nothing was written, and a new plan says what is to be done. */
-  | { readonly kind: 'outdated' }
-  /** `isRefused`: the API server said no; otherwise it gave no answer, or asks for time. */
-  | { readonly kind: 'failed'; readonly change: Change; readonly problem: string; readonly isRefused: boolean };
-
-/** Makes one planned change: reads the workload, decides, writes what differs. Never rejects. */
-export async function changeWorkload(
-  { policy, workload: { namespace } }: WorkloadChange,
-  fresh: Workload | undefined,
-  context: ChangeContext,
-): Promise<ChangeResult> {
-  let change: Change = 'none';
-  const attempt = async (workload: Workload): Promise<ChangeResult> => {
-    const { injector, renew } = context;
-    const now = context.now();
-    const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
-    const { metadata } = workload;
-    if (decision.action === 'none') return { kind: 'left', metadata, decision };
-    if (context.policy(namespace) !== policy) return { kind: 'outdated' };
-    change = decision.action === 'remove' ? 'removed' : decision.change;
-    const patch = workloadPatch(workload, decision.workload);
-    const written = patch.length === 0 ? metadata : await write(metadata, decision.workload, patch);
-    return { kind: 'written', metadata: written, change, decision, createdAt: metadata.creationTimestamp ?? '' };
-  };
-  const write = (before: Metadata, after: Workload, patch: readonly PatchOperation[]): Promise<Metadata> => {
-    context.onWrite(after.metadata.annotations?.[annotations.instrumentation]);
-    return context.write(before.resourceVersion ?? '', patch);
-  };
-  return readAndChange(fresh, context.read, attempt).then(
-    (result) => result ?? { kind: 'gone' },
-    (error: unknown) => ({ kind: 'failed', change, problem: describeError(error), isRefused: isRefusal(error) }),
-  );
+    if (result.kind !== 'written' || result.change === 'none') return;
+    logger.info({ ...fields, change: result.change, reason: result.decision.message }, 'workload changed');
+    metrics.changes.inc({ change: result.change });
+    if (result.change === 'added' && wasMissed(result.metadata, policy)) metrics.missedInjections.inc();
+  }
 }
+
+/** The webhook should have done it: the workload is younger than the Lumigo that covers it. */
+const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>
+  policy.state === 'active' && creationTimestamp > policy.createdAt;

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sameStatus, statusOf, type StatusInput } from './conditions.ts';
 
 const input: StatusInput = {
-  generation: 2,
-  deleting: false,
+  metadata: { generation: 2 },
   problem: undefined,
   progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0 },
   instrumented: [],

@@ -1,19 +1,15 @@
-import type { Condition, InstrumentedResource, LumigoStatus } from '../injection/types.ts';
+import type { Condition, InstrumentedResource, LumigoStatus, Metadata } from '../injection/types.ts';
 import type { Problem } from '../problem.ts';
+import type { ObservedNamespace } from './observed.ts';
 import type { Progress } from './plan-workloads.ts';
 
-export interface StatusInput {
-  readonly generation: number | undefined;
-  readonly deleting: boolean;
+export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'telemetry'> {
+  readonly metadata: Pick<Metadata, 'generation' | 'deletionTimestamp'>;
   readonly problem: Problem | undefined;
   readonly progress: Progress;
   readonly instrumented: readonly InstrumentedResource[];
   /** The resourceVersion of the Secret as it was last read. */
   readonly secretVersion: string | undefined;
-  /** Whether the API server reaches the webhook; undefined until it was tried. */
-  readonly webhook: Problem | 'reachable' | undefined;
-  /** Whether events and objects are collected; undefined until the telemetry proxy was asked to. */
-  readonly telemetry: Problem | 'working' | undefined;
   /** ISO 8601, in whole seconds. */
   readonly now: string;
 }
@@ -22,9 +18,9 @@ type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
 /** The status that a Lumigo should have. Times of conditions whose status stays are kept, so that nothing changes without a cause. */
 export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
-  const { generation, progress, instrumented, secretVersion = current?.secretVersion } = input;
+  const { metadata, progress, instrumented, secretVersion = current?.secretVersion } = input;
   const known = new Map(current?.conditions?.map((condition) => [condition.type, condition]));
-  const observedGeneration = generation === undefined ? {} : { observedGeneration: generation };
+  const observedGeneration = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const conditions = conditionsOf(input, known).map((condition) => {
     const before = known.get(condition.type);
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : input.now;
@@ -51,10 +47,11 @@ function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>)
   ];
 }
 
-function activeCondition({ deleting, problem, progress }: StatusInput): Untimed {
+function activeCondition({ metadata, problem, progress }: StatusInput): Untimed {
   const inactive = { type: 'Active', status: 'False' } as const;
   const soFar = inWords(progress);
-  if (deleting) return { ...inactive, reason: 'Deleting', message: `This Lumigo is being deleted${soFar}` };
+  if (metadata.deletionTimestamp !== undefined)
+    return { ...inactive, reason: 'Deleting', message: `This Lumigo is being deleted${soFar}` };
   if (problem === undefined)
     return { type: 'Active', status: 'True', reason: 'Ready', message: `Lumigo is ready${soFar}` };
   return { ...inactive, reason: problem.reason, message: "This Lumigo has an error, see the 'Error' condition" };
@@ -65,26 +62,21 @@ function errorCondition({ problem }: StatusInput): Untimed {
   return { type: 'Error', status: 'True', ...problem };
 }
 
-const webhookReachable: Untimed = {
-  type: 'WebhookReachable',
-  status: 'True',
-  reason: 'ProbeSucceeded',
-  message: 'The API server reaches the injector webhook',
-};
+function good(type: Condition['type'], reason: string, message: string): Untimed {
+  return { type, status: 'True', reason, message };
+}
 
-const telemetryReady: Untimed = {
-  type: 'TelemetryProxyReady',
-  status: 'True',
-  reason: 'ConfigurationTaken',
-  message: 'The telemetry proxy collects what the Lumigo resources ask for',
-};
-
-const injectionsCurrent: Untimed = {
-  type: 'InjectionsCurrent',
-  status: 'True',
-  reason: 'Current',
-  message: "Every injection sends to this installation's telemetry proxy",
-};
+const webhookReachable = good('WebhookReachable', 'ProbeSucceeded', 'The API server reaches the injector webhook');
+const telemetryReady = good(
+  'TelemetryProxyReady',
+  'ConfigurationTaken',
+  'The telemetry proxy collects what the Lumigo resources ask for',
+);
+const injectionsCurrent = good(
+  'InjectionsCurrent',
+  'Current',
+  "Every injection sends to this installation's telemetry proxy",
+);
 
 /** After the installation was renamed or moved: what was injected before sends to a Service that may be gone. */
 const currentCondition = ({ elsewhere }: Progress): Untimed =>
@@ -104,18 +96,17 @@ const observed = (seen: Problem | string, good: Untimed): Untimed =>
 const workloads = (number: number, one: string, many: string): string =>
   number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
-function inWords({ pending, failed, contested }: Progress): string {
-  const parts = [
-    ...(pending > 0 ? [`${workloads(pending, 'waits', 'wait')} for a change`] : []),
-    ...(failed > 0
-      ? [`${workloads(failed, 'could', 'could')} not be changed and will be tried again, see their events`]
-      : []),
-    ...(contested > 0
-      ? [`${workloads(contested, 'is', 'are')} put back by another writer after each change, see their events`]
-      : []),
-  ];
-  return parts.map((part) => `; ${part}`).join('');
-}
+const waits = [
+  ['pending', 'waits', 'wait', 'for a change'],
+  ['failed', 'could', 'could', 'not be changed and will be tried again, see their events'],
+  ['contested', 'is', 'are', 'put back by another writer after each change, see their events'],
+] as const;
+
+const inWords = (progress: Progress): string =>
+  waits
+    .filter(([number]) => progress[number] > 0)
+    .map(([number, one, many, what]) => `; ${workloads(progress[number], one, many)} ${what}`)
+    .join('');
 
 /** Whether two statuses say the same, whatever the order of their keys. */
 export const sameStatus = (a: LumigoStatus, b: LumigoStatus): boolean =>

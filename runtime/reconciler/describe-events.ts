@@ -1,16 +1,10 @@
 import { eventReasons } from '../contract.ts';
-import { parseStamp } from '../injection/stamp.ts';
+import type { Decision } from '../injection/decision.ts';
+import { parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { Change } from './change-workload.ts';
+import type { QueuedEvent } from './event-queue.ts';
+import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
-
-export interface InstrumentationEvent {
-  readonly reason: string;
-  readonly type: 'Normal' | 'Warning';
-  readonly message: string;
-  /** Identifies the change: an event with the same key is the same event, and is posted once. */
-  readonly key: string;
-}
 
 /** What was done to a workload, by the webhook or by the reconciler. `exceptions`: sentences on what was left out of it. */
 export function changed(
@@ -18,10 +12,11 @@ export function changed(
   policy: NamespacePolicy,
   change: 'added' | 'updated' | 'removed',
   exceptions: readonly string[] = [],
-): InstrumentationEvent {
+): QueuedEvent {
   const stamp = change === 'removed' ? undefined : parseStamp(workload.stamp);
   const which = change === 'removed' ? (workload.instrumentedVersion ?? '') : (stamp?.at ?? '');
   return {
+    regarding: regarding(workload),
     reason: eventReasons[change],
     type: 'Normal',
     message: `Lumigo instrumentation ${change} (trigger: ${trigger(workload, policy, stamp?.by)})${exceptions.map((each) => `; ${each}`).join('')}`,
@@ -30,15 +25,11 @@ export function changed(
 }
 
 /** A workload cannot be instrumented, or its instrumentation not be removed, as it stands. */
-export function cannot(
-  workload: ObservedWorkload,
-  policy: NamespacePolicy,
-  code: string,
-  message: string,
-): InstrumentationEvent {
+export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, { code, message }: Decision): QueuedEvent {
   const removes = policy.state === 'deleting' || policy.state === 'disabled' || policy.state === 'none';
   const reason = removes ? eventReasons.cannotRemove : eventReasons.cannotAdd;
   return {
+    regarding: regarding(workload),
     reason,
     type: 'Warning',
     message: `${message} (trigger: ${trigger(workload, policy, 'controller')})`,
@@ -47,14 +38,10 @@ export function cannot(
 }
 
 /** The API server refused a change; the same refusal of the same generation is one event. */
-export function refused(
-  workload: ObservedWorkload,
-  policy: NamespacePolicy,
-  change: Change,
-  problem: string,
-): InstrumentationEvent {
+export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
   const [reason, verb] = failures[change];
   return {
+    regarding: regarding(workload),
     reason,
     type: 'Warning',
     message: `Cannot ${verb} Lumigo instrumentation (trigger: ${trigger(workload, policy, 'controller')}): ${problem}`,
@@ -63,19 +50,21 @@ export function refused(
 }
 
 /** Another writer has undone the last change, and it was made again. `nextMs`: how long the next undoing will be left alone. */
-export function contested(
-  workload: ObservedWorkload,
-  change: Change,
-  { repeats, nextMs }: { readonly repeats: number; readonly nextMs: number },
-): InstrumentationEvent {
+export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
   return {
+    regarding: regarding(workload),
     reason: eventReasons.contested,
     type: 'Warning',
     message: `Another writer has put this workload back ${times} after Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'}; it was changed again. Should that be undone, too, nothing is done for ${inWords(nextMs)}: let that writer's changes pass through the webhook, or opt the workload out with the label lumigo.auto-trace: "false"`,
     key: `${eventReasons.contested}/${workload.resourceVersion}`,
   };
 }
+
+const regarding = ({ kind: { apiVersion, kind }, ...workload }: ObservedWorkload): QueuedEvent['regarding'] => {
+  const { namespace, name, uid, resourceVersion } = workload;
+  return { apiVersion, kind, namespace, name, uid, resourceVersion };
+};
 
 const inWords = (ms: number): string =>
   ms < 60_000 ? `${ms / 1_000} seconds` : ms < 3_600_000 ? `${ms / 60_000} minutes` : `${ms / 3_600_000} hours`;
@@ -91,11 +80,7 @@ const failures: Readonly<Record<Change, readonly [reason: string, verb: string]>
 export const policyAge = (policy: NamespacePolicy): string =>
   policy.state === 'active' ? policy.createdAt : policy.state;
 
-function trigger(
-  { namespace }: ObservedWorkload,
-  policy: NamespacePolicy,
-  by: 'webhook' | 'controller' | undefined,
-): string {
+function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by: Stamp['by'] | undefined): string {
   const actor = by === 'webhook' ? 'injector webhook' : 'controller';
   if ('lumigo' in policy) return `${actor}, acting on behalf of the '${namespace}/${policy.lumigo}' Lumigo resource`;
   return `${actor}, acting on the workload's own labels`;

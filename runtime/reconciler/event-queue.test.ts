@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
+import { Counter } from 'prom-client';
 import { ApiError } from '../kubernetes/errors.ts';
-import type { EventApi } from './api.ts';
-import { EventQueue } from './event-queue.ts';
+import { EventQueue, type QueuedEvent } from './event-queue.ts';
 
-const api = {} as EventApi;
 const refusal = new ApiError({ status: 403, reason: 'Forbidden', message: 'no events here' });
+
+const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 
 /** A queue whose posts are written down; those that `hold` names wait until they are let go. */
 function queueOf({ refuses = '' }: { refuses?: string } = {}) {
@@ -15,22 +16,22 @@ function queueOf({ refuses = '' }: { refuses?: string } = {}) {
   const under = { way: 0, most: 0 };
   const queue = new EventQueue({
     logger: pino({ enabled: false }),
-    onPosted: () => undefined,
+    metrics: { events: counter('posted'), eventsDropped: counter('dropped') },
     onDrained: (namespace) => drained.push(namespace),
-    onDropped: () => undefined,
   });
   const add = (namespace: string, uid: string, key: string) =>
     queue.add({
-      ...{ namespace, uid, key, reason: 'LumigoAddedInstrumentation' },
-      post: async () => {
-        under.most = Math.max(under.most, (under.way += 1));
-        await turn();
-        under.way -= 1;
-        if (namespace === refuses) throw refusal;
-        posted.push(`${uid}/${key}`);
-      },
+      ...{ key, reason: 'LumigoAddedInstrumentation', type: 'Normal', message: '' },
+      regarding: { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: uid, uid, resourceVersion: '1' },
     });
-  return { queue, add, posted, drained, under };
+  const post = async ({ regarding: { namespace, uid }, key }: QueuedEvent): Promise<void> => {
+    under.most = Math.max(under.most, (under.way += 1));
+    await turn();
+    under.way -= 1;
+    if (namespace === refuses) throw refusal;
+    posted.push(`${uid}/${key}`);
+  };
+  return { queue, add, post, posted, drained, under };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -40,10 +41,10 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe('the queue of events', () => {
   it('posts in order for each object, and a few at once in all', async () => {
-    const { queue, add, posted, under } = queueOf();
+    const { queue, add, post, posted, under } = queueOf();
     for (let key = 0; key < 5; key += 1) for (const uid of ['a', 'b', 'c', 'd', 'e', 'f']) add('shop', uid, `${key}`);
     const end = new AbortController();
-    const running = queue.run(end.signal, api);
+    const running = queue.run(end.signal, post);
     await until(() => posted.length === 30);
     for (const uid of ['a', 'f'])
       expect(posted.filter((each) => each.startsWith(uid))).toEqual([0, 1, 2, 3, 4].map((key) => `${uid}/${key}`));
@@ -53,11 +54,11 @@ describe('the queue of events', () => {
   });
 
   it('F7: a namespace that refuses events holds up no other, and nobody waits for what it refuses', async () => {
-    const { queue, add, posted } = queueOf({ refuses: 'closed' });
+    const { queue, add, post, posted } = queueOf({ refuses: 'closed' });
     for (let index = 0; index < 20; index += 1) add('closed', `x${index}`, '1');
     for (let index = 0; index < 20; index += 1) add('open', `y${index}`, '1');
     const end = new AbortController();
-    void queue.run(end.signal, api);
+    void queue.run(end.signal, post);
     await until(() => posted.length === 20);
     expect(queue.pending('open')).toBe(0);
     expect(queue.pending('closed')).toBe(0);
@@ -66,15 +67,15 @@ describe('the queue of events', () => {
   });
 
   it('F11: what was posted is not posted again when a Lease is lost and won again', async () => {
-    const { queue, add, posted } = queueOf();
+    const { queue, add, post, posted } = queueOf();
     const first = new AbortController();
     add('shop', 'a', 'added/1');
-    const running = queue.run(first.signal, api);
+    const running = queue.run(first.signal, post);
     await until(() => posted.length === 1);
     first.abort();
     await running;
     const second = new AbortController();
-    void queue.run(second.signal, api);
+    void queue.run(second.signal, post);
     add('shop', 'a', 'added/1');
     add('shop', 'a', 'added/2');
     await until(() => posted.length === 2);
@@ -83,13 +84,13 @@ describe('the queue of events', () => {
   });
 
   it('F2: posts nothing between two terms, and what waits in the next one', async () => {
-    const { queue, add, posted, drained } = queueOf();
+    const { queue, add, post, posted, drained } = queueOf();
     add('shop', 'a', '1');
     await turn();
     expect(posted).toEqual([]);
     expect(queue.isPending('shop', 'a')).toBe(true);
     const end = new AbortController();
-    void queue.run(end.signal, api);
+    void queue.run(end.signal, post);
     await until(() => drained.includes('shop'));
     expect(posted).toEqual(['a/1']);
     expect(queue.isPending('shop', 'a')).toBe(false);

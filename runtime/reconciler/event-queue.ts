@@ -2,32 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../errors.ts';
 import { aborted } from '../async/aborted.ts';
-import type { EventApi } from './api.ts';
 import { isRefusal } from '../kubernetes/errors.ts';
+import type { EventDetails } from '../kubernetes/events.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import type { Metrics } from '../metrics.ts';
 
-export interface QueuedEvent {
-  readonly namespace: string;
-  /** The object that it is about: its events are posted in order. */
-  readonly uid: string;
-  readonly reason: string;
-  /** With the uid: what makes it the same event when it is queued again. */
-  readonly key: string;
-  /** Posts it in the name of the term that lasts; one that is there already, or whose namespace goes, counts as posted. */
-  readonly post: (api: EventApi) => Promise<unknown>;
-}
+/** What is to be told of one object. With its uid, the key makes it the same event when it is queued again. */
+export type QueuedEvent = Omit<EventDetails, 'now' | 'version' | 'instance'>;
 
-export interface EventQueueOptions {
+/** Posts an event in the name of the term that lasts; one that is there already, or whose namespace goes, counts as posted. */
+type Post = (event: QueuedEvent) => Promise<unknown>;
+
+interface EventQueueOptions {
+  readonly metrics: Pick<Metrics, 'events' | 'eventsDropped'>;
   readonly logger: Logger;
-  readonly onPosted: (reason: string) => void;
   /** Nothing more of a namespace waits. */
   readonly onDrained: (namespace: string) => void;
-  readonly onDropped: (reason: string) => void;
-}
-
-interface Term {
-  readonly signal: AbortSignal;
-  readonly api: EventApi;
 }
 
 interface Lane {
@@ -62,7 +52,8 @@ export class EventQueue {
   readonly #waiting = new Map<string, number>();
   #size = 0;
   #running = 0;
-  #term: Term | undefined;
+  /** Undefined between two terms. */
+  #post: Post | undefined;
 
   constructor(options: EventQueueOptions) {
     this.#options = options;
@@ -70,17 +61,13 @@ export class EventQueue {
 
   add(event: QueuedEvent): void {
     if (this.#posted.has(nameOf(event))) return;
-    if (this.#size >= MOST) return this.#options.onDropped(event.reason);
-    const lane = this.#lanes.get(event.namespace) ?? {
-      events: new Set(),
-      busy: new Set(),
-      failures: 0,
-      pausedUntil: 0,
-    };
+    if (this.#size >= MOST) return this.#options.metrics.eventsDropped.inc({ reason: event.reason });
+    const { namespace, uid } = event.regarding;
+    const lane = this.#lanes.get(namespace) ?? { events: new Set(), busy: new Set(), failures: 0, pausedUntil: 0 };
     lane.events.add(event);
-    this.#waiting.set(event.uid, (this.#waiting.get(event.uid) ?? 0) + 1);
+    this.#waiting.set(uid, (this.#waiting.get(uid) ?? 0) + 1);
     this.#size += 1;
-    this.#lanes.set(event.namespace, lane);
+    this.#lanes.set(namespace, lane);
     this.#startMore();
   }
 
@@ -96,22 +83,21 @@ export class EventQueue {
   }
 
   /** Posts until the signal is aborted, and then for a moment more what is queued already. */
-  async run(signal: AbortSignal, api: EventApi): Promise<void> {
-    const end = new AbortController();
-    this.#term = { signal: end.signal, api };
+  async run(signal: AbortSignal, post: Post): Promise<void> {
+    this.#post = post;
     this.#startMore();
     await aborted(signal);
     const deadline = performance.now() + LAST_MS;
     while (this.#size > 0 && performance.now() < deadline) await sleep(LOOK_MS);
-    end.abort();
+    this.#post = undefined;
   }
 
   #startMore(): void {
-    while (this.#running < AT_ONCE && this.#term?.signal.aborted === false) {
+    while (this.#running < AT_ONCE && this.#post !== undefined) {
       const next = this.#next();
       if (next === undefined) return;
       this.#running += 1;
-      void this.#post(...next, this.#term).finally(() => {
+      void this.#send(...next, this.#post).finally(() => {
         this.#running -= 1;
         this.#startMore();
       });
@@ -124,7 +110,7 @@ export class EventQueue {
       // One that fails is tried with one event at a time.
       if (lane.pausedUntil > performance.now() || (lane.failures > 0 && lane.busy.size > 0)) continue;
       for (const event of lane.events)
-        if (!lane.busy.has(event.uid)) {
+        if (!lane.busy.has(event.regarding.uid)) {
           // Taken from the front and put to the back: no namespace waits for all of another.
           this.#lanes.delete(namespace);
           this.#lanes.set(namespace, lane);
@@ -134,40 +120,39 @@ export class EventQueue {
     return undefined;
   }
 
-  async #post(lane: Lane, event: QueuedEvent, { api, signal }: Term): Promise<void> {
-    lane.busy.add(event.uid);
+  async #send(lane: Lane, event: QueuedEvent, post: Post): Promise<void> {
+    lane.busy.add(event.regarding.uid);
     try {
-      await event.post(api);
+      await post(event);
       lane.failures = 0;
       this.#remember(nameOf(event));
       this.#remove(lane, event);
-      this.#options.onPosted(event.reason);
+      this.#options.metrics.events.inc({ reason: event.reason });
     } catch (error) {
-      if (!signal.aborted) this.#failed(lane, event, error);
+      // What fails because its term is over is left to the next one.
+      if (this.#post === post) this.#failed(lane, event, error);
     } finally {
-      lane.busy.delete(event.uid);
+      lane.busy.delete(event.regarding.uid);
     }
   }
 
   /** What was under way together fails together, and counts once. */
-  #failed(lane: Lane, { namespace, reason }: QueuedEvent, error: unknown): void {
+  #failed(lane: Lane, { regarding: { namespace }, reason }: QueuedEvent, error: unknown): void {
     if (lane.pausedUntil > performance.now()) return;
-    const { logger } = this.#options;
+    const { logger, metrics } = this.#options;
     lane.failures += 1;
     if (lane.failures === 1) logger.warn({ namespace, reason, problem: describeError(error) }, 'event not posted');
-    if (isRefusal(error) && lane.failures >= ATTEMPTS) return this.#giveUp(lane, namespace);
+    if (isRefusal(error) && lane.failures >= ATTEMPTS) {
+      logger.warn({ namespace, events: lane.events.size }, 'events given up, because their namespace refuses them');
+      for (const given of lane.events) {
+        metrics.eventsDropped.inc({ reason: given.reason });
+        this.#remove(lane, given);
+      }
+      return;
+    }
     const waitMs = backoffMs(lane.failures, backoff, Math.random());
     lane.pausedUntil = performance.now() + waitMs;
     void sleep(waitMs + 1, undefined, { ref: false }).then(() => this.#startMore());
-  }
-
-  #giveUp(lane: Lane, namespace: string): void {
-    const { logger, onDropped } = this.#options;
-    logger.warn({ namespace, events: lane.events.size }, 'events given up, because their namespace refuses them');
-    for (const event of lane.events) {
-      onDropped(event.reason);
-      this.#remove(lane, event);
-    }
   }
 
   #remember(name: string): void {
@@ -179,14 +164,15 @@ export class EventQueue {
 
   #remove(lane: Lane, event: QueuedEvent): void {
     if (!lane.events.delete(event)) return;
-    const left = (this.#waiting.get(event.uid) ?? 1) - 1;
-    if (left === 0) this.#waiting.delete(event.uid);
-    else this.#waiting.set(event.uid, left);
+    const { namespace, uid } = event.regarding;
+    const left = (this.#waiting.get(uid) ?? 1) - 1;
+    if (left === 0) this.#waiting.delete(uid);
+    else this.#waiting.set(uid, left);
     this.#size -= 1;
     if (lane.events.size > 0) return;
-    if (this.#lanes.get(event.namespace) === lane) this.#lanes.delete(event.namespace);
-    this.#options.onDrained(event.namespace);
+    if (this.#lanes.get(namespace) === lane) this.#lanes.delete(namespace);
+    this.#options.onDrained(namespace);
   }
 }
 
-const nameOf = ({ uid, key }: QueuedEvent): string => `${uid}/${key}`;
+const nameOf = ({ regarding: { uid }, key }: QueuedEvent): string => `${uid}/${key}`;

@@ -18,12 +18,16 @@ const change = (name: string, under: NamespacePolicy = policy): WorkloadChange =
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 
 /** An executor over workloads in memory: what it lists and changes is written down, and each change takes until it is let go. */
-function executorOver(there: readonly string[], pace = { concurrent: 4, concurrentPerNamespace: 4, settleMs: 0 }) {
+function executorOver(there: readonly string[], places = 4) {
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
   const gates: (() => void)[] = [];
   const executor = new Executor({
-    pacing: new Pacing(pace),
+    pacing: new Pacing({
+      changesConcurrent: places,
+      changesConcurrentPerNamespace: places,
+      changesSettleSeconds: 0,
+    }),
     logger: pino({ enabled: false }),
     signal: stop.signal,
     async *pages() {
@@ -52,7 +56,7 @@ function executorOver(there: readonly string[], pace = { concurrent: 4, concurre
 
 describe('the executor', () => {
   it('reads many workloads from one list and few one by one, each once', async () => {
-    const many = executorOver(names(12), { concurrent: 20, concurrentPerNamespace: 20, settleMs: 0 });
+    const many = executorOver(names(12), 20);
     many.executor.plan(
       'shop',
       names(12).map((name) => change(name)),

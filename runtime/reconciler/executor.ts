@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { WorkloadKind } from '../contract.ts';
+import { workloads, type WorkloadKind } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { Workload } from '../injection/types.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
 import type { Pacing } from './pacing.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
 
-export interface ExecutorOptions {
+interface ExecutorOptions {
   readonly pacing: Pacing;
   /** All workloads of a kind in a namespace, page by page. */
   readonly pages: (kind: WorkloadKind, namespace: string) => AsyncIterable<readonly Workload[]>;
@@ -30,8 +30,8 @@ const listBackoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
  */
 export class Executor {
   readonly #options: ExecutorOptions;
-  /** By namespace and kind; a group stays for as long as it is worked off. */
-  readonly #groups = new Map<string, Map<WorkloadKind, ByName>>();
+  /** What waits, by namespace and kind; a group stays for as long as it is worked off. */
+  readonly #groups = new Map<string, ByName>();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -39,27 +39,21 @@ export class Executor {
 
   /** These and no others are to be made in the namespace from now on; those that are under way are not affected. */
   plan(namespace: string, changes: readonly WorkloadChange[]): void {
-    const groups = this.#groups.get(namespace) ?? new Map<WorkloadKind, ByName>();
-    for (const waiting of groups.values()) waiting.clear();
+    for (const { kind } of workloads) this.#groups.get(`${namespace}/${kind}`)?.clear();
     for (const change of changes) {
       const { kind, name } = change.workload;
-      const waiting = groups.get(kind);
-      if (waiting === undefined) this.#begin(namespace, kind, groups.set(kind, new Map([[name, change]])));
-      else waiting.set(name, change);
+      const group = `${namespace}/${kind.kind}`;
+      const waiting = this.#groups.get(group) ?? this.#begin(group);
+      waiting.set(name, change);
     }
-    if (groups.size > 0) this.#groups.set(namespace, groups);
   }
 
-  #begin(namespace: string, kind: WorkloadKind, groups: Map<WorkloadKind, ByName>): void {
-    const waiting = groups.get(kind) ?? new Map<string, WorkloadChange>();
+  #begin(group: string): ByName {
+    const waiting: ByName = new Map();
+    this.#groups.set(group, waiting);
     // The next turn of the event loop: what is planned together is read together.
-    setImmediate(() => void this.#drain(waiting).then(() => this.#forget(namespace, kind)));
-  }
-
-  #forget(namespace: string, kind: WorkloadKind): void {
-    const groups = this.#groups.get(namespace);
-    groups?.delete(kind);
-    if (groups?.size === 0) this.#groups.delete(namespace);
+    setImmediate(() => void this.#drain(waiting).then(() => this.#groups.delete(group)));
+    return waiting;
   }
 
   async #drain(waiting: ByName): Promise<void> {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { ChangeResult } from './change-workload.ts';
-import { factsOf } from './facts.ts';
+import { factsOf, type ChangeResult } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
@@ -20,7 +19,7 @@ const removal = {
   code: 'removed',
   message: '',
 } as const;
-const written: ChangeResult = { kind: 'written', metadata: {}, change: 'removed', decision: removal, createdAt: '' };
+const written: ChangeResult = { kind: 'written', metadata: {}, change: 'removed', decision: removal };
 const refused: ChangeResult = { kind: 'failed', change: 'removed', problem: 'quota', isRefused: true };
 const unanswered: ChangeResult = { ...refused, problem: 'no answer', isRefused: false };
 

@@ -1,10 +1,37 @@
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { Decision } from '../injection/decision.ts';
+import type { Metadata, NamespacePolicy } from '../injection/types.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
-import type { ChangeResult } from './change-workload.ts';
 import type { Failure, ObservedWorkload, Write } from './observed.ts';
-import { wasUndone } from './plan-workload.ts';
+import { isContested } from './plan-workload.ts';
 
-export interface Outcome {
+export type Change = 'added' | 'updated' | 'removed' | 'none';
+
+/** What came of a planned change. */
+export type ChangeResult =
+  /** Nothing had to be written. */
+  | { readonly kind: 'left'; readonly metadata: Metadata; readonly decision: Decision & { readonly action: 'none' } }
+  | Written
+  | { readonly kind: 'gone' }
+  /** The policy is another one by now: nothing was written, and a new plan says what is to be done. */
+  | { readonly kind: 'outdated' }
+  | Failed;
+
+export interface Written {
+  readonly kind: 'written';
+  readonly metadata: Metadata;
+  readonly change: Change;
+  readonly decision: Exclude<Decision, { readonly action: 'none' }>;
+}
+
+export interface Failed {
+  readonly kind: 'failed';
+  readonly change: Change;
+  readonly problem: string;
+  /** The API server said no; otherwise it gave no answer, or asks for time. */
+  readonly isRefused: boolean;
+}
+
+interface Outcome {
   /** The workload as it was when the change began. */
   readonly before: ObservedWorkload;
   /** The policy that the change was planned under; it settles nothing under another. */
@@ -18,42 +45,32 @@ export interface Outcome {
   readonly random: number;
 }
 
-export type Facts = Pick<ObservedWorkload, 'settled' | 'failure' | 'write' | 'elsewhere'>;
-
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
 /** What follows from a change that has ended, for the plans that come after it. */
-export function factsOf(outcome: Outcome): Facts {
+export function factsOf(outcome: Outcome): Pick<ObservedWorkload, 'settled' | 'failure' | 'write' | 'elsewhere'> {
   const { before, policy, result, isCurrent } = outcome;
-  const { elsewhere, write } = before;
+  const { elsewhere, failure, write } = before;
+  const settled = isCurrent ? policy : undefined;
   switch (result.kind) {
     case 'gone':
     case 'outdated':
-      return { settled: undefined, failure: before.failure, write, elsewhere };
+      return { settled: undefined, failure, write, elsewhere };
     case 'failed':
       return { settled: undefined, failure: failureAfter(outcome, result), write, elsewhere };
-    case 'left':
-      return {
-        settled: isCurrent ? policy : undefined,
-        failure: undefined,
-        // Whoever touched it left the change in place.
-        write: write === undefined ? undefined : { ...write, touchedAt: undefined },
-        elsewhere: result.decision.elsewhere,
-      };
-    case 'written':
-      return {
-        settled: isCurrent ? policy : undefined,
-        failure: undefined,
-        write: result.change === 'none' ? write : writeAfter(outcome),
-        elsewhere: undefined,
-      };
+    case 'left': {
+      // Whoever touched it left the change in place.
+      const untouched = write === undefined ? undefined : { ...write, touchedAt: undefined };
+      return { settled, failure: undefined, write: untouched, elsewhere: result.decision.elsewhere };
+    }
+    case 'written': {
+      const latest = result.change === 'none' ? write : writeAfter(outcome);
+      return { settled, failure: undefined, write: latest, elsewhere: undefined };
+    }
   }
 }
 
-function failureAfter(
-  { before, policy, now, random }: Outcome,
-  { problem, isRefused }: ChangeResult & { readonly kind: 'failed' },
-): Failure {
+function failureAfter({ before, policy, now, random }: Outcome, { problem, isRefused }: Failed): Failure {
   const earlier = before.failure?.policy === policy ? before.failure : undefined;
   const count = (earlier?.count ?? 0) + 1;
   const refusedSince = earlier?.refusedSince ?? (isRefused ? now : undefined);
@@ -62,7 +79,6 @@ function failureAfter(
 
 /** A write that follows soon upon another's undoing, under the same policy, repeats it. */
 function writeAfter({ before, policy, isCurrent, now }: Outcome): Write {
-  const { write } = before;
-  const isRepeat = write?.policy === policy && wasUndone(write);
-  return { policy, at: now, touchedAt: isCurrent ? undefined : now, repeats: isRepeat ? write.repeats + 1 : 0 };
+  const repeats = isContested(before, policy) ? (before.write?.repeats ?? 0) + 1 : 0;
+  return { policy, at: now, touchedAt: isCurrent ? undefined : now, repeats };
 }

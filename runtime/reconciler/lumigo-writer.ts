@@ -1,31 +1,15 @@
-import type { Logger } from 'pino';
 import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { isConflict, isNotFound } from '../kubernetes/errors.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
-import type { LumigoStore } from '../lumigo-store.ts';
-import type { ReconcilerApi } from './api.ts';
-import type { LumigoAction } from './lumigo-action.ts';
-import type { ObservedLumigo } from './observed-namespace.ts';
-
-export interface LumigoWriterOptions {
-  readonly api: ReconcilerApi;
-  readonly lumigoes: LumigoStore;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-  /** Told when an action has ended, whatever came of it. */
-  readonly onChange: (namespace: string) => void;
-  /** Told of what an earlier leader listed as instrumented: the resourceVersions by uid. */
-  readonly onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void;
-}
+import type { ObservedLumigo } from './observed.ts';
+import type { LumigoAction } from './plan-status.ts';
+import type { Term } from './term.ts';
 
 type State = Omit<ObservedLumigo, 'resource'>;
 
-const fresh: State = {
-  ...{ isBusy: false, failure: undefined, listed: undefined },
-  ...{ dropsSecretVersion: false, statusAt: 0 },
-};
+const fresh: State = { isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false, statusAt: 0 };
 const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Somebody else wrote to it just now; the watch is about to show what. */
 const CONFLICT_MS = 200;
@@ -34,11 +18,14 @@ const NAMED = 20;
 
 /** Carries out what is planned for Lumigo resources, one thing at a time for each, and notes what came of it. */
 export class LumigoWriter {
-  readonly #options: LumigoWriterOptions;
+  readonly #term: Term;
+  readonly #onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void;
   readonly #states = new Map<string, State>();
 
-  constructor(options: LumigoWriterOptions) {
-    this.#options = options;
+  /** `onListed` is told of what an earlier leader listed as instrumented: the resourceVersions by uid. */
+  constructor(term: Term, onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void) {
+    this.#term = term;
+    this.#onListed = onListed;
   }
 
   observe(resource: LumigoResource): ObservedLumigo {
@@ -47,7 +34,7 @@ export class LumigoWriter {
 
   /** Begins what was planned; never throws. */
   act(action: LumigoAction): void {
-    const { signal, onChange } = this.#options;
+    const { signal, look } = this.#term;
     const { uid, namespace } = action.lumigo.metadata;
     this.#note(uid, { isBusy: true });
     void this.#carryOut(action)
@@ -56,12 +43,12 @@ export class LumigoWriter {
         (error: unknown) => this.#failed(action, error),
       )
       .finally(() => {
-        if (!signal.aborted) onChange(namespace);
+        if (!signal.aborted) look(namespace);
       });
   }
 
   async #carryOut(action: LumigoAction): Promise<void> {
-    const { api, lumigoes } = this.#options;
+    const { api, lumigoes } = this.#term;
     const { lumigo } = action;
     const others = (lumigo.metadata.finalizers ?? []).filter((each) => each !== contract.finalizer);
     switch (action.do) {
@@ -80,26 +67,24 @@ export class LumigoWriter {
   }
 
   async #adopt(lumigo: LumigoResource): Promise<void> {
-    const { status } = await this.#options.api.readLumigo(lumigo);
+    const { status } = await this.#term.api.readLumigo(lumigo);
     const listed = status?.instrumentedResources ?? [];
-    this.#options.onListed(lumigo, new Map(listed.map((each) => [each.uid, each.resourceVersion])));
+    this.#onListed(lumigo, new Map(listed.map((each) => [each.uid, each.resourceVersion])));
     this.#note(lumigo.metadata.uid, { listed });
   }
 
   async #writeStatus({ lumigo, status, withList }: LumigoAction & { readonly do: 'write-status' }): Promise<void> {
-    const { api, lumigoes } = this.#options;
+    const { api, lumigoes } = this.#term;
     const { instrumentedResources: listed = [], ...rest } = status;
     const answer = await api.mergeStatus(lumigo, withList ? status : rest);
     lumigoes.upsert(answer);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
-    this.#note(lumigo.metadata.uid, {
-      ...{ dropsSecretVersion, statusAt: performance.now() },
-      ...(withList ? { listed } : {}),
-    });
+    const written = { dropsSecretVersion, statusAt: performance.now() };
+    this.#note(lumigo.metadata.uid, withList ? { ...written, listed } : written);
   }
 
   #released({ lumigo, leftBehind, reason }: LumigoAction & { readonly do: 'remove-finalizer' }): void {
-    const { logger } = this.#options;
+    const { logger } = this.#term;
     const { namespace, name, uid } = lumigo.metadata;
     this.#states.delete(uid);
     logger.info({ namespace, lumigo: name, reason }, 'Lumigo released');
@@ -112,7 +97,7 @@ export class LumigoWriter {
   }
 
   #failed({ do: what, lumigo }: LumigoAction, error: unknown): void {
-    const { logger, signal } = this.#options;
+    const { logger, signal } = this.#term;
     const { uid, namespace, name } = lumigo.metadata;
     if (signal.aborted) return;
     const count = (this.#states.get(uid)?.failure?.count ?? 0) + 1;

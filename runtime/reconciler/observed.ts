@@ -1,6 +1,7 @@
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { InstrumentedResource, LumigoResource, NamespacePolicy } from '../injection/types.ts';
+import type { Problem } from '../problem.ts';
 
 /**
  * What the leader knows of one workload: some 600 bytes, whatever the size of the object. It is never changed, only
@@ -23,8 +24,8 @@ export interface ObservedWorkload {
   readonly deleting: boolean;
   /** The policy under which a look at the whole object found nothing left to do; any change of the workload unsettles it. */
   readonly settled: NamespacePolicy | undefined;
-  /** The change that is under way. */
-  readonly attempt: Attempt | undefined;
+  /** The change that is under way: the policy it was planned under, and the stamp by which its echo in the watch is known. */
+  readonly attempt: { readonly policy: NamespacePolicy; readonly stamp: string | undefined } | undefined;
   readonly failure: Failure | undefined;
   readonly write: Write | undefined;
   /** The telemetry proxy that its injection sends to, where that is not this installation's. */
@@ -33,12 +34,6 @@ export interface ObservedWorkload {
   readonly told: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
   readonly instrumentedVersion: string | undefined;
-}
-
-/** A change that is under way, the policy it was planned under, and the stamp by which its echo in the watch is known. */
-export interface Attempt {
-  readonly policy: NamespacePolicy;
-  readonly stamp: string | undefined;
 }
 
 /** Attempts in a row that came to nothing. */
@@ -63,3 +58,52 @@ export interface Write {
 
 /** Whether a workload's label says that this operator instrumented it. */
 export const isInstrumented = ({ label }: Pick<ObservedWorkload, 'label'>): boolean => isOurs(label);
+
+/** A Lumigo as the leader knows it. */
+export interface ObservedLumigo {
+  readonly resource: LumigoResource;
+  /** Something is being written to it. */
+  readonly isBusy: boolean;
+  readonly failure: Pick<Failure, 'count' | 'retryAt'> | undefined;
+  /** The list in its status, which the store does not keep; undefined until an earlier leader's was read. */
+  readonly listed: readonly InstrumentedResource[] | undefined;
+  /** Its definition is of an earlier version, which does not keep `status.secretVersion`: writing it again would never end. */
+  readonly dropsSecretVersion: boolean;
+  /** When its status was last written, by the monotonic clock; 0: not yet. */
+  readonly statusAt: number;
+}
+
+/** What is known of the token of the Lumigo that acts. */
+export interface ObservedCredential {
+  readonly problem: Problem | undefined;
+  /** The Secret's resourceVersion, by which other replicas know that there is something to read. */
+  readonly version: string | undefined;
+}
+
+/** Everything that decides about one namespace. Nothing in it changes while a plan is made. */
+export interface ObservedNamespace {
+  /** The same object for as long as it says the same. */
+  readonly policy: NamespacePolicy;
+  /** The API server itself was asked, and there is no Lumigo here: a watch may merely be late. */
+  readonly isLumigoGone: boolean;
+  readonly lumigoes: readonly ObservedLumigo[];
+  /** The uid of the one that acts. */
+  readonly acting: string | undefined;
+  /** Undefined where the Secret of the one that acts was not read yet. */
+  readonly credential: ObservedCredential | undefined;
+  readonly workloads: Iterable<ObservedWorkload>;
+  /** Whether the API server reaches the webhook; undefined until it was tried. */
+  readonly webhook: Problem | 'reachable' | undefined;
+  /** Whether events and objects are collected; undefined until the telemetry proxy was asked to. */
+  readonly telemetry: Problem | 'working' | undefined;
+  /** Events of the namespace that are not posted yet. */
+  readonly untold: number;
+  /** How long a workload that refuses may hold up the deletion of its Lumigo. */
+  readonly removalDeadlineMs: number;
+}
+
+/** The monotonic clock in milliseconds, and the time of day for people. */
+export interface Now {
+  readonly ms: number;
+  readonly iso: string;
+}

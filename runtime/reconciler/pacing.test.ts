@@ -14,7 +14,11 @@ describe('pacing', () => {
     });
     await fc.assert(
       fc.asyncProperty(namespaces, limits, async (order, { concurrent, perNamespace }) => {
-        const pacing = new Pacing({ concurrent, concurrentPerNamespace: perNamespace, settleMs: 0 });
+        const pacing = new Pacing({
+          changesConcurrent: concurrent,
+          changesConcurrentPerNamespace: perNamespace,
+          changesSettleSeconds: 0,
+        });
         const inside: string[] = [];
         let done = 0;
         await Promise.all(
@@ -36,7 +40,7 @@ describe('pacing', () => {
   });
 
   it('keeps the place of a changed workload until it has settled, and gives an unchanged one back at once', async () => {
-    const pacing = new Pacing({ concurrent: 1, concurrentPerNamespace: 1, settleMs: 60 });
+    const pacing = new Pacing({ changesConcurrent: 1, changesConcurrentPerNamespace: 1, changesSettleSeconds: 0.06 });
     (await pacing.enter('a', never))(false);
     const started = performance.now();
     (await pacing.enter('a', never))(true);

@@ -1,13 +1,9 @@
-export interface Pace {
-  /** How many workloads may be changing at once, in all and in one namespace. */
-  readonly concurrent: number;
-  readonly concurrentPerNamespace: number;
-  /** How long a workload counts as changing after its change was written: its pods are being replaced. */
-  readonly settleMs: number;
-}
+import type { RuntimeConfig } from '../config.ts';
+
+type Pace = Pick<RuntimeConfig, 'changesConcurrent' | 'changesConcurrentPerNamespace' | 'changesSettleSeconds'>;
 
 /** Gives a place back; `changed` says whether anything was written. */
-export type Leave = (changed: boolean) => void;
+type Leave = (changed: boolean) => void;
 
 /**
  * Hands out the places in which workloads change, first come, first served, so that switching a namespace on does not
@@ -28,8 +24,10 @@ export class Pacing {
     if (this.#hasPlace(namespace)) this.#take(namespace);
     else await this.#turn(namespace, signal);
     return (changed) => {
-      if (!changed || this.#pace.settleMs === 0) this.#leave(namespace);
-      else setTimeout(() => this.#leave(namespace), this.#pace.settleMs).unref();
+      const settleMs = changed ? this.#pace.changesSettleSeconds * 1_000 : 0;
+      // A changed workload keeps its place for a while: its pods are being replaced.
+      if (settleMs === 0) this.#leave(namespace);
+      else setTimeout(() => this.#leave(namespace), settleMs).unref();
     };
   }
 
@@ -47,8 +45,8 @@ export class Pacing {
   }
 
   #hasPlace(namespace: string): boolean {
-    const { concurrent, concurrentPerNamespace } = this.#pace;
-    return this.#total < concurrent && (this.#taken.get(namespace) ?? 0) < concurrentPerNamespace;
+    const { changesConcurrent, changesConcurrentPerNamespace } = this.#pace;
+    return this.#total < changesConcurrent && (this.#taken.get(namespace) ?? 0) < changesConcurrentPerNamespace;
   }
 
   #take(namespace: string): void {

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract, workloads } from '../contract.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource } from '../injection/types.ts';
-import type { ObservedLumigo, ObservedNamespace } from './observed-namespace.ts';
-import type { ObservedWorkload } from './observed.ts';
+import type { ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 
 const [deployment] = workloads;
@@ -42,18 +41,17 @@ const entry = (name: string) => ({
   ...{ apiVersion: 'apps/v1', kind: 'Deployment', name, namespace: 'shop', resourceVersion: '9', uid: name },
 });
 
+const DEADLINE_MS = 120_000;
 function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedWorkload[] = []): ObservedNamespace {
   const policy = policyOf(lumigoes.map(({ resource }) => resource));
   return {
-    ...{ namespace: 'shop', policy, isLumigoGone: false, lumigoes, acting: lumigoes[0]?.resource.metadata.uid },
+    ...{ policy, isLumigoGone: false, lumigoes, acting: lumigoes[0]?.resource.metadata.uid },
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
-    ...{ webhook: undefined, telemetry: undefined, untold: 0 },
+    ...{ webhook: undefined, telemetry: undefined, untold: 0, removalDeadlineMs: DEADLINE_MS },
   };
 }
 
-const DEADLINE_MS = 120_000;
-const plan = (seen: ObservedNamespace, ms = 0) =>
-  planNamespace(seen, { removalDeadlineMs: DEADLINE_MS }, { ms, iso: '2026-11-22T00:00:00Z' });
+const plan = (seen: ObservedNamespace, ms = 0) => planNamespace(seen, { ms, iso: '2026-11-22T00:00:00Z' });
 const actions = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).lumigoes.map((action) => action.do);
 const changes = (seen: ObservedNamespace, ms = 0) => plan(seen, ms).changes.map((change) => change.workload.name);
 

@@ -1,72 +1,117 @@
-import type { LumigoStatus } from '../injection/types.ts';
+import { workloads, type WorkloadKind } from '../contract.ts';
+import type { InstrumentedResource, LumigoResource, LumigoStatus } from '../injection/types.ts';
+import type { Problem } from '../problem.ts';
 import { sameConditions, sameStatus, statusOf, type StatusInput } from './conditions.ts';
-import { listInstrumented } from './instrumented.ts';
-import type { LumigoContext, Planned } from './lumigo-action.ts';
-import type { ObservedLumigo } from './observed-namespace.ts';
-import { problemOf } from './problems.ts';
-import type { Progress } from './plan-workloads.ts';
+import { isInstrumented } from './observed.ts';
+import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
+import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
+
+/** One thing to be done to a Lumigo, and why. */
+export type LumigoAction = { readonly lumigo: LumigoResource; readonly reason: string } & (
+  | { readonly do: 'adopt' | 'add-finalizer' }
+  /** `leftBehind`: what stays instrumented because it refuses. */
+  | { readonly do: 'remove-finalizer'; readonly leftBehind: readonly ObservedWorkload[] }
+  /** `withList`: whether the list of instrumented resources is written as well. */
+  | { readonly do: 'write-status'; readonly status: LumigoStatus; readonly withList: boolean }
+);
+
+/** What the plan of a Lumigo takes into account beside itself. */
+export interface LumigoContext {
+  readonly observed: ObservedNamespace;
+  readonly acting: ObservedLumigo | undefined;
+  readonly workloads: WorkloadsPlan;
+  /** Whether the list in the status has to be written before anything else happens. */
+  readonly isListDue: boolean;
+  readonly now: Now;
+}
+
+export interface PlannedAction {
+  readonly action?: LumigoAction;
+  readonly wakeAt: number;
+}
 
 /** A status that differs by its numbers only is written so often at the most. */
 const STATUS_MS = 1_000;
 
 /** What the status of a Lumigo should say by now, where it says something else. */
-export function planStatus(
-  lumigo: ObservedLumigo,
-  acting: ObservedLumigo | undefined,
-  context: LumigoContext,
-): Planned {
+export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): PlannedAction {
+  const { observed, acting, isListDue, now } = context;
   const { resource, listed = [], statusAt } = lumigo;
   const acts = lumigo === acting;
-  if (acts && !canBeSaid(lumigo, context)) return { wakeAt: Infinity };
+  if (!canBeSaid(lumigo, context)) return { wakeAt: Infinity };
   const withList = acts && isListWorthIt(context);
-  const instrumented = withList ? listInstrumented(context.observed.workloads) : listed;
+  const { metadata } = resource;
+  const problem = problemOf(resource, context);
+  const instrumented = withList ? listInstrumented(observed.workloads) : listed;
   const seen = acts ? seenOf(lumigo, context) : nothingSeen;
-  const status = statusOf({ ...seen, ...factsOf(lumigo, acting, context), instrumented }, resource.status);
+  const status = statusOf({ metadata, problem, instrumented, now: now.iso, ...seen }, resource.status);
   const current = { ...resource.status, instrumentedResources: listed };
   if (sameStatus(current, status)) return { wakeAt: Infinity };
-  const dueAt = isUrgent(current, status, context) ? 0 : statusAt + STATUS_MS;
-  if (dueAt > context.now.ms) return { wakeAt: dueAt };
+  const isUrgent = isListDue || !sameConditions(current, status);
+  const dueAt = isUrgent ? 0 : statusAt + STATUS_MS;
+  if (dueAt > now.ms) return { wakeAt: dueAt };
   const reason = 'it says something else than what is seen';
   return { action: { do: 'write-status', lumigo: resource, status, withList, reason }, wakeAt: Infinity };
 }
 
-const isUrgent = (current: LumigoStatus, status: LumigoStatus, { isListDue }: LumigoContext): boolean =>
-  isListDue || !sameConditions(current, status);
-
 /** The list is the one large part of a status: it is written where nothing is under way and all that was done is told, or where it is due. */
-const isListWorthIt = ({ progress, observed, isListDue }: LumigoContext): boolean =>
-  isListDue || (progress.pending === 0 && observed.untold === 0);
+const isListWorthIt = ({ workloads, observed, isListDue }: LumigoContext): boolean =>
+  isListDue || (workloads.progress.pending === 0 && observed.untold === 0);
 
 /** Without a look at its Secret nothing can be said of a Lumigo that is to act. */
-const canBeSaid = ({ resource }: ObservedLumigo, { observed }: LumigoContext): boolean =>
+const canBeSaid = (lumigo: ObservedLumigo, { observed, acting }: LumigoContext): boolean =>
+  lumigo !== acting ||
   observed.credential !== undefined ||
   observed.policy.state === 'excluded' ||
-  resource.metadata.deletionTimestamp !== undefined;
+  lumigo.resource.metadata.deletionTimestamp !== undefined;
 
 type Seen = Pick<StatusInput, 'progress' | 'secretVersion' | 'webhook' | 'telemetry'>;
 
-const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, progress }: LumigoContext): Seen => ({
-  progress,
+const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen => ({
+  progress: workloads.progress,
   secretVersion: dropsSecretVersion ? undefined : observed.credential?.version,
   webhook: observed.webhook,
   telemetry: observed.telemetry,
 });
 
 /** One that does not act is told nothing of the namespace. */
-const noProgress: Progress = { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0 };
 const nothingSeen: Seen = { progress: noProgress, secretVersion: undefined, webhook: undefined, telemetry: undefined };
 
-function factsOf(
-  { resource }: ObservedLumigo,
-  acting: ObservedLumigo | undefined,
-  { observed, now }: LumigoContext,
-): Pick<StatusInput, 'generation' | 'deleting' | 'problem' | 'now'> {
-  const { generation, deletionTimestamp } = resource.metadata;
-  const isExcluded = observed.policy.state === 'excluded';
+/** What keeps a Lumigo from acting, if anything. */
+function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoContext): Problem | undefined {
+  const { namespace, uid } = metadata;
+  if (observed.policy.state === 'excluded')
+    return {
+      reason: 'NamespaceExcluded',
+      message: `Workloads in the '${namespace}' namespace are never instrumented; create the Lumigo in the namespace of your workloads`,
+    };
+  if (acting === undefined || uid === acting.resource.metadata.uid) return observed.credential?.problem;
   return {
-    generation,
-    deleting: deletionTimestamp !== undefined,
-    problem: problemOf(resource, { acting: acting?.resource, isExcluded, credential: observed.credential?.problem }),
-    now: now.iso,
+    reason: 'DuplicateLumigo',
+    message: `The older Lumigo '${acting.resource.metadata.name}' acts for the '${namespace}' namespace; delete one of the two`,
   };
+}
+
+/** How many instrumented resources a status lists: some 250 KB, far below etcd's 1.5 MB for an object. */
+export const LISTED_RESOURCES = 1_000;
+
+const kindOrder: readonly WorkloadKind[] = workloads;
+
+/** What a Lumigo's status lists of its namespace: sorted by kind and name, the first `LISTED_RESOURCES` of them. */
+export const listInstrumented = (observed: Iterable<ObservedWorkload>): InstrumentedResource[] =>
+  [...observed]
+    .filter((workload) => isInstrumented(workload) && !workload.deleting)
+    .sort(byKindAndName)
+    .slice(0, LISTED_RESOURCES)
+    .map(entryOf);
+
+function byKindAndName(a: ObservedWorkload, b: ObservedWorkload): number {
+  const byKind = kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind);
+  if (byKind !== 0) return byKind;
+  return a.name < b.name ? -1 : 1;
+}
+
+function entryOf({ kind, name, namespace, uid, ...workload }: ObservedWorkload): InstrumentedResource {
+  const { resourceVersion, instrumentedVersion = resourceVersion } = workload;
+  return { apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion: instrumentedVersion, uid };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { ObservedWorkload } from './observed.ts';
-import { contestDelayMs, planWorkload, type WorkloadStep } from './plan-workload.ts';
+import { contestDelayMs, planWorkload } from './plan-workload.ts';
 
 const [deployment] = workloads;
 const job = workloads[5];
@@ -40,7 +40,7 @@ const cases: readonly [
   title: string,
   workload: ObservedWorkload,
   policy: NamespacePolicy,
-  step: WorkloadStep['do'],
+  step: ReturnType<typeof planWorkload>['do'],
   more?: { readonly now?: number; readonly isLumigoGone?: boolean; readonly until?: number },
 ][] = [
   ['is injected where a Lumigo covers it', plain, active, 'change'],

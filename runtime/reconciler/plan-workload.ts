@@ -2,18 +2,13 @@ import { labels } from '../contract.ts';
 import { optedOut } from '../injection/label.ts';
 import { parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isInstrumented, type ObservedWorkload, type Write } from './observed.ts';
+import { isInstrumented, type ObservedNamespace, type ObservedWorkload, type Write } from './observed.ts';
 
-/** What holds around a workload. */
-export interface Situation {
-  /** The namespace's policy; the same object for as long as it says the same. */
-  readonly policy: NamespacePolicy;
-  /** The API server itself was asked, and there is no Lumigo here: a watch may merely be late. */
-  readonly isLumigoGone: boolean;
-}
+/** What of its namespace decides about a workload. */
+type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
 
 /** `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. Each with its reason. */
-export type WorkloadStep =
+type WorkloadStep =
   | { readonly do: 'change' | 'confirm' | 'nothing'; readonly reason: string }
   /** `until`: when to look again, by the monotonic clock; left out: when the change that is under way has ended. */
   | { readonly do: 'wait'; readonly reason: string; readonly until?: number };
@@ -40,7 +35,7 @@ export function planWorkload(workload: ObservedWorkload, situation: Situation, n
   const { failure } = workload;
   if (failure?.policy === policy && failure.retryAt > now)
     return { do: 'wait', reason: `tried again after: ${failure.problem}`, until: failure.retryAt };
-  const calmAt = contestedUntil(workload, policy);
+  const calmAt = isContested(workload, policy) ? calmAfter(workload.write) : 0;
   if (calmAt > now)
     return { do: 'wait', reason: 'another writer undid the last change; it is given time', until: calmAt };
   return cause;
@@ -69,13 +64,14 @@ function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy)
 function causeToRenew({ kind }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
   if (policy.state === 'inactive') return { do: 'nothing', reason: 'its Lumigo is not active; the injection stays' };
   if (policy.state === 'active' && !kind.mutable) return { do: 'nothing', reason: 'it cannot change' };
-  const reasons = {
-    active: 'its injection is checked',
-    disabled: 'injection is switched off',
-    deleting: 'its Lumigo goes',
-  };
-  return { do: 'change', reason: policy.state in reasons ? reasons[policy.state as keyof typeof reasons] : '' };
+  return { do: 'change', reason: renewals[policy.state] ?? '' };
 }
+
+const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
+  active: 'its injection is checked',
+  disabled: 'injection is switched off',
+  deleting: 'its Lumigo goes',
+};
 
 /** Where there is no Lumigo: who asks for itself by its label, and what a Lumigo that is gone has left behind. */
 function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: boolean): WorkloadStep {
@@ -96,17 +92,10 @@ const optsOut = ({ label }: ObservedWorkload): boolean =>
   optedOut({ labels: label === undefined ? {} : { [labels.autoTrace]: label } });
 
 /** Whether somebody undid the last change so soon that it was because of it. */
-export const isContested = (workload: ObservedWorkload, policy: NamespacePolicy): boolean =>
-  workload.write?.policy === policy && wasUndone(workload.write);
+export const isContested = ({ write }: ObservedWorkload, policy: NamespacePolicy): boolean =>
+  write?.policy === policy && write.touchedAt !== undefined && write.touchedAt - write.at < CONTESTED_MS;
 
-/** A write of which only the undoing was seen may be told from one that lived. */
-export const wasUndone = ({ at, touchedAt }: Write): boolean =>
-  touchedAt !== undefined && touchedAt - at < CONTESTED_MS;
-
-function contestedUntil({ write }: ObservedWorkload, policy: NamespacePolicy): number {
-  if (write?.touchedAt === undefined || write.policy !== policy || !wasUndone(write)) return 0;
-  return write.touchedAt + contestDelayMs(write.repeats);
-}
+const calmAfter = ({ touchedAt = 0, repeats = 0 }: Partial<Write> = {}): number => touchedAt + contestDelayMs(repeats);
 
 /** How long to wait after a change that was undone, the `repeats`-th time in a row (0: the first). */
 export const contestDelayMs = (repeats: number): number =>

@@ -1,6 +1,6 @@
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isInstrumented, type ObservedWorkload } from './observed.ts';
-import { isContested, planWorkload, type Situation } from './plan-workload.ts';
+import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
+import { isContested, planWorkload } from './plan-workload.ts';
 
 /** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
 export interface WorkloadChange {
@@ -22,25 +22,32 @@ export interface Progress {
   readonly elsewhere: number;
 }
 
+export const noProgress: Progress = { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0 };
+
 export interface WorkloadsPlan {
   readonly changes: readonly WorkloadChange[];
   /** All for which something is left to do, now or later. */
   readonly waiting: readonly ObservedWorkload[];
+  /** Whether the API server has to be asked if there is really no Lumigo. */
   readonly confirmGone: boolean;
   readonly progress: Progress;
+  /** When to plan again should nothing be seen before, by the monotonic clock; Infinity: never. */
   readonly wakeAt: number;
 }
 
 /** The steps of all workloads of a namespace, and what they amount to. */
-export function planWorkloads(workloads: Iterable<ObservedWorkload>, situation: Situation, now: number): WorkloadsPlan {
-  const { policy } = situation;
+export function planWorkloads(observed: ObservedNamespace, now: number): WorkloadsPlan {
+  const { policy } = observed;
   const changes: WorkloadChange[] = [];
   const waiting: ObservedWorkload[] = [];
-  const progress = { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0 };
+  const progress = { ...noProgress };
   let [confirmGone, wakeAt] = [false, Infinity];
-  for (const workload of workloads) {
-    countIn(progress, workload);
-    const step = planWorkload(workload, situation, now);
+  for (const workload of observed.workloads) {
+    if (isInstrumented(workload) && !workload.deleting) {
+      progress.instrumented += 1;
+      if (workload.elsewhere !== undefined) progress.elsewhere += 1;
+    }
+    const step = planWorkload(workload, observed, now);
     if (step.do === 'nothing') continue;
     waiting.push(workload);
     progress[kindOfWait(workload, policy)] += 1;
@@ -51,29 +58,7 @@ export function planWorkloads(workloads: Iterable<ObservedWorkload>, situation: 
   return { changes, waiting, confirmGone, progress, wakeAt };
 }
 
-function countIn(progress: { instrumented: number; elsewhere: number }, workload: ObservedWorkload): void {
-  if (!isInstrumented(workload) || workload.deleting) return;
-  progress.instrumented += 1;
-  if (workload.elsewhere !== undefined) progress.elsewhere += 1;
-}
-
 function kindOfWait(workload: ObservedWorkload, policy: NamespacePolicy): 'pending' | 'failed' | 'contested' {
   if (workload.failure?.policy === policy) return 'failed';
   return isContested(workload, policy) ? 'contested' : 'pending';
-}
-
-/** When a workload that refuses will have refused for too long, by the monotonic clock; Infinity for one that does not. */
-export function refusingAt({ failure }: ObservedWorkload, policy: NamespacePolicy, deadlineMs: number): number {
-  return failure?.policy === policy ? (failure.refusedSince ?? Infinity) + deadlineMs : Infinity;
-}
-
-/** Whether a workload has refused for so long, or is put back by another writer so often, that nobody waits for it any longer. */
-export function isRefusing(
-  workload: ObservedWorkload,
-  policy: NamespacePolicy,
-  deadlineMs: number,
-  now: number,
-): boolean {
-  if (refusingAt(workload, policy, deadlineMs) <= now) return true;
-  return workload.failure?.policy !== policy && isContested(workload, policy) && (workload.write?.repeats ?? 0) > 0;
 }

@@ -1,14 +1,3 @@
-export interface PlannerOptions {
-  /** Plans a namespace and begins what is planned; returns when to plan again should nothing happen before, by the monotonic clock. */
-  readonly plan: (namespace: string) => number;
-  readonly signal: AbortSignal;
-}
-
-interface Appointment {
-  readonly at: number;
-  readonly timer: NodeJS.Timeout;
-}
-
 /** Planning takes at most this share of the time: a plan that took 5 ms is not made again for 100 ms. */
 const SHARE = 1 / 20;
 /** What happens together is planned together. */
@@ -18,14 +7,17 @@ const LONGEST_MS = 24 * 3_600_000;
 
 /** Has each namespace planned soon after something was seen of it, and not more often than it is worth. */
 export class Planner {
-  readonly #options: PlannerOptions;
-  readonly #appointments = new Map<string, Appointment>();
+  readonly #plan: (namespace: string) => number;
+  readonly #signal: AbortSignal;
+  readonly #appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   /** By namespace, until when it rests after its last plan. */
   readonly #restUntil = new Map<string, number>();
 
-  constructor(options: PlannerOptions) {
-    this.#options = options;
-    options.signal.addEventListener('abort', () => {
+  /** `plan`: plans and begins what is planned; returns when to plan again should nothing happen before, by the monotonic clock. */
+  constructor(plan: (namespace: string) => number, signal: AbortSignal) {
+    this.#plan = plan;
+    this.#signal = signal;
+    signal.addEventListener('abort', () => {
       for (const { timer } of this.#appointments.values()) clearTimeout(timer);
       this.#appointments.clear();
     });
@@ -37,19 +29,19 @@ export class Planner {
   }
 
   #appoint(namespace: string, at: number): void {
-    if (this.#options.signal.aborted || at === Infinity) return;
+    if (this.#signal.aborted || at === Infinity) return;
     const before = this.#appointments.get(namespace);
     if (before !== undefined && before.at <= at) return;
     if (before !== undefined) clearTimeout(before.timer);
     const inMs = Math.min(Math.max(0, at - performance.now()), LONGEST_MS);
-    const timer = setTimeout(() => this.#plan(namespace), inMs);
+    const timer = setTimeout(() => this.#keep(namespace), inMs);
     this.#appointments.set(namespace, { at, timer });
   }
 
-  #plan(namespace: string): void {
+  #keep(namespace: string): void {
     this.#appointments.delete(namespace);
     const started = performance.now();
-    const wakeAt = this.#options.plan(namespace);
+    const wakeAt = this.#plan(namespace);
     const ended = performance.now();
     const restUntil = ended + Math.max(SHORTEST_MS, (ended - started) / SHARE);
     this.#restUntil.set(namespace, restUntil);

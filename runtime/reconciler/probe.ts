@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { probeEchoPrefix } from '../contract.ts';
+import { fieldManager, probeEchoPrefix, probeLabel } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
+import type { Client } from '../kubernetes/client.ts';
 import type { Problem } from '../problem.ts';
+import { lumigoRef } from './api.ts';
 
-export interface ProbeOptions {
+interface ProbeOptions {
+  readonly client: Client;
   /** A Lumigo to probe with; without one there is nothing that the webhook would have to do. */
   readonly candidate: () => LumigoResource | undefined;
-  /** Sends a server-side dry run that labels the Lumigo with the probe; resolves with the warnings of the answer. */
-  readonly dryRun: (lumigo: LumigoResource, probe: string) => Promise<readonly string[]>;
   /** Told of each result. */
   readonly onResult: (result: Problem | 'reachable') => void;
   /** How long the API server waits for the webhook. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
-  readonly intervalMs?: number;
 }
 
 const INTERVAL_MS = 60_000;
@@ -29,35 +29,28 @@ const TIMED_OUT = 0.9;
  * reached is silent otherwise: nothing fails, and nothing is injected.
  */
 export async function probeWebhook(options: ProbeOptions): Promise<void> {
-  const { signal, intervalMs = INTERVAL_MS } = options;
-  const recheckMs = Math.min(RECHECK_MS, intervalMs);
+  const { signal } = options;
   let failures = 0;
-  await sleep(recheckMs / 2, undefined, { signal }).catch(() => undefined);
+  await sleep(RECHECK_MS / 2, undefined, { signal }).catch(() => undefined);
   while (!signal.aborted) {
     const lumigo = options.candidate();
     const result = lumigo === undefined ? undefined : await probeOnce(options, lumigo);
     failures = result === undefined || result === 'reachable' ? 0 : failures + 1;
-    if (isBelieved(result, failures)) options.onResult(result);
+    // One failure may be anything; the second in a row is told.
+    if (result !== undefined && failures !== 1) options.onResult(result);
     // A first failure is checked soon; and something to probe with costs nothing to look for.
     const soon = failures === 1 || result === undefined;
-    await sleep(soon ? recheckMs : intervalMs, undefined, { signal }).catch(() => undefined);
+    await sleep(soon ? RECHECK_MS : INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
 type Result = Problem | 'reachable' | undefined;
 
-/** One failure may be anything; the second in a row is told. */
-const isBelieved = (result: Result, failures: number): result is Exclude<Result, undefined> =>
-  result === 'reachable' || (result !== undefined && failures >= 2);
-
-async function probeOnce(
-  { dryRun, timeoutSeconds }: ProbeOptions,
-  lumigo: LumigoResource,
-): Promise<Problem | 'reachable' | undefined> {
+async function probeOnce({ client, timeoutSeconds }: ProbeOptions, lumigo: LumigoResource): Promise<Result> {
   const probe = randomBytes(8).toString('hex');
   const started = performance.now();
   try {
-    const warnings = await dryRun(lumigo, probe);
+    const warnings = await dryRun(client, lumigo, probe);
     if (warnings.some((text) => text.includes(probeEchoPrefix + probe))) return 'reachable';
     return unreachable(performance.now() - started, timeoutSeconds);
   } catch (error) {
@@ -66,6 +59,13 @@ async function probeOnce(
       ? { reason: 'ProbeRefused', message: describeError(error) }
       : undefined;
   }
+}
+
+/** Has the API server label a Lumigo with the probe, as a dry run, and gives back the warnings that its answer carries. */
+async function dryRun(client: Client, lumigo: LumigoResource, probe: string): Promise<readonly string[]> {
+  const body = { metadata: { labels: { [probeLabel]: probe } } };
+  const options = { fieldManager, dryRun: true, metadataOnly: true };
+  return (await client.patch(lumigoRef(lumigo), { kind: 'merge', body }, options)).warnings;
 }
 
 const consequence = 'Workloads created meanwhile are instrumented by the reconciler, with a restart of their pods.';

@@ -1,47 +1,24 @@
-import type { Logger } from 'pino';
 import { isDeepStrictEqual } from 'node:util';
-import { eventReasons, type WorkloadKind } from '../contract.ts';
-import type { InjectorSettings, LumigoResource, Metadata } from '../injection/types.ts';
-import type { LumigoStore } from '../lumigo-store.ts';
-import type { Metrics } from '../metrics.ts';
+import { eventReasons, lumigo as contract, type WorkloadKind } from '../contract.ts';
+import type { LumigoResource, Metadata } from '../injection/types.ts';
+import type { ListWatchHandler } from '../kubernetes/list-watch.ts';
 import type { Problem } from '../problem.ts';
-import type { ReconcilerApi } from './api.ts';
-import type { EventQueue } from './event-queue.ts';
+import { WorkloadChanger } from './change-workload.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
-import { Pacing, type Pace } from './pacing.ts';
-import type { ObservedCredential } from './observed-namespace.ts';
+import type { ObservedCredential } from './observed.ts';
+import { Pacing } from './pacing.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
-import { WorkloadChanger } from './workload-changer.ts';
+import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
-export interface ReconcilerOptions {
-  readonly api: ReconcilerApi;
-  readonly lumigoes: LumigoStore;
+interface ReconcilerOptions extends Omit<Term, 'store' | 'look'> {
   /** What is known of the token of the Lumigo that acts in a namespace; undefined until its Secret was read. */
   readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
-  readonly injector: InjectorSettings;
-  readonly renew: boolean;
-  readonly pace: Pace;
-  readonly removalDeadlineMs: number;
-  readonly events: EventQueue;
   /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
   readonly onInstrumented: () => void;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  /** The term's: once it is aborted nothing is begun any more. */
-  readonly signal: AbortSignal;
-  /** What is stamped before this time (ISO 8601) was told by an earlier leader. */
-  readonly since: string;
-}
-
-/** What a watch of workloads tells; a list also shows what is older than what is known. */
-export interface WorkloadHandler {
-  readonly upsert: (object: { metadata: Metadata }, isListed: boolean) => void;
-  readonly delete: (identity: { namespace: string; name: string; uid: string }) => void;
-  readonly known: () => Iterable<{ namespace: string; name: string; uid: string }>;
 }
 
 /** A failure of all is told to some, as an event; the condition tells everybody. */
@@ -55,7 +32,7 @@ const GONE_MS = 5_000;
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
-  readonly #store: WorkloadStore;
+  readonly #store = new WorkloadStore(() => performance.now());
   readonly #recorder: EventRecorder;
   readonly #planner: Planner;
   readonly #executor: Executor;
@@ -68,50 +45,29 @@ export class Reconciler {
   #begun = false;
 
   constructor(options: ReconcilerOptions) {
-    const { api, lumigoes, signal, logger, events, metrics } = options;
-    const onChange = (namespace: string): void => this.look(namespace);
+    const { api, config, signal, logger, metrics } = options;
     this.#options = options;
-    const store = (this.#store = new WorkloadStore(() => performance.now()));
-    this.#recorder = new EventRecorder({
-      since: options.since,
-      onTold: (workload, told) => void store.note(workload, { told }),
-      post: (workload, event) => {
-        const { namespace, uid } = workload;
-        events.add({
-          namespace,
-          uid,
-          reason: event.reason,
-          key: event.key,
-          post: (api) => api.postEvent(workload, event),
-        });
-      },
-    });
-    const changer = new WorkloadChanger({ ...options, store, recorder: this.#recorder, onChange });
-    this.#writer = new LumigoWriter({
-      api,
-      lumigoes,
-      logger,
-      signal,
-      onChange,
-      onListed: (...found) => this.#adopt(...found),
-    });
+    const term: Term = { ...options, store: this.#store, look: (namespace) => this.look(namespace) };
+    this.#recorder = new EventRecorder(term);
+    this.#writer = new LumigoWriter(term, (...listed) => this.#adopt(...listed));
+    const changer = new WorkloadChanger(term, this.#recorder);
     this.#executor = new Executor({
-      pacing: new Pacing(options.pace),
+      pacing: new Pacing(config),
       pages: api.pages,
       change: (change, fresh) => changer.change(change, fresh),
       logger,
       signal,
     });
-    this.#planner = new Planner({ plan: (namespace) => this.#plan(namespace), signal });
+    this.#planner = new Planner((namespace) => this.#plan(namespace), signal);
     signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
   }
 
   /** What a watch of this kind tells. */
-  handler(kind: WorkloadKind): WorkloadHandler {
+  handler(kind: WorkloadKind): ListWatchHandler {
     return {
       upsert: ({ metadata }, isListed) => this.#see(kind, metadata, isListed),
-      delete: ({ namespace, name, uid }) => {
-        if (this.#store.delete(kind, namespace, name, uid) !== undefined) this.look(namespace);
+      delete: ({ namespace = '', name, uid }) => {
+        if (this.#store.delete(kind, namespace, name, uid)) this.look(namespace);
       },
       known: () => this.#store.known(kind),
     };
@@ -120,11 +76,15 @@ export class Reconciler {
   /** All workloads and all Lumigo resources are known: a half-filled store would look like missing ones. */
   begin(): void {
     this.#begun = true;
-    this.#options.logger.info({ workloads: this.#store.size }, 'reconciler ready');
+    let workloads = 0;
     for (const namespace of this.#store.namespaces()) {
       const policy = this.#options.lumigoes.policy(namespace);
-      for (const workload of this.#store.in(namespace)) this.#recorder.stamped(workload, policy);
+      for (const workload of this.#store.in(namespace)) {
+        this.#recorder.stamped(workload, policy);
+        workloads += 1;
+      }
     }
+    this.#options.logger.info({ workloads }, 'reconciler ready');
     for (const namespace of new Set([...this.#store.namespaces(), ...this.#options.lumigoes.namespaces()]))
       this.look(namespace);
     this.#options.onInstrumented();
@@ -137,7 +97,8 @@ export class Reconciler {
 
   /** The API server reaches the webhook, or does not: then why. */
   onWebhook(webhook: Problem | 'reachable'): void {
-    const { logger } = this.#options;
+    const { logger, metrics } = this.#options;
+    metrics.webhookReachable.set(webhook === 'reachable' ? 1 : 0);
     if (isDeepStrictEqual(webhook, this.#webhook)) return;
     if (webhook !== 'reachable')
       logger.warn({ reason: webhook.reason, problem: webhook.message }, 'webhook not reachable');
@@ -151,11 +112,16 @@ export class Reconciler {
     this.#telemetry = telemetry;
     this.#lookAtLumigoes();
     if (telemetry === 'working') return;
-    const { events } = this.#options;
-    const event = { reason: eventReasons.telemetryFailed, message: telemetry.message, key: new Date().toISOString() };
-    for (const lumigo of affected.slice(0, TOLD)) {
-      const { namespace, uid } = lumigo.metadata;
-      events.add({ ...event, namespace, uid, post: (api) => api.postLumigoEvent(lumigo, event) });
+    const key = new Date().toISOString();
+    for (const { metadata } of affected.slice(0, TOLD)) {
+      const { namespace, name, uid, resourceVersion = '' } = metadata;
+      this.#options.events.add({
+        regarding: { apiVersion: contract.apiVersion, kind: contract.kind, namespace, name, uid, resourceVersion },
+        reason: eventReasons.telemetryFailed,
+        type: 'Warning',
+        message: telemetry.message,
+        key,
+      });
     }
   }
 
@@ -179,23 +145,23 @@ export class Reconciler {
 
   /** One plan of a namespace, and everything that it asks for begun; returns when to plan again if nothing is seen before. */
   #plan(namespace: string): number {
-    const { lumigoes, removalDeadlineMs, metrics, credential } = this.#options;
+    const { config, lumigoes, metrics, credential, events } = this.#options;
+    const now = performance.now();
     const acting = lumigoes.acting(namespace);
     const plan = planNamespace(
       {
-        namespace,
         policy: lumigoes.policy(namespace),
-        isLumigoGone: (this.#goneAt.get(namespace) ?? -Infinity) + GONE_MS > performance.now(),
+        isLumigoGone: (this.#goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
         lumigoes: lumigoes.in(namespace).map((lumigo) => this.#writer.observe(lumigo)),
         acting: acting?.metadata.uid,
         credential: credential(namespace, acting),
-        workloads: { [Symbol.iterator]: () => this.#store.in(namespace)[Symbol.iterator]() },
+        workloads: [...this.#store.in(namespace)],
         webhook: this.#webhook,
         telemetry: this.#telemetry,
-        untold: this.#options.events.pending(namespace),
+        untold: events.pending(namespace),
+        removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
       },
-      { removalDeadlineMs },
-      { ms: performance.now(), iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
+      { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
     );
     this.#executor.plan(namespace, plan.changes);
     for (const action of plan.lumigoes) this.#writer.act(action);

@@ -5,7 +5,7 @@ import { isOlder } from '../kubernetes/objects.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
 /** What became of something seen: the workload as it is known now, as it was, and whether anything that matters differs. */
-export interface Seen {
+interface Seen {
   readonly workload: ObservedWorkload;
   readonly before: ObservedWorkload | undefined;
   readonly changed: boolean;
@@ -23,7 +23,6 @@ type ByName = Map<string, ObservedWorkload>;
 export class WorkloadStore {
   readonly #namespaces = new Map<string, Map<WorkloadKind, ByName>>();
   readonly #now: () => number;
-  #size = 0;
   #instrumented = 0;
 
   constructor(now: () => number) {
@@ -65,18 +64,18 @@ export class WorkloadStore {
     return known?.uid === workload.uid ? this.#put({ ...known, ...facts }) : undefined;
   }
 
-  /** Forgets a workload, unless another of the same name has taken its place. */
-  delete(kind: WorkloadKind, namespace: string, name: string, uid: string): ObservedWorkload | undefined {
+  /** Forgets a workload, unless another of the same name has taken its place; says whether it was known. */
+  delete(kind: WorkloadKind, namespace: string, name: string, uid: string): boolean {
     const kinds = this.#namespaces.get(namespace);
     const there = kinds?.get(kind);
     const workload = there?.get(name);
-    if (kinds === undefined || there === undefined || workload === undefined) return undefined;
-    if (uid !== '' && workload.uid !== uid) return undefined;
+    if (kinds === undefined || there === undefined || workload === undefined) return false;
+    if (uid !== '' && workload.uid !== uid) return false;
     there.delete(name);
     if (there.size === 0) kinds.delete(kind);
     if (kinds.size === 0) this.#namespaces.delete(namespace);
     this.#count(workload, -1);
-    return workload;
+    return true;
   }
 
   get(kind: WorkloadKind, namespace: string, name: string): ObservedWorkload | undefined {
@@ -85,10 +84,6 @@ export class WorkloadStore {
 
   *in(namespace: string): Iterable<ObservedWorkload> {
     for (const there of this.#namespaces.get(namespace)?.values() ?? []) yield* there.values();
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   get instrumented(): number {
@@ -115,7 +110,6 @@ export class WorkloadStore {
   }
 
   #count(workload: ObservedWorkload, by: 1 | -1): void {
-    this.#size += by;
     if (isInstrumented(workload)) this.#instrumented += by;
   }
 
