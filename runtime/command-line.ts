@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { awaitDefinition } from './await-definition.ts';
-import { injectorOf, fromEnvironment } from './config.ts';
+import { injectorOf, fromEnvironment, updaterEnvironment } from './config.ts';
 import { explain } from './insight/explain.ts';
 import { findConfig } from './insight/installation.ts';
 import { assumedPolicy, preview } from './insight/preview.ts';
@@ -13,7 +13,6 @@ import { findInstalled } from './uninstall/find-installed.ts';
 import { leaseOf, type Installed } from './uninstall/held-objects.ts';
 import { letGo } from './uninstall/let-go.ts';
 import { uninstall } from './uninstall/uninstall.ts';
-import { fromEnvironment as updaterFromEnvironment } from './updater/config.ts';
 import { openHelm } from './updater/helm.ts';
 import { update } from './updater/update.ts';
 import { createLogger } from './logging.ts';
@@ -158,7 +157,7 @@ async function runUninstall(
 }
 
 async function runUpdate(client: Client, flags: Flags, environment: NodeJS.ProcessEnv): Promise<void> {
-  const config = updaterFromEnvironment(environment);
+  const config = updaterEnvironment.fromEnvironment(environment);
   const helm = openHelm({
     namespace: config.operatorNamespace,
     environment,

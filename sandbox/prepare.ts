@@ -1,4 +1,4 @@
-import { bundle } from '../runtime/bundle.ts';
+import { bundle } from '../infra/bundle.ts';
 import { describeError } from '../runtime/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';

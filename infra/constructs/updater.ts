@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
-import { toEnvironment, variableOf } from '../../runtime/updater/config.ts';
+import { updaterEnvironment } from '../../runtime/config.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Settings } from '../settings-schema.ts';
 import { operatorVersion } from '../version.ts';
@@ -104,7 +104,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
 
 function environment({ name, namespace, updater, debug }: Settings) {
   const { repository, versions, timeoutSeconds } = updater;
-  const configuration = toEnvironment({
+  const configuration = updaterEnvironment.toEnvironment({
     version: operatorVersion(),
     operatorName: name,
     operatorNamespace: namespace,
@@ -114,5 +114,5 @@ function environment({ name, namespace, updater, debug }: Settings) {
     timeoutSeconds,
     logLevel: debug.enabled ? 'debug' : 'info',
   });
-  return withPodName(configuration, variableOf('podName'));
+  return withPodName(configuration, updaterEnvironment.variableOf('podName'));
 }

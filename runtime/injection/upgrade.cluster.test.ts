@@ -5,7 +5,7 @@ import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { bundle } from '../bundle.ts';
+import { bundle } from '../../infra/bundle.ts';
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { stampOf, unstamp } from './stamp.ts';

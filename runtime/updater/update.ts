@@ -3,7 +3,7 @@ import { eventReasons, suffixes } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/events.ts';
-import type { UpdaterConfig } from './config.ts';
+import type { UpdaterConfig } from '../config.ts';
 import type { Helm } from './helm.ts';
 import { planUpdate } from './plan-update.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { bundle } from '../../runtime/bundle.ts';
+import { bundle } from '../../infra/bundle.ts';
 import { installOnNode, startNodeWithSink } from '../node/operator.ts';
 import { whyNoNode } from '../node/requirements.ts';
 import { ensureBinaries } from '../programs/build.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { bundle } from '../../runtime/bundle.ts';
+import { bundle } from '../../infra/bundle.ts';
 import { describeError } from '../../runtime/errors.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';

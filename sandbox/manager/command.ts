@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { bundlePath } from '../../runtime/bundle.ts';
+import { bundlePath } from '../../infra/bundle.ts';
 import type { Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 

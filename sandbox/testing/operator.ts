@@ -1,5 +1,5 @@
 import { lumigo as contract, probeEchoPrefix, probeLabel } from '../../runtime/contract.ts';
-import { bundle } from '../../runtime/bundle.ts';
+import { bundle } from '../../infra/bundle.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { install, type Installation } from '../manager/install.ts';
