@@ -8,7 +8,7 @@ import { createClient, type Client } from './kubernetes/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
 import { createTransport } from './kubernetes/transport.ts';
 import { runManager } from './manager/manager.ts';
-import { prepareTelemetryProxy } from './telemetry.ts';
+import { prepare as prepareTelemetryProxy } from './telemetry-proxy/files.ts';
 import { findInstalled } from './uninstall/find-installed.ts';
 import { leaseOf, type Installed } from './uninstall/held-objects.ts';
 import { letGo } from './uninstall/let-go.ts';

@@ -4,8 +4,8 @@ import { Bench } from '../../sandbox/testing/bench.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { tokenOf } from '../../sandbox/testing/telemetry.ts';
-import { secretReader } from '../telemetry.ts';
 import { CredentialCache } from './cache.ts';
+import { secretReader } from './credential.ts';
 
 /** The cache over a real API server; the tests turn its clock. */
 let cluster: ControlPlane;

@@ -1,4 +1,5 @@
 import { describeError } from '../errors.ts';
+import type { Client } from '../kubernetes/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/errors.ts';
 import type { Problem } from '../problem.ts';
 import { isToken, tokenShape } from '../token.ts';
@@ -14,6 +15,14 @@ export interface SecretContent {
 
 /** Reads one Secret, or rejects as the API server answered. */
 export type ReadSecret = (namespace: string, name: string) => Promise<SecretContent>;
+
+export const secretReader =
+  (client: Client): ReadSecret =>
+  async (namespace, name) => {
+    const secret = await client.get({ group: '', version: 'v1', plural: 'secrets', namespace, name });
+    const { data = {} } = secret as { data?: Record<string, string> };
+    return { data, version: secret.metadata.resourceVersion };
+  };
 
 /** Either a token of the right shape, or what is wrong with it; and the resourceVersion of the Secret, if there is one. */
 export type Credential =

@@ -1,13 +1,14 @@
 import { aborted } from '../async/aborted.ts';
 import { certificateSource, type CertificateStore } from '../certificates.ts';
 import { CredentialCache } from '../credentials/cache.ts';
+import { secretReader } from '../credentials/credential.ts';
 import { createClient } from '../kubernetes/client.ts';
 import { within } from '../kubernetes/transport.ts';
 import { LumigoStore } from '../lumigo-store.ts';
 import { probeWebhook } from '../reconciler/probe.ts';
-import { createTelemetryProxy, secretReader } from '../telemetry.ts';
 import { whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
+import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { keepCertificates } from '../tls/keeper.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { farewell } from '../uninstall/farewell.ts';
@@ -36,7 +37,7 @@ export function createParts(options: PartsOptions): Part[] {
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const telemetryStop = listenable();
-  const telemetry = createTelemetryProxy({
+  const telemetry = new TelemetryProxy({
     ...{ config, transport, lumigoes, credentials, metrics, logger },
     signal: telemetryStop.signal,
   });

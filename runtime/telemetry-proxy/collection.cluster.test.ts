@@ -6,7 +6,8 @@ import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { configurationFile, tokensFile } from './files.ts';
+import { configurationFile } from './files.ts';
+import { tokensFile } from './render.ts';
 
 /** A real collector, API server and sink: what of a namespace is sent, under whose token, from when until when. */
 let telemetry: TelemetryBench;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { get } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A process that runs, told apart from a later one with the same number. */
@@ -36,30 +37,21 @@ export function beganAt(pid: number): string | undefined {
   return state === 'Z' ? undefined : fields[18];
 }
 
-const list = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-};
+const list = (folder: string) => orElse([], () => readdirSync(folder));
+const read = (file: string) => orElse('', () => readFileSync(file, 'utf8'));
 
-const read = (file: string): string => {
+/** Processes and their files come and go at any moment. */
+function orElse<T>(gone: NoInfer<T>, action: () => T): T {
   try {
-    return readFileSync(file, 'utf8');
+    return action();
   } catch {
-    return '';
-  }
-};
-
-/** Asks the collector to read its configuration again. False when it is gone. */
-export function askToReload({ pid }: CollectorProcess): boolean {
-  try {
-    return process.kill(pid, 'SIGHUP');
-  } catch {
-    return false;
+    return gone;
   }
 }
+
+/** Asks the collector to read its configuration again. False when it is gone. */
+export const askToReload = ({ pid }: CollectorProcess): boolean =>
+  orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
 
 const LOOK_MS = 100;
 
@@ -68,20 +60,12 @@ const LOOK_MS = 100;
  * stop), and would hold up its pod for as long as that may take. What it has not sent is on disk. Returns whether it had to be ended.
  */
 export async function whenEnded(configurationFile: string, patienceMs: number): Promise<boolean> {
-  const process = findCollector(configurationFile);
-  if (process === undefined) return false;
+  const collector = findCollector(configurationFile);
+  if (collector === undefined) return false;
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(LOOK_MS))
-    if (!runs(process)) return false;
-  end(process);
+    if (!runs(collector)) return false;
+  orElse<boolean>(false, () => process.kill(collector.pid, 'SIGKILL'));
   return true;
-}
-
-function end({ pid }: CollectorProcess): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It ended by itself in this moment.
-  }
 }
 
 const ANSWER_MS = 2_000;
@@ -89,21 +73,12 @@ const ANSWER_MS = 2_000;
 /** Since when the collector's components are up (its `upSince`), which each reload begins anew; undefined while they are not. */
 export function upSince(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const sent = request({ host, port, path: '/', timeout: ANSWER_MS }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => resolve(response.statusCode === 200 ? sinceOf(Buffer.concat(chunks)) : undefined));
+    const nothing = () => resolve(undefined);
+    const sent = get({ host, port, path: '/', timeout: ANSWER_MS }, (response) => {
+      const answer = json(response) as Promise<{ upSince?: string }>;
+      answer.then(({ upSince: since }) => resolve(response.statusCode === 200 ? since : undefined)).catch(nothing);
     });
     sent.on('timeout', () => sent.destroy());
-    sent.on('error', () => resolve(undefined));
-    sent.end();
+    sent.on('error', nothing);
   });
-}
-
-function sinceOf(body: Buffer): string | undefined {
-  try {
-    return (JSON.parse(body.toString('utf8')) as { upSince?: string }).upSince;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { telemetryProxyFiles } from '../contract.ts';
-import { render, serialize } from './render.ts';
+import { render, serialize, tokensFile } from './render.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
 export const configurationFile = (folder: string): string => join(folder, telemetryProxyFiles.configuration);
-export const tokensFile = (folder: string): string => join(folder, telemetryProxyFiles.tokens);
 
-export function writeConfiguration(folder: string, settings: ProxySettings, collection?: Collection): void {
-  write(configurationFile(folder), serialize(render(settings, collection)));
+export function writeConfiguration(settings: ProxySettings, collection?: Collection): void {
+  write(configurationFile(settings.telemetryProxyDirectory), serialize(render(settings, collection)));
 }
 
 /** One a line. An empty file would let in an empty token, so one that nobody can know stands for none. */
@@ -21,11 +20,12 @@ export function writeTokens(folder: string, tokens: readonly string[]): void {
  * What a collector that starts finds: it forwards, for nobody yet, and collects nothing. An init container writes it, so
  * the collector need not wait for the manager.
  */
-export function prepare(folder: string, settings: ProxySettings): void {
+export function prepare(settings: ProxySettings): void {
+  const { telemetryProxyDirectory: folder } = settings;
   mkdirSync(folder, { recursive: true });
   // After a restart of the manager those who were let in stay so until their tokens are read again.
   if (!existsSync(tokensFile(folder))) writeTokens(folder, []);
-  writeConfiguration(folder, settings);
+  writeConfiguration(settings);
 }
 
 /** Whole or not at all, and for nobody else to read: it holds tokens. */

@@ -1,13 +1,17 @@
 import type { Logger } from 'pino';
-import { workloads, type WorkloadKind } from '../contract.ts';
+import { Debounce } from '../async/debounce.ts';
+import type { RuntimeConfig } from '../config.ts';
+import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { sourceOf, type TokenSource } from '../credentials/source.ts';
 import { describeError } from '../errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
+import { createClient, type Client } from '../kubernetes/client.ts';
+import { listWatch } from '../kubernetes/list-watch.ts';
+import type { Transport } from '../kubernetes/transport.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Problem } from '../problem.ts';
-import { Debounce } from '../async/debounce.ts';
 import { telemetryOf } from './decide-collected.ts';
 import { prepare, writeTokens } from './files.ts';
 import { OptIns } from './opt-ins.ts';
@@ -17,15 +21,10 @@ import { TokenBook } from './token-book.ts';
 import type { ProxySettings } from './types.ts';
 
 export interface TelemetryProxyOptions {
-  /** Where the collector finds its files. */
-  readonly folder: string;
-  readonly settings: ProxySettings;
+  readonly config: RuntimeConfig;
+  readonly transport: Transport;
   readonly lumigoes: LumigoStore;
   readonly credentials: CredentialCache;
-  readonly readClusterUid: () => Promise<string>;
-  readonly versions: () => Promise<Readonly<Record<string, string>>>;
-  /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
-  readonly watchLabelled: (kind: WorkloadKind, handler: ReturnType<OptIns['handler']>) => Promise<void>;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -37,6 +36,9 @@ const pause = { quietMs: 300, atMostMs: 1_500 };
 const LOOK_MS = 1_000;
 /** A connection that breaks again and again is no reason to reload again and again. */
 const RENEWAL_MS = 60_000;
+
+/** By its uid a cluster is known. */
+const clusterNamespace = { group: '', version: 'v1', plural: 'namespaces', name: 'kube-system' };
 
 /** What the reconciler of the replica that leads is told by the proxy, and tells it. */
 export interface Leading {
@@ -51,9 +53,10 @@ export interface Leading {
 export class TelemetryProxy {
   readonly #options: TelemetryProxyOptions;
   readonly #book = new TokenBook();
-  readonly #optIns: OptIns;
+  readonly #optIns = new OptIns(() => this.changed());
+  readonly #debounce = new Debounce(pause);
+  readonly #client: Client;
   readonly #reloader: Reloader;
-  readonly #debounce: Debounce;
   #settings: ProxySettings;
   #leading: Leading | undefined;
   #renewals = 0;
@@ -62,18 +65,13 @@ export class TelemetryProxy {
   #complete = false;
 
   constructor(options: TelemetryProxyOptions) {
-    const { signal, logger, versions, folder } = options;
+    const { config, transport, logger, signal } = options;
     this.#options = options;
-    this.#settings = options.settings;
-    this.#optIns = new OptIns(() => this.changed());
-    this.#debounce = new Debounce(pause);
+    this.#settings = config;
+    this.#client = createClient(transport);
     this.#reloader = new Reloader({
-      folder,
-      settings: () => this.#settings,
-      versions,
+      ...{ client: this.#client, logger, signal },
       onReload: (outcome) => this.#onReload(outcome),
-      logger,
-      signal,
     });
   }
 
@@ -103,31 +101,44 @@ export class TelemetryProxy {
 
   /** Works until the signal is aborted. `lumigoesKnown`: all there are, if there are any. */
   async run(lumigoesKnown: Promise<void>): Promise<void> {
-    const { folder, signal, readClusterUid, logger, watchLabelled } = this.#options;
-    prepare(folder, this.#settings);
-    const watched = workloads.map((kind) => watchLabelled(kind, this.#optIns.handler(kind)));
+    const { signal, logger } = this.#options;
+    prepare(this.#settings);
+    const watched = workloads.map((kind) => this.#watchLabelled(kind));
     await Promise.all([lumigoesKnown, ...watched]);
-    if (signal.aborted) return;
     while (!signal.aborted) {
-      await this.#look(readClusterUid).catch((error: unknown) => {
+      await this.#look().catch((error: unknown) => {
         logger.warn({ problem: describeError(error) }, 'telemetry proxy not looked after');
       });
       await this.#debounce.wait(LOOK_MS, signal);
     }
   }
 
-  async #look(readClusterUid: () => Promise<string>): Promise<void> {
+  /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
+  #watchLabelled(resource: WorkloadKind): Promise<void> {
+    const { transport, metrics, logger, signal } = this.#options;
+    return listWatch({
+      ...{ transport, resource, logger, signal },
+      metadataOnly: true,
+      labelSelector: labels.autoTrace,
+      onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),
+      handler: this.#optIns.handler(resource),
+    }).synced;
+  }
+
+  async #look(): Promise<void> {
     const { credentials } = this.#options;
-    const sources = [...this.#sources()];
+    const sources = this.#sources();
     credentials.want('telemetry-proxy', sources);
     // Whoever is known already must not be shut out by a list that is only half read.
     this.#complete ||= sources.every((source) => credentials.get(source) !== undefined);
     if (!this.#complete) return;
     this.#writeTokens(sources);
-    if (this.#settings.clusterUid === undefined)
-      this.#settings = { ...this.#settings, clusterUid: await readClusterUid() };
+    if (this.#settings.clusterUid === undefined) {
+      const { metadata } = await this.#client.get(clusterNamespace, { metadataOnly: true });
+      this.#settings = { ...this.#settings, clusterUid: metadata.uid ?? '' };
+    }
     const duty = this.#duty();
-    const works = await this.#reloader.look(duty);
+    const works = await this.#reloader.look(this.#settings, duty);
     this.#options.metrics.telemetryCollected.set(works ? (duty?.namespaces.length ?? 0) : 0);
   }
 
@@ -137,30 +148,32 @@ export class TelemetryProxy {
     const tokens = this.#book.letIn(new Map(standing), performance.now());
     const text = JSON.stringify(tokens);
     if (text === this.#letIn) return;
-    writeTokens(this.#options.folder, tokens);
+    writeTokens(this.#settings.telemetryProxyDirectory, tokens);
     this.#letIn = text;
     this.#options.metrics.telemetryTokens.set(tokens.length);
   }
 
-  *#sources(): Iterable<TokenSource> {
+  /** Where the tokens stand that are to be let in. */
+  #sources(): readonly TokenSource[] {
     const { lumigoes } = this.#options;
-    for (const namespace of lumigoes.namespaces()) {
-      const acting = lumigoes.acting(namespace);
-      if (acting !== undefined && telemetryOf(acting).letIn) yield sourceOf(acting);
-    }
-    yield* this.#optIns.sources((namespace) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace));
+    const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
+    const acting = this.#acting().filter((lumigo) => telemetryOf(lumigo).letIn);
+    return [...acting.map(sourceOf), ...this.#optIns.sources(counts)];
   }
 
   #duty(): Duty | undefined {
-    const { lumigoes, credentials } = this.#options;
+    const { credentials } = this.#options;
     if (this.#leading === undefined) return undefined;
-    const namespaces = lumigoes.namespaces().flatMap((name) => {
-      const acting = lumigoes.acting(name);
-      if (acting === undefined || !telemetryOf(acting).collect) return [];
-      const token = credentials.get(sourceOf(acting))?.token;
-      return token === undefined ? [] : [{ name, token }];
+    const namespaces = this.#acting().flatMap((lumigo) => {
+      const token = telemetryOf(lumigo).collect ? credentials.get(sourceOf(lumigo))?.token : undefined;
+      return token === undefined ? [] : [{ name: lumigo.metadata.namespace, token }];
     });
     return { namespaces: namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), renewals: this.#renewals };
+  }
+
+  #acting(): readonly LumigoResource[] {
+    const { lumigoes } = this.#options;
+    return lumigoes.namespaces().flatMap((namespace) => lumigoes.acting(namespace) ?? []);
   }
 
   #onReload({ problem, duty }: { readonly problem?: string; readonly duty: Duty | undefined }): void {

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { collectedKinds } from '../contract.ts';
 import { describeError } from '../errors.ts';
+import type { Client } from '../kubernetes/client.ts';
 import { askToReload, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
 import { initialMs, planReload, textOf, type Duty, type Failure } from './plan-reload.ts';
 import type { ProxySettings } from './types.ts';
 
 export interface ReloaderOptions {
-  readonly folder: string;
-  readonly settings: () => ProxySettings;
-  /** The present resourceVersion of every kind that is collected, by plural. Rejects while the API server does not answer. */
-  readonly versions: () => Promise<Readonly<Record<string, string>>>;
+  readonly client: Client;
   /** A reload took, or did not: then why. */
   readonly onReload: (outcome: { readonly problem?: string; readonly duty: Duty | undefined }) => void;
   readonly logger: Logger;
@@ -38,20 +37,20 @@ export class Reloader {
   }
 
   /** One look: reloads if there is a reason to. Returns whether the collector does what it should. */
-  async look(wanted: Duty | undefined): Promise<boolean> {
-    const process = this.#find();
+  async look(settings: ProxySettings, wanted: Duty | undefined): Promise<boolean> {
+    const process = this.#find(configurationFile(settings.telemetryProxyDirectory));
     if (process === undefined) return false;
     if (this.#known === undefined || !isSame(this.#known.process, process)) this.#meet(process);
     const running = this.#known?.running;
     const plan = planReload({ wanted, running, lastGood: this.#lastGood, failure: this.#failure, now: Date.now() });
-    if (plan !== undefined) await this.#reload(process, plan.duty);
+    if (plan !== undefined) await this.#reload(process, settings, plan.duty);
     return this.#known?.running === textOf(wanted);
   }
 
   /** The one that is known is looked for by its number: the whole process list is read only when it is gone. */
-  #find(): CollectorProcess | undefined {
+  #find(file: string): CollectorProcess | undefined {
     const known = this.#known?.process;
-    return known !== undefined && runs(known) ? known : findCollector(configurationFile(this.#options.folder));
+    return known !== undefined && runs(known) ? known : findCollector(file);
   }
 
   /** The first process met may have been started by anyone; a later one has found the file that says to forward. */
@@ -60,53 +59,47 @@ export class Reloader {
     this.#initial.clear();
   }
 
-  async #reload(process: CollectorProcess, duty: Duty | undefined): Promise<void> {
-    const { folder, settings, logger, onReload } = this.#options;
-    const { listenAddress, ports } = settings();
-    const host = listenAddress === '' ? '127.0.0.1' : listenAddress;
-    const before = await upSince(host, ports.health);
+  async #reload(process: CollectorProcess, settings: ProxySettings, duty: Duty | undefined): Promise<void> {
+    const { logger, onReload, signal } = this.#options;
+    const host = settings.listenAddress === '' ? '127.0.0.1' : settings.listenAddress;
+    const look = () => upSince(host, settings.telemetryHealthPort);
+    const before = await look();
     // It is only starting; a signal now would end it.
     if (before === undefined) return;
     const started = Date.now();
+    const namespaces = duty?.namespaces.length ?? 0;
     try {
-      await this.#write(duty);
+      await this.#write(settings, duty);
       this.#known = { process, running: undefined };
       if (!askToReload(process)) throw new Error('the collector is gone');
-      await this.#whenUp(process, () => upSince(host, ports.health), before);
+      await this.#whenUp(process, look, before);
       this.#took(process, duty);
-      logger.info(
-        { namespaces: duty?.namespaces.length ?? 0, tookMs: Date.now() - started },
-        'telemetry proxy reloaded',
-      );
+      logger.info({ namespaces, tookMs: Date.now() - started }, 'telemetry proxy reloaded');
       onReload({ duty });
     } catch (error) {
-      if (this.#options.signal.aborted) return;
+      if (signal.aborted) return;
       const problem = describeError(error);
       this.#failed(duty);
-      logger.error({ namespaces: duty?.namespaces.length ?? 0, problem }, 'telemetry proxy not reloaded');
+      logger.error({ namespaces, problem }, 'telemetry proxy not reloaded');
       onReload({ duty, problem });
     } finally {
-      writeConfiguration(folder, settings());
+      writeConfiguration(settings);
     }
   }
 
-  async #write(duty: Duty | undefined): Promise<void> {
-    const { folder, settings, versions } = this.#options;
-    if (duty === undefined || duty.namespaces.length === 0) return writeConfiguration(folder, settings());
+  async #write(settings: ProxySettings, duty: Duty | undefined): Promise<void> {
+    if (duty === undefined || duty.namespaces.length === 0) return writeConfiguration(settings);
+    const { namespaces } = duty;
     // From before the watches end, so that nothing is missed between them and the next ones.
-    const since = await versions();
+    const since = await presentVersions(this.#options.client);
     const now = Date.now();
-    const initial = duty.namespaces
-      .map(({ name }) => name)
-      .filter((name) => (this.#initial.get(name) ?? Infinity) > now);
-    writeConfiguration(folder, settings(), { namespaces: duty.namespaces, initial, since });
+    const initial = namespaces.map(({ name }) => name).filter((name) => (this.#initial.get(name) ?? Infinity) > now);
+    writeConfiguration(settings, { namespaces, initial, since });
   }
 
   async #whenUp(process: CollectorProcess, look: () => Promise<string | undefined>, before: string): Promise<void> {
-    const { signal } = this.#options;
-    const deadline = Date.now() + UP_MS;
-    while (Date.now() < deadline) {
-      await sleep(LOOK_MS, undefined, { signal });
+    for (const deadline = Date.now() + UP_MS; Date.now() < deadline;) {
+      await sleep(LOOK_MS, undefined, { signal: this.#options.signal });
       const since = await look();
       if (!runs(process))
         throw new Error('the collector ended when it was to take up its configuration; its log says why');
@@ -134,3 +127,12 @@ export class Reloader {
 }
 
 const isSame = (a: CollectorProcess, b: CollectorProcess): boolean => a.pid === b.pid && a.began === b.began;
+
+/** The present resourceVersion of every kind that is collected, by plural: a list says how far it has seen, however short it is. */
+async function presentVersions(client: Client): Promise<Readonly<Record<string, string>>> {
+  const versions = collectedKinds.map(async (kind) => {
+    const { value } = await client.pages(kind, { limit: 1, metadataOnly: true }).next();
+    return [kind.plural, value?.resourceVersion ?? ''] as const;
+  });
+  return Object.fromEntries(await Promise.all(versions));
+}

@@ -1,13 +1,8 @@
 import { collectedKinds, tokenScheme } from '../contract.ts';
-import type { CollectedNamespace, Collection, Components, Pipeline, ProxySettings } from './types.ts';
+import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
-interface Rendered {
-  readonly receivers: Components;
-  readonly processors: Components;
-  readonly connectors: Components;
-  readonly exporters: Components;
-  readonly pipelines: Readonly<Record<string, Pipeline>>;
-}
+type Rendered = Pick<CollectorConfiguration, 'receivers' | 'processors' | 'connectors' | 'exporters'> &
+  Pick<CollectorConfiguration['service'], 'pipelines'>;
 
 /** Longer than any configuration lives: what is pulled is pulled once. */
 const ONCE = '8760h';
@@ -67,24 +62,18 @@ function tenantsOf(namespaces: readonly CollectedNamespace[]): readonly Tenant[]
 /** A namespace's name is a DNS label, so it needs no escape. */
 const isOf = ({ name }: CollectedNamespace): string => `attributes["k8s.namespace.name"] == "${name}"`;
 
-function objectReceivers({ credentials }: ProxySettings, { initial, since }: Collection): Components {
-  const watched = collectedKinds.map(({ group, plural }) => ({
-    name: plural,
-    group,
-    mode: 'watch',
-    ...(since[plural] === undefined ? {} : { resource_version: since[plural] }),
-  }));
-  const pulled = collectedKinds.map(({ group, plural }) => ({
-    name: plural,
-    group,
-    mode: 'pull',
-    interval: ONCE,
-    namespaces: initial,
-  }));
+function objectReceivers({ telemetryProxyCredentials }: ProxySettings, { initial, since }: Collection): Components {
+  const receiver = (mode: 'watch' | 'pull', more: (plural: string) => object) => ({
+    auth_type: telemetryProxyCredentials,
+    objects: collectedKinds.map(({ group, plural }) => ({ name: plural, group, mode, ...more(plural) })),
+  });
+  const from = (plural: string) => (since[plural] === undefined ? {} : { resource_version: since[plural] });
   return {
-    'k8sobjects/changes': { auth_type: credentials, objects: watched },
+    'k8sobjects/changes': receiver('watch', from),
     // Apart, because its requests are paced, and changes must not queue behind them.
-    ...(initial.length === 0 ? {} : { 'k8sobjects/initial': { auth_type: credentials, objects: pulled } }),
+    ...(initial.length === 0
+      ? {}
+      : { 'k8sobjects/initial': receiver('pull', () => ({ interval: ONCE, namespaces: initial })) }),
   };
 }
 
@@ -105,7 +94,7 @@ const scopes = ({ version }: ProxySettings) => ({
   ],
 });
 
-const loopAddress = ({ ports }: ProxySettings): string => `127.0.0.1:${ports.loop}`;
+const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
 
 const loopReceiver = (settings: ProxySettings) => ({
   protocols: {

@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function validate(given: ProxySettings, collected: Collection | undefined): string {
   const file = join(folder, 'collector.json');
-  writeFileSync(file, serialize(render({ ...given, tokensFile: join(folder, 'tokens') }, collected)));
+  writeFileSync(file, serialize(render({ ...given, telemetryProxyDirectory: folder }, collected)));
   const { status, stderr } = spawnSync(otelcol, ['validate', `--config=${file}`], { encoding: 'utf8' });
   return status === 0 ? '' : stderr;
 }
@@ -56,6 +56,6 @@ describe('otelcol validate', () => {
   it('refuses what is wrong, so that its consent means something', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
-    expect(validate({ ...given, queueBatches: 0 }, undefined)).toContain('queue_size');
+    expect(validate({ ...given, telemetryProxyQueueBatches: 0 }, undefined)).toContain('queue_size');
   });
 });

@@ -1,4 +1,4 @@
-import { tokenScheme } from '../contract.ts';
+import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
 import { renderCollection } from './render-collection.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
@@ -61,7 +61,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
       memory_limiter: { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 },
       'transform/service': { error_mode: 'ignore', trace_statements: unnamed, log_statements: unnamed },
       k8sattributes: {
-        auth_type: settings.credentials,
+        auth_type: settings.telemetryProxyCredentials,
         extract: { metadata: podAttributes },
         pod_association: podAssociation,
         // Whoever collects was just seen to reach the API server, so its senders need not go without for a moment.
@@ -90,22 +90,25 @@ export const serialize = (configuration: CollectorConfiguration): string =>
 
 const at = (address: string, port: number): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
-const extensions = ({ listenAddress, ports, tokensFile, queueDirectory }: ProxySettings) => ({
-  health_check: { endpoint: at(listenAddress, ports.health) },
-  file_storage: { directory: queueDirectory, create_directory: true, timeout: '10s' },
-  bearertokenauth: { scheme: tokenScheme, filename: tokensFile },
+/** Where the tokens stand that are let in. */
+export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
+
+const extensions = (settings: ProxySettings) => ({
+  health_check: { endpoint: at(settings.listenAddress, settings.telemetryHealthPort) },
+  file_storage: { directory: settings.telemetryProxyQueueDirectory, create_directory: true, timeout: '10s' },
+  bearertokenauth: { scheme: tokenScheme, filename: tokensFile(settings.telemetryProxyDirectory) },
   headers_setter: {
     headers: [{ action: 'upsert', key: 'Authorization', from_context: 'authorization' }],
   },
 });
 
-const otlpReceiver = ({ listenAddress, ports }: ProxySettings) => {
+const otlpReceiver = ({ listenAddress, otlpGrpcPort, otlpHttpPort }: ProxySettings) => {
   const protocol = (port: number) => ({
     endpoint: at(listenAddress, port),
     include_metadata: true,
     auth: { authenticator: 'bearertokenauth' },
   });
-  return { protocols: { grpc: protocol(ports.otlpGrpc), http: protocol(ports.otlpHttp) } };
+  return { protocols: { grpc: protocol(otlpGrpcPort), http: protocol(otlpHttpPort) } };
 };
 
 const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid = '' }: ProxySettings) =>
@@ -122,29 +125,23 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
  * Everything goes out here, under the token it came in with. The queue is on disk, tokens included; when it is full,
  * senders wait, and are then told to try again later.
  */
-const lumigoExporter = ({ endpoint, queueBatches }: ProxySettings) => ({
+const lumigoExporter = ({ endpoint, telemetryProxyQueueBatches }: ProxySettings) => ({
   endpoint,
   auth: { authenticator: 'headers_setter' },
   timeout: '10s',
   retry_on_failure: { initial_interval: '500ms', max_interval: '15s', max_elapsed_time: '0s' },
   sending_queue: {
     storage: 'file_storage',
-    queue_size: queueBatches,
+    queue_size: telemetryProxyQueueBatches,
     num_consumers: 16,
     block_on_overflow: true,
   },
 });
 
-const telemetry = ({ debug, listenAddress, ports }: ProxySettings) => ({
-  logs: { level: debug ? 'debug' : 'info', encoding: 'json' },
+const telemetry = ({ logLevel, listenAddress, telemetryMetricsPort: port }: ProxySettings) => ({
+  logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },
   metrics: {
     level: 'normal',
-    readers: [
-      {
-        pull: {
-          exporter: { prometheus: { host: listenAddress === '' ? '0.0.0.0' : listenAddress, port: ports.metrics } },
-        },
-      },
-    ],
+    readers: [{ pull: { exporter: { prometheus: { host: listenAddress === '' ? '0.0.0.0' : listenAddress, port } } } }],
   },
 });

@@ -1,30 +1,14 @@
-/** What does not change while a replica runs. */
-export interface ProxySettings {
-  readonly version: string;
-  /** How the operator was installed, e.g. `Helm`; stands on everything that is sent. */
-  readonly deploymentMethod: string;
-  /** Empty: the cluster has no name. */
-  readonly clusterName: string;
+import type { RuntimeConfig } from '../config.ts';
+
+type Told =
+  | ('version' | 'deploymentMethod' | 'clusterName' | 'endpoint' | 'logLevel' | 'listenAddress')
+  | ('otlpHttpPort' | 'otlpGrpcPort' | 'telemetryHealthPort' | 'telemetryMetricsPort' | 'telemetryLoopPort')
+  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueBatches' | 'Credentials'}`;
+
+/** What does not change while a replica runs: of what the manager was told, and of the cluster. */
+export interface ProxySettings extends Pick<RuntimeConfig, Told> {
   /** The uid of the namespace `kube-system`, by which a cluster is known; undefined until it was read. */
-  readonly clusterUid: string | undefined;
-  /** Where everything goes, by OTLP over HTTP: a base URL. */
-  readonly endpoint: string;
-  readonly debug: boolean;
-  /** The address that others reach the collector at; empty: every address of the pod. */
-  readonly listenAddress: string;
-  readonly ports: {
-    readonly otlpHttp: number;
-    readonly otlpGrpc: number;
-    readonly health: number;
-    readonly metrics: number;
-    readonly loop: number;
-  };
-  readonly tokensFile: string;
-  readonly queueDirectory: string;
-  /** How many batches the queue holds while Lumigo does not answer. */
-  readonly queueBatches: number;
-  /** As whom the collector asks the API server: its pod's ServiceAccount or, beside a cluster, KUBECONFIG. */
-  readonly credentials: 'serviceAccount' | 'kubeConfig';
+  readonly clusterUid?: string | undefined;
 }
 
 /** What a replica that leads collects. */

@@ -12,13 +12,17 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   clusterName: fc.oneof(fc.constantFrom('', 'production', 'true', '1e3', '$HOME', 'a: b'), fc.string()),
   clusterUid: fc.option(fc.uuid(), { nil: undefined }),
   endpoint: fc.constantFrom('https://lumigo.example', 'http://127.0.0.1:4318/base'),
-  debug: fc.boolean(),
+  logLevel: fc.constantFrom('info', 'debug'),
   listenAddress: fc.constantFrom('', '127.0.0.1', '::1'),
-  ports: fc.record({ otlpHttp: port, otlpGrpc: port, health: port, metrics: port, loop: port }),
-  tokensFile: fc.constant('/etc/tokens'),
-  queueDirectory: fc.constant('/tmp'),
-  queueBatches: fc.integer({ min: 1, max: 1_000_000 }),
-  credentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
+  otlpHttpPort: port,
+  otlpGrpcPort: port,
+  telemetryHealthPort: port,
+  telemetryMetricsPort: port,
+  telemetryLoopPort: port,
+  telemetryProxyDirectory: fc.constant('/etc'),
+  telemetryProxyQueueDirectory: fc.constant('/tmp'),
+  telemetryProxyQueueBatches: fc.integer({ min: 1, max: 1_000_000 }),
+  telemetryProxyCredentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
 });
 
 const name = fc.oneof(
