@@ -2,16 +2,14 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { awaitDefinition } from './await-definition.ts';
 import { injectorOf, fromEnvironment, updaterEnvironment } from './config.ts';
 import { explain } from './insight/explain.ts';
-import { findConfig } from './insight/installation.ts';
 import { assumedPolicy, preview } from './insight/preview.ts';
+import { findConfig, findInstalled, type Installed } from './installation.ts';
 import { createClient, type Client } from './kubernetes/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
 import { createTransport } from './kubernetes/transport.ts';
 import { runManager } from './manager/manager.ts';
 import { prepare as prepareTelemetryProxy } from './telemetry-proxy/files.ts';
-import { findInstalled } from './uninstall/find-installed.ts';
-import { leaseOf, type Installed } from './uninstall/held-objects.ts';
-import { letGo } from './uninstall/let-go.ts';
+import { letGo } from './uninstall/held-objects.ts';
 import { uninstall } from './uninstall/uninstall.ts';
 import { openHelm } from './updater/helm.ts';
 import { update } from './updater/update.ts';
@@ -147,8 +145,7 @@ async function runUninstall(
   { deadline, leaveRefusing: leavesRefusing = false }: Flags,
   print: (text: string) => void,
 ): Promise<void> {
-  const lease = installed === undefined ? undefined : leaseOf(installed);
-  const stuck = await uninstall({ client, lease, deadlineMs: deadline * 1_000, print, leavesRefusing });
+  const stuck = await uninstall({ client, installed, deadlineMs: deadline * 1_000, print, leavesRefusing });
   if (stuck.length === 0 && installed !== undefined) await letGo(client, installed);
   if (stuck.length > 0)
     throw new Error(

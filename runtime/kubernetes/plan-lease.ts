@@ -54,14 +54,19 @@ export function planLease(seen: SeenLease | undefined, now: number, identity: st
 }
 
 /** The spec of a Lease just taken, or renewed. A change of hands is counted, and a new term has a new acquireTime. */
-export function heldSpec(before: LeaseSpec | undefined, identity: string, times: ElectionTimes, now: Date): LeaseSpec {
+export function heldSpec(
+  before: LeaseSpec | undefined,
+  identity: string,
+  { leaseDurationMs }: Pick<ElectionTimes, 'leaseDurationMs'>,
+  now: Date,
+): LeaseSpec {
   const isRenewal = before?.holderIdentity === identity;
   const transitions = before?.leaseTransitions ?? 0;
   const time = microTime(now);
   return {
     ...before,
     holderIdentity: identity,
-    leaseDurationSeconds: times.leaseDurationMs / 1000,
+    leaseDurationSeconds: leaseDurationMs / 1000,
     acquireTime: isRenewal ? (before.acquireTime ?? time) : time,
     renewTime: time,
     leaseTransitions: isRenewal || before === undefined ? transitions : transitions + 1,

@@ -3,13 +3,13 @@ import { certificateStoreOf } from '../certificates.ts';
 import type { RuntimeConfig } from '../config.ts';
 import { connect, type ConnectOptions } from '../connection.ts';
 import { suffixes } from '../contract.ts';
+import { leaseOf } from '../installation.ts';
 import { createClient } from '../kubernetes/client.ts';
 import { elect } from '../kubernetes/leader-election.ts';
 import { ownersOf } from '../kubernetes/owners.ts';
 import { createTransport } from '../kubernetes/transport.ts';
 import { createLogger } from '../logging.ts';
 import { createMetrics } from '../metrics.ts';
-import { leaseOf } from '../uninstall/held-objects.ts';
 import { createParts } from './parts.ts';
 import { leadAll, listenable, runAll, type LeaderRunnable, type Part, type Runnable, type Shared } from './runnable.ts';
 

@@ -3,13 +3,13 @@ import { Debounce } from '../async/debounce.ts';
 import { holdFinalizer } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { Metadata } from '../injection/types.ts';
+import type { Installed } from '../installation.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { addFinalizer, readMetadata } from '../kubernetes/finalizers.ts';
 import { listWatch } from '../kubernetes/list-watch.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
 import type { Transport } from '../kubernetes/transport.ts';
-import { heldObjects, type HeldObject, type Installed } from './held-objects.ts';
-import { letGo } from './let-go.ts';
+import { heldObjects, isHeld, letGo, type HeldObject } from './held-objects.ts';
 
 export interface CleanupProtectionOptions {
   readonly client: Client;
@@ -106,5 +106,3 @@ export class CleanupProtection {
     });
   }
 }
-
-const isHeld = ({ finalizers = [] }: Metadata): boolean => finalizers.includes(holdFinalizer);

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { suffixes } from '../contract.ts';
 import { describeError } from '../errors.ts';
+import type { Installed } from '../installation.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/errors.ts';
 import type { ResourceRef } from '../kubernetes/paths.ts';
-import { accountOf, leaseOf, type Installed } from './held-objects.ts';
-import { letGo } from './let-go.ts';
-import { isManagerAlive } from './plan-uninstall.ts';
-import { readLease, uninstall } from './uninstall.ts';
+import { accountOf, letGo } from './held-objects.ts';
+import { isLed } from './lease.ts';
+import { uninstall } from './uninstall.ts';
 
 /** An account that is being deleted is believed for a minute; of it the drain took some seconds. */
 const MOST_MS = 45_000;
@@ -30,15 +30,14 @@ export interface FarewellOptions {
 export async function farewell(options: FarewellOptions): Promise<void> {
   const { client, installed, logger } = options;
   const deadlineMs = Math.min(options.removalDeadlineMs, MOST_MS);
-  const lease = leaseOf(installed);
   try {
     if (await isBeingRemoved(client, installed)) {
       logger.info({}, 'the operator is being removed: cleaning up');
       const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
-      const stuck = await uninstall({ client, lease, deadlineMs, print, isLast: true });
+      const stuck = await uninstall({ client, installed, deadlineMs, print, isLast: true });
       if (stuck.length > 0) logger.error({ stuck }, 'not everything could be cleaned up');
       await letGo(client, installed);
-    } else if (!isManagerAlive(await readLease(client, lease), Date.now())) await letGo(client, installed);
+    } else if (!(await isLed(client, installed))) await letGo(client, installed);
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'no farewell');
   }

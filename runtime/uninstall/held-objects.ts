@@ -1,24 +1,9 @@
-import { suffixes } from '../contract.ts';
-
-/** The operator as it is installed: its objects' names derive from these. */
-export interface Installed {
-  readonly operatorName: string;
-  readonly operatorNamespace: string;
-}
-
-export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
-  namespace: operatorNamespace,
-  name: `${operatorName}${suffixes.lease}`,
-});
-
-/** What lets the manager act: without these it cannot clean up. */
-export const rightsOf = ({ operatorName }: Installed) => {
-  const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', name: `${operatorName}${suffixes.managerRole}` };
-  return [
-    { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' },
-    { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' },
-  ];
-};
+import { setTimeout as sleep } from 'node:timers/promises';
+import { holdFinalizer, suffixes } from '../contract.ts';
+import type { Metadata } from '../injection/types.ts';
+import type { Installed } from '../installation.ts';
+import type { Client } from '../kubernetes/client.ts';
+import { readMetadata, removeFinalizer } from '../kubernetes/finalizers.ts';
 
 /** Who the manager is. */
 export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
@@ -27,7 +12,56 @@ export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
   name: `${operatorName}${suffixes.manager}`,
 });
 
-/** All that is held, the account last. */
-export const heldObjects = (installed: Installed) => [...rightsOf(installed), accountOf(installed)];
+/** All that is held: what lets the manager act, since without it it cannot clean up, and who it is, last. */
+export function heldObjects(installed: Installed) {
+  const name = `${installed.operatorName}${suffixes.managerRole}`;
+  const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', name };
+  return [
+    { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' },
+    { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' },
+    accountOf(installed),
+  ];
+}
 
 export type HeldObject = ReturnType<typeof heldObjects>[number];
+
+export const isHeld = ({ finalizers = [] }: Metadata): boolean => finalizers.includes(holdFinalizer);
+
+/** Long enough for Kubernetes' garbage collector to learn who belongs to whom. */
+const SETTLE_MS = 1_500;
+
+interface Found {
+  readonly ref: HeldObject;
+  readonly metadata: Metadata;
+}
+
+/**
+ * Lets the operator's account and rights go, the account last. Rights that are being deleted would be gone with the first of these
+ * requests, and then there would be none for the others; so they are first made to wait, by Kubernetes' garbage collector, until
+ * the account is gone: its last request lets go of itself, and nobody has to come after it.
+ */
+export async function letGo(client: Client, installed: Installed): Promise<void> {
+  const read = heldObjects(installed).map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
+  const found = (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
+  const held = found.filter(({ metadata }) => isHeld(metadata));
+  const account = held.find(({ ref }) => ref.kind === 'ServiceAccount');
+  const leaving = held.filter((each) => each !== account && each.metadata.deletionTimestamp !== undefined);
+  if (leaving.length > 0 && account !== undefined) await chain(client, leaving, account);
+  for (const { ref, metadata } of found) await removeFinalizer(client, ref, metadata, holdFinalizer);
+}
+
+/** Makes the account theirs, and has them deleted in the foreground: only after what is theirs. */
+async function chain(client: Client, leaving: readonly Found[], account: Found): Promise<void> {
+  const ownerReferences = leaving.map(({ ref, metadata }) => ({
+    apiVersion: `${ref.group}/${ref.version}`,
+    kind: ref.kind,
+    name: ref.name,
+    uid: metadata.uid ?? '',
+    blockOwnerDeletion: true,
+  }));
+  await client.patch(account.ref, { kind: 'merge', body: { metadata: { ownerReferences } } }, { metadataOnly: true });
+  await sleep(SETTLE_MS);
+  for (const { ref, metadata } of leaving)
+    await client.delete(ref, { propagation: 'Foreground', preconditions: { uid: metadata.uid } });
+  await sleep(SETTLE_MS);
+}

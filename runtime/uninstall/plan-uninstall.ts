@@ -1,25 +1,19 @@
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
-
-/** What a Lease says, as far as it matters here. */
-export interface LeaseView {
-  readonly holderIdentity: string;
-  /** ISO 8601. */
-  readonly renewTime: string | undefined;
-  readonly leaseDurationSeconds: number;
-}
+import type { LeaseSpec } from '../kubernetes/plan-lease.ts';
 
 /** Twice the Lease's life: a manager that merely restarts does not count as gone. */
 const PATIENCE = 2;
 
 /** Whether a manager leads, judged by its Lease: one that renewed it lately will answer the finalizers itself. */
-export function isManagerAlive(lease: LeaseView | undefined, nowMs: number): boolean {
-  if (lease === undefined || lease.holderIdentity === '' || lease.renewTime === undefined) return false;
-  return nowMs < Date.parse(lease.renewTime) + PATIENCE * lease.leaseDurationSeconds * 1_000;
+export function isManagerAlive(lease: LeaseSpec | undefined, nowMs: number): boolean {
+  const { holderIdentity = '', renewTime, leaseDurationSeconds = 15 } = lease ?? {};
+  if (holderIdentity === '' || renewTime === undefined) return false;
+  return nowMs < Date.parse(renewTime) + PATIENCE * leaseDurationSeconds * 1_000;
 }
 
 /** One look at the Lumigo resources that are left. */
-export interface UninstallStep {
+interface UninstallStep {
   readonly toDelete: readonly LumigoResource[];
   /** Being deleted, held by our finalizer, with no manager that would answer it. */
   readonly toRelease: readonly LumigoResource[];

@@ -9,7 +9,7 @@ import type { Workload } from '../injection/types.ts';
 import { guarded, type Client } from '../kubernetes/client.ts';
 import { readAndChange } from '../kubernetes/on-conflict.ts';
 
-export interface Removal {
+interface Removal {
   readonly removed: number;
   /** A sentence for each workload that stays instrumented. */
   readonly problems: readonly string[];
@@ -17,33 +17,28 @@ export interface Removal {
 
 const PAGE_SIZE = 50;
 
-/**
- * Takes the injection out of every workload of a namespace (or, without one, of the cluster) that `wanted` picks. One
- * that fails stops no other. Jobs cannot change and are left as they are.
- */
-export async function removeInstrumentation(
-  client: Client,
-  where: { namespace?: string; wanted: (workload: Workload) => boolean },
-): Promise<Removal> {
+/** Workloads of a namespace (or, without one, of the cluster) that `wanted` picks. */
+interface Where {
+  readonly namespace?: string;
+  readonly wanted: (workload: Workload) => boolean;
+}
+
+/** Takes the injection out of every workload there. One that fails stops no other. Jobs cannot change and are left as they are. */
+export async function removeInstrumentation(client: Client, where: Where): Promise<Removal> {
   const problems: string[] = [];
   let removed = 0;
-  for (const kind of workloads.filter(({ mutable }) => mutable))
-    for await (const workload of instrumentedWorkloads(client, kind, where.namespace)) {
-      if (!where.wanted(workload)) continue;
-      const { namespace, name } = workload.metadata;
-      const done = await removeFrom(client, kind, workload).catch(describeError);
-      if (typeof done === 'string') problems.push(`${kind.kind} ${namespace}/${name} stays instrumented: ${done}`);
-      else if (done) removed += 1;
-    }
+  for await (const { kind, workload } of instrumentedWorkloads(client, where)) {
+    const { namespace, name } = workload.metadata;
+    const done = await removeFrom(client, kind, workload).catch(describeError);
+    if (typeof done === 'string') problems.push(`${kind.kind} ${namespace}/${name} stays instrumented: ${done}`);
+    else if (done) removed += 1;
+  }
   return { removed, problems };
 }
 
-/** Whether there is any workload in the cluster that is instrumented and that `wanted` picks. */
-export async function isAnyInstrumented(client: Client, wanted: (workload: Workload) => boolean): Promise<boolean> {
-  for (const kind of workloads.filter(({ mutable }) => mutable))
-    for await (const workload of instrumentedWorkloads(client, kind, undefined)) if (wanted(workload)) return true;
-  return false;
-}
+/** Whether there is any workload there that is instrumented. */
+export const isAnyInstrumented = async (client: Client, where: Where): Promise<boolean> =>
+  (await instrumentedWorkloads(client, where).next()).done !== true;
 
 /** Whether it was instrumented on its own label's behalf, without a Lumigo. */
 export const isOptedIn = (workload: Workload): boolean =>
@@ -55,13 +50,13 @@ export const isToStay = ({ metadata }: Workload): boolean => {
   return stamp === undefined || stamp.keep === true;
 };
 
-async function* instrumentedWorkloads(client: Client, kind: WorkloadKind, namespace: string | undefined) {
+async function* instrumentedWorkloads(client: Client, { namespace, wanted }: Where) {
   const options = { limit: PAGE_SIZE, labelSelector: labels.autoTrace };
-  for await (const { items } of client.pages({ ...kind, namespace }, options))
-    for (const item of items) {
-      const workload: Workload = { ...item, apiVersion: kind.apiVersion, kind: kind.kind };
-      if (isInstrumented(workload) && isWithinReach(workload)) yield workload;
-    }
+  for (const kind of workloads.filter(({ mutable }) => mutable))
+    for await (const { items } of client.pages({ ...kind, namespace }, options))
+      yield* items
+        .map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }))
+        .filter(({ workload }) => isInstrumented(workload) && isWithinReach(workload) && wanted(workload));
 }
 
 /** A Deployment's ReplicaSets carry its pod template's label and are the Deployment's own matter. */
@@ -73,8 +68,7 @@ async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload):
   const { namespace, name } = listed.metadata;
   const ref = { ...kind, namespace, name };
   const remove = async (workload: Workload): Promise<boolean> => {
-    const before = { ...workload, apiVersion: kind.apiVersion, kind: kind.kind };
-    const patch = workloadPatch(before, uninstrument(before));
+    const patch = workloadPatch(workload, uninstrument(workload));
     if (patch.length === 0) return false;
     const { resourceVersion = '' } = workload.metadata;
     await client.patch(ref, guarded(resourceVersion, patch), { fieldManager, metadataOnly: true });

@@ -3,26 +3,21 @@ import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, Workload } from '../injection/types.ts';
+import type { Installed } from '../installation.ts';
 import type { Client } from '../kubernetes/client.ts';
-import { isNotFound, undefinedIfNotFound } from '../kubernetes/errors.ts';
+import { isNotFound } from '../kubernetes/errors.ts';
 import { removeFinalizer } from '../kubernetes/finalizers.ts';
-import { isManagerAlive, planUninstall, whyStuck, type LeaseView } from './plan-uninstall.ts';
+import { isLed, standDown } from './lease.ts';
+import { planUninstall, whyStuck } from './plan-uninstall.ts';
 import { isAnyInstrumented, isOptedIn, isToStay, removeInstrumentation } from './remove-instrumentation.ts';
-import { standDown } from './stand-down.ts';
-
-export interface LeaseName {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 export interface UninstallOptions {
   readonly client: Client;
-  /** The leader's; undefined where no operator is left that could have one. */
-  readonly lease: LeaseName | undefined;
+  /** Undefined where no operator is left whose manager could answer. */
+  readonly installed: Installed | undefined;
   readonly deadlineMs: number;
   /** A line for whoever watches. */
   readonly print: (line: string) => void;
-  readonly intervalMs?: number;
   /**
    * No manager is left that would answer, whatever the Lease says, and nobody comes after the caller: what is stuck at the
    * deadline holds up no Lumigo, and so no namespace, any longer.
@@ -43,13 +38,13 @@ const SHOWN = 5;
  * deadline and why, a line each: empty when the cluster is clean.
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
-  const { client, print, deadlineMs, intervalMs = INTERVAL_MS } = options;
+  const { client, print, deadlineMs } = options;
   const deadline = Date.now() + deadlineMs;
   const problems = new Map<string, readonly string[]>();
   const kept = new Set<string>();
   let left = await listLumigoes(client);
   print(left.length === 0 ? 'There is no Lumigo resource in the cluster.' : `Deleting ${count(left)}.`);
-  for (let told = Date.now(); left.length > 0; await sleep(intervalMs)) {
+  for (let told = Date.now(); left.length > 0; await sleep(INTERVAL_MS)) {
     for (const namespace of namespacesThatKeep(left)) kept.add(namespace);
     left = await takeStep(left, options, problems);
     if (left.length === 0) break;
@@ -79,9 +74,13 @@ async function takeStep(
   problems: Map<string, readonly string[]>,
 ): Promise<LumigoResource[]> {
   const { client, print } = options;
-  const step = planUninstall(left, await isAnswered(options));
-  await Promise.all(step.toDelete.map((lumigo) => attempt(lumigo, problems, () => deleteLumigo(client, lumigo))));
-  for (const lumigo of step.toRelease) await attempt(lumigo, problems, () => release(client, lumigo, print));
+  const { toDelete, toRelease } = planUninstall(left, await isAnswered(options));
+  const attempt = async (lumigo: LumigoResource, action: Promise<readonly string[] | void>): Promise<void> => {
+    const failed = (error: unknown) => (isNotFound(error) ? [] : [describeError(error)]);
+    problems.set(keyOf(lumigo), (await action.catch(failed)) ?? []);
+  };
+  await Promise.all(toDelete.map((lumigo) => attempt(lumigo, deleteLumigo(client, lumigo))));
+  for (const lumigo of toRelease) await attempt(lumigo, release(client, lumigo, print));
   return listLumigoes(client);
 }
 
@@ -94,14 +93,14 @@ async function cleanRest(
   deadline: number,
   isKept: (workload: Workload) => boolean,
 ): Promise<readonly string[]> {
-  const { client, print, lease, intervalMs = INTERVAL_MS } = options;
+  const { client, print, installed } = options;
   const wanted = (workload: Workload): boolean => !isToStay(workload) && !isKept(workload);
-  if (!(await isAnyInstrumented(client, wanted))) {
+  if (!(await isAnyInstrumented(client, { wanted }))) {
     print('No Lumigo is left, and no workload that it instrumented.');
     return [];
   }
-  if (lease !== undefined && (await isAnswered(options))) await standDown(client, lease);
-  for (let total = 0; ; await sleep(intervalMs)) {
+  if (installed !== undefined && (await isAnswered(options))) await standDown(client, installed);
+  for (let total = 0; ; await sleep(INTERVAL_MS)) {
     const { removed, problems } = await removeInstrumentation(client, { wanted });
     total += removed;
     if (options.leavesRefusing === true) {
@@ -118,18 +117,6 @@ const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/$
 const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 const count = (left: readonly LumigoResource[]): string => counted(left.length, 'Lumigo resource');
 
-async function attempt(
-  lumigo: LumigoResource,
-  problems: Map<string, readonly string[]>,
-  action: () => Promise<readonly string[]>,
-): Promise<void> {
-  try {
-    problems.set(keyOf(lumigo), await action());
-  } catch (error) {
-    if (!isNotFound(error)) problems.set(keyOf(lumigo), [describeError(error)]);
-  }
-}
-
 async function listLumigoes(client: Client): Promise<LumigoResource[]> {
   const found: LumigoResource[] = [];
   try {
@@ -142,11 +129,8 @@ async function listLumigoes(client: Client): Promise<LumigoResource[]> {
   return found;
 }
 
-async function deleteLumigo(client: Client, { metadata }: LumigoResource): Promise<readonly string[]> {
-  const { namespace, name, uid } = metadata;
-  await client.delete({ ...contract, namespace, name }, { preconditions: { uid } });
-  return [];
-}
+const deleteLumigo = (client: Client, { metadata: { namespace, name, uid } }: LumigoResource): Promise<void> =>
+  client.delete({ ...contract, namespace, name }, { preconditions: { uid } });
 
 /** Does what the manager would do for a Lumigo that is being deleted: respects its settings, then lets it go. */
 async function release(
@@ -172,18 +156,5 @@ const letLumigoGo = (client: Client, { metadata }: LumigoResource): Promise<void
   return removeFinalizer(client, { ...contract, namespace, name }, metadata, contract.finalizer);
 };
 
-const isAnswered = async ({ client, lease, isLast = false }: UninstallOptions): Promise<boolean> =>
-  lease !== undefined && !isLast && isManagerAlive(await readLease(client, lease), Date.now());
-
-/** What the leader's Lease says; undefined where there is none. */
-export async function readLease(client: Client, lease: LeaseName): Promise<LeaseView | undefined> {
-  const ref = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', ...lease };
-  const found = await client.get(ref).catch(undefinedIfNotFound);
-  if (found === undefined) return undefined;
-  const {
-    holderIdentity = '',
-    renewTime,
-    leaseDurationSeconds = 15,
-  } = (found as { spec?: Partial<LeaseView> }).spec ?? {};
-  return { holderIdentity, renewTime, leaseDurationSeconds };
-}
+const isAnswered = async ({ client, installed, isLast = false }: UninstallOptions): Promise<boolean> =>
+  installed !== undefined && !isLast && (await isLed(client, installed));
