@@ -3,7 +3,7 @@ import { awaitDefinition } from './await-definition.ts';
 import { injectorOf, fromEnvironment, updaterEnvironment } from './config.ts';
 import { explain } from './insight/explain.ts';
 import { assumedPolicy, preview } from './insight/preview.ts';
-import { findConfig, findInstalled, type Installed } from './installation.ts';
+import { findConfig, findInstalled } from './installation.ts';
 import { createClient, type Client } from './kubernetes/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
 import { createTransport } from './kubernetes/transport.ts';
@@ -37,17 +37,35 @@ interface Flags extends ConnectOptions {
 
 const UNINSTALL_SECONDS = 300;
 
-/** The flags that each ask for something else than the manager; one at a time. */
-const commands = ['preview', 'explain', 'uninstall', 'awaitDefinition', 'update', 'prepareTelemetryProxy'];
-
-function command(flags: string, description: string): Option {
-  const option = new Option(flags, description);
-  return option.conflicts(commands.filter((name) => name !== option.attributeName()));
+/** What each asks for something else than the manager; one at a time. */
+function commands(): Option[] {
+  const options = [
+    new Option(
+      '--preview',
+      'list what would happen to each workload, why, and whether the API server accepts it; changes nothing',
+    ),
+    new Option('--explain <kind/name>', 'say why a workload is or is not instrumented'),
+    new Option(
+      '--uninstall',
+      'delete every Lumigo resource, wait until the injection is removed, and say what is stuck',
+    ),
+    new Option('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
+    new Option(
+      '--update',
+      'upgrade the Helm release to the newest chart that the settings allow (the updater does this)',
+    ),
+    new Option(
+      '--prepare-telemetry-proxy',
+      'write what the telemetry proxy starts with (the pod does this)',
+    ).hideHelp(),
+  ];
+  const names = options.map((option) => option.attributeName());
+  return options.map((option) => option.conflicts(names.filter((name) => name !== option.attributeName())));
 }
 
 /** The command line: without a flag that says otherwise, the manager runs until it is told to stop. */
 export function createProgram({ print, environment }: Surroundings): Command {
-  return new Command('lumigo-operator')
+  const program = new Command('lumigo-operator')
     .description(
       'The Lumigo Kubernetes operator. Without flags it runs the manager: the injector webhook and, on the replica that leads, the reconciler. Its settings are LUMIGO_ environment variables, which the installation sets.',
     )
@@ -58,39 +76,14 @@ export function createProgram({ print, environment }: Surroundings): Command {
     )
     .option('--context <name>', 'the context of the kubeconfig to use')
     .option('--service-account <folder>', 'where the ServiceAccount files are: token, ca.crt, namespace')
-    .addOption(
-      command(
-        '--preview',
-        'list what would happen to each workload, why, and whether the API server accepts it; changes nothing',
-      ),
-    )
-    .option('--assume-lumigo', 'with --preview: where there is no Lumigo yet, assume one with the defaults')
-    .addOption(command('--explain <kind/name>', 'say why a workload is or is not instrumented'))
     .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
-    .addOption(
-      command(
-        '--uninstall',
-        'delete every Lumigo resource, wait until the injection is removed, and say what is stuck',
-      ),
-    )
-    .addOption(
-      command('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
-    )
+    .option('--assume-lumigo', 'with --preview: where there is no Lumigo yet, assume one with the defaults')
+    .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
     .addOption(
       new Option(
         '--leave-refusing',
         'with --uninstall: what refuses to change is told and stays (the chart does this)',
       ).hideHelp(),
-    )
-    .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
-    .addOption(
-      command(
-        '--update',
-        'upgrade the Helm release to the newest chart that the settings allow (the updater does this)',
-      ),
-    )
-    .addOption(
-      command('--prepare-telemetry-proxy', 'write what the telemetry proxy starts with (the pod does this)').hideHelp(),
     )
     .helpOption('-h, --help', 'show this help')
     .addHelpText(
@@ -105,20 +98,23 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
     )
     .showHelpAfterError('(--help lists the flags)')
     .action((flags: Flags) => dispatch(flags, { print, environment }));
+  for (const option of commands()) program.addOption(option);
+  return program;
 }
 
-async function dispatch(flags: Flags, { print, environment }: Surroundings): Promise<void> {
+async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void> {
+  const { environment } = surroundings;
   if (flags.prepareTelemetryProxy === true) return prepareTelemetryProxy(fromEnvironment(environment));
-  if (!commands.some((name) => name in flags)) return runManager(fromEnvironment(environment), flags);
+  if (!commands().some((option) => option.attributeName() in flags))
+    return runManager(fromEnvironment(environment), flags);
   const connection = await connect(flags, environment);
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
   const client = createClient(transport);
   try {
     if (flags.awaitDefinition === true) return await awaitDefinition(client, flags.deadline * 1_000);
     if (flags.update === true) return await runUpdate(client, flags, environment);
-    if (flags.uninstall === true)
-      return await runUninstall(client, await findInstalled(client, environment), flags, print);
-    await runInsight(client, { ...flags, ownNamespace: connection.namespace }, { print, environment });
+    if (flags.uninstall === true) return await runUninstall(client, flags, surroundings);
+    await runInsight(client, flags, surroundings, connection.namespace);
   } finally {
     transport.close();
   }
@@ -126,14 +122,14 @@ async function dispatch(flags: Flags, { print, environment }: Surroundings): Pro
 
 async function runInsight(
   client: Client,
-  flags: Flags & { readonly ownNamespace: string | undefined },
+  { namespace, explain: target, assumeLumigo }: Flags,
   { print, environment }: Surroundings,
+  ownNamespace = 'default',
 ): Promise<void> {
   const config = await findConfig(client, environment);
   const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
   const isExcluded = (namespace: string) => excluded.has(namespace);
   const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print, isExcluded };
-  const { namespace, explain: target, assumeLumigo, ownNamespace = 'default' } = flags;
   if (target !== undefined) return explain({ ...context, target, namespace: namespace ?? ownNamespace });
   const assume = assumeLumigo === true ? assumedPolicy : undefined;
   return preview({ ...context, assume, ...(namespace === undefined ? {} : { namespace }) });
@@ -141,10 +137,10 @@ async function runInsight(
 
 async function runUninstall(
   client: Client,
-  installed: Installed | undefined,
   { deadline, leaveRefusing: leavesRefusing = false }: Flags,
-  print: (text: string) => void,
+  { print, environment }: Surroundings,
 ): Promise<void> {
+  const installed = await findInstalled(client, environment);
   const stuck = await uninstall({ client, installed, deadlineMs: deadline * 1_000, print, leavesRefusing });
   if (stuck.length === 0 && installed !== undefined) await letGo(client, installed);
   if (stuck.length > 0)

@@ -7,17 +7,16 @@ export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
-  const counter = <L extends string = never>(name: string, help: string, ...labelNames: L[]) =>
+  const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
     new Counter({ name, help, labelNames, registers });
-  const gauge = <L extends string = never>(name: string, help: string, ...labelNames: L[]) =>
+  const gauge = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
     new Gauge({ name, help, labelNames, registers });
   return {
     registry,
     reviews: counter(
       'lumigo_operator_admission_reviews_total',
       'Admission reviews answered, by webhook and outcome (patched, unchanged, refused, failed)',
-      'webhook',
-      'outcome',
+      ['webhook', 'outcome'],
     ),
     reviewSeconds: new Histogram({
       name: 'lumigo_operator_admission_review_seconds',
@@ -29,23 +28,21 @@ export function createMetrics() {
     changes: counter(
       'lumigo_operator_workload_changes_total',
       'Workloads changed by the reconciler (added, updated, removed)',
-      'change',
+      ['change'],
     ),
     missedInjections: counter(
       'lumigo_operator_missed_injections_total',
       'Workloads that the webhook should have instrumented when they were created, and the reconciler did instead',
     ),
-    events: counter('lumigo_operator_events_total', 'Kubernetes events posted, by reason', 'reason'),
+    events: counter('lumigo_operator_events_total', 'Kubernetes events posted, by reason', ['reason']),
     eventsDropped: counter(
       'lumigo_operator_events_dropped_total',
       'Kubernetes events given up because the API server refuses them or too many wait, by reason',
-      'reason',
+      ['reason'],
     ),
-    pendingChanges: gauge(
-      'lumigo_operator_pending_changes',
-      'Workloads that wait for a change or are being changed',
+    pendingChanges: gauge('lumigo_operator_pending_changes', 'Workloads that wait for a change or are being changed', [
       'namespace',
-    ),
+    ]),
     leader: gauge(
       'lumigo_operator_leader',
       '1 while this replica leads (reconciles), 0 while it only serves the webhook',
@@ -57,7 +54,7 @@ export function createMetrics() {
     telemetryReloads: counter(
       'lumigo_operator_telemetry_proxy_reloads_total',
       'Configurations that the telemetry proxy was to take up, by outcome (taken, failed)',
-      'outcome',
+      ['outcome'],
     ),
     telemetryCollected: gauge(
       'lumigo_operator_telemetry_collected_namespaces',
@@ -74,15 +71,11 @@ export function createMetrics() {
     apiRequests: counter(
       'lumigo_operator_api_requests_total',
       'Requests to the API server, by verb, resource and HTTP status (0: no answer)',
-      'verb',
-      'resource',
-      'code',
+      ['verb', 'resource', 'code'],
     ),
-    watchRestarts: counter(
-      'lumigo_operator_watch_restarts_total',
-      'Watches begun anew, by resource and cause',
+    watchRestarts: counter('lumigo_operator_watch_restarts_total', 'Watches begun anew, by resource and cause', [
       'resource',
       'cause',
-    ),
+    ]),
   };
 }

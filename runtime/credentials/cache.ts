@@ -1,12 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { Debounce } from '../async/debounce.ts';
 import { describeError } from '../errors.ts';
 import { ApiError, isForbidden, isNotFound } from '../kubernetes/errors.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
-import { credentialIn, credentialWithout, nowhere, type Credential, type ReadSecret } from './credential.ts';
+import {
+  credentialIn,
+  credentialWithout,
+  nowhere,
+  type Credential,
+  type ReadSecret,
+  type TokenSource,
+} from './credential.ts';
 import { planReading, REPLACEMENT_MS, type Lane } from './plan-reading.ts';
 import { WantedSecret } from './wanted-secret.ts';
-import type { TokenSource } from './source.ts';
 
 export interface CredentialCacheOptions {
   readonly readSecret: ReadSecret;
@@ -34,12 +40,12 @@ export class CredentialCache {
   readonly #options: CredentialCacheOptions;
   readonly #now: () => number;
   readonly #secrets = new Map<string, WantedSecret>();
-  readonly #wants = new Map<string, ReadonlySet<string>>();
+  readonly #wants = new Map<string, readonly WantedSecret[]>();
   readonly #listeners = new Set<(namespace: string) => void>();
   readonly #last: Partial<Record<Lane, number>> = {};
   readonly #reading = new Set<WantedSecret>();
+  readonly #changes = new Debounce({ quietMs: 0, atMostMs: 0 });
   #leads = false;
-  #wake: () => void = () => undefined;
 
   constructor(options: CredentialCacheOptions) {
     this.#options = options;
@@ -48,18 +54,25 @@ export class CredentialCache {
 
   /** Replaces what a user wants; a Secret that nobody wants any more is forgotten. Those without a name or key are left out. */
   want(user: string, sources: Iterable<TokenSource>): void {
-    const wanted = bySecret(sources);
-    for (const key of this.#wants.get(user) ?? [])
-      if (!wanted.has(key) && this.#secrets.get(key)?.release(user) === true) this.#secrets.delete(key);
-    this.#wants.set(user, new Set(wanted.keys()));
+    const wanted = new Map<WantedSecret, TokenSource[]>();
+    for (const source of sources) {
+      if (!isNamed(source)) continue;
+      const secret = this.#secret(source);
+      const asked = wanted.get(secret);
+      if (asked === undefined) wanted.set(secret, [source]);
+      else asked.push(source);
+    }
+    for (const secret of this.#wants.get(user) ?? [])
+      if (!wanted.has(secret) && secret.release(user)) this.#secrets.delete(keyOf(secret));
+    this.#wants.set(user, [...wanted.keys()]);
     if (wanted.size === 0) this.#wants.delete(user);
-    const news = [...wanted].filter(([key, asked]) => this.#secret(key, asked[0]).want(user, asked, this.#now()));
-    if (news.length > 0) this.#wake();
+    const news = [...wanted].filter(([secret, asked]) => secret.want(user, asked, this.#now()));
+    if (news.length > 0) this.#changes.touch();
   }
 
-  #secret(key: string, { namespace, name }: TokenSource): WantedSecret {
-    const secret = this.#secrets.get(key) ?? new WantedSecret(namespace, name);
-    this.#secrets.set(key, secret);
+  #secret(source: TokenSource): WantedSecret {
+    const secret = this.#secrets.get(keyOf(source)) ?? new WantedSecret(source.namespace, source.name);
+    this.#secrets.set(keyOf(source), secret);
     return secret;
   }
 
@@ -71,7 +84,7 @@ export class CredentialCache {
   /** Whether this replica reads for all of them. */
   lead(leads: boolean): void {
     this.#leads = leads;
-    this.#wake();
+    this.#changes.touch();
   }
 
   /** Calls, until the signal is aborted, whenever something in a namespace is another credential, or one of another version. */
@@ -86,7 +99,7 @@ export class CredentialCache {
       const context = { leads: this.#leads, last: this.#last, now: this.#now() };
       const plan = this.#reading.size < CONCURRENT ? planReading(this.#idle(), context) : { at: Infinity };
       if (plan.read === undefined) {
-        await this.#pause(plan.at - context.now, signal);
+        await this.#changes.wait(Math.min(Math.max(plan.at - context.now, 1), IDLE_MS), signal);
         continue;
       }
       this.#last[plan.lane] = context.now;
@@ -98,20 +111,13 @@ export class CredentialCache {
     for (const secret of this.#secrets.values()) if (!this.#reading.has(secret)) yield secret;
   }
 
-  async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    const either = AbortSignal.any([woken.signal, signal]);
-    await sleep(Math.min(Math.max(ms, 1), IDLE_MS), undefined, { signal: either }).catch(() => undefined);
-  }
-
   async #read(secret: WantedSecret, startedAt: number): Promise<void> {
     this.#reading.add(secret);
     const { toldAt } = secret;
     secret.toldAt = undefined;
     const outcome = await this.#ask(secret);
     this.#reading.delete(secret);
-    this.#wake();
+    this.#changes.touch();
     if (!this.#isWanted(secret)) return;
     if ('error' in outcome) return this.#failed(secret, outcome.error, { startedAt, wasTold: toldAt !== undefined });
     secret.readAt = startedAt;
@@ -165,14 +171,3 @@ const keyOf = ({ namespace, name }: { readonly namespace: string; readonly name:
   `${namespace}/${name}`;
 
 const isNamed = ({ name, key }: TokenSource): boolean => name !== '' && key !== '';
-
-function bySecret(sources: Iterable<TokenSource>): Map<string, [TokenSource, ...TokenSource[]]> {
-  const grouped = new Map<string, [TokenSource, ...TokenSource[]]>();
-  for (const source of sources) {
-    if (!isNamed(source)) continue;
-    const others = grouped.get(keyOf(source));
-    if (others === undefined) grouped.set(keyOf(source), [source]);
-    else others.push(source);
-  }
-  return grouped;
-}

@@ -29,23 +29,19 @@ interface Pace {
   readonly apartMs: number;
 }
 
-/** The bound of a burst: 20 a second of Secrets never read, two a second of those that something tells of. */
-const burst: Readonly<Record<'first' | 'told', Pace>> = {
+/**
+ * Bursts are bound: 20 a second of Secrets never read, two a second of those that something tells of. Of the others the leader
+ * reads for all, 0.8 a second at most; what it finds it tells the other replicas by the status.
+ */
+const leader: Readonly<Record<Lane, Pace>> = {
   first: { afterMs: 0, apartMs: 50 },
   told: { afterMs: 0, apartMs: 500 },
-};
-
-/** The leader reads for all, 0.8 a second at most; what it finds it tells the others by the status. */
-const leader: Readonly<Record<'awaited' | 'regular', Pace>> = {
   awaited: { afterMs: 3_000, apartMs: 2_000 },
   regular: { afterMs: 15_000, apartMs: 1_250 },
 };
 
-/** The others look for themselves only where no status tells: at most every ten seconds. */
-const follower: typeof leader = {
-  awaited: leader.awaited,
-  regular: { afterMs: 60_000, apartMs: 10_000 },
-};
+/** These look for themselves only where no status tells: at most every ten seconds. */
+const follower: typeof leader = { ...leader, regular: { afterMs: 60_000, apartMs: 10_000 } };
 
 /** So long does a replica that does not lead look eagerly for a Secret that is not in order; a rollout calls it later. */
 const YOUNG_MS = 2 * 60_000;
@@ -68,15 +64,15 @@ function laneOf(state: ReadingState, { leads, now }: ReadingContext): Lane | und
 /** When the next reading of a lane may begin; the two that go on for ever share one pace. */
 function freeAt(lane: Lane, { leads, last }: ReadingContext): number {
   const after = (which: Lane, ms: number): number => (last[which] ?? -Infinity) + ms;
-  if (lane === 'first' || lane === 'told') return after(lane, burst[lane].apartMs);
-  const { awaited, regular } = leads ? leader : follower;
+  const { [lane]: own, regular } = leads ? leader : follower;
+  if (lane === 'first' || lane === 'told') return after(lane, own.apartMs);
   const apartMs = lane === 'awaited' ? leader.regular.apartMs : regular.apartMs;
-  return Math.max(after('regular', apartMs), after('awaited', lane === 'awaited' ? awaited.apartMs : apartMs));
+  return Math.max(after('regular', apartMs), after('awaited', lane === 'awaited' ? own.apartMs : apartMs));
 }
 
 function dueAt(state: ReadingState, lane: Lane, { leads }: ReadingContext): number {
   const { readAt = -Infinity, toldAt = -Infinity, retryAt } = state;
-  const { afterMs } = lane === 'first' || lane === 'told' ? burst[lane] : (leads ? leader : follower)[lane];
+  const { afterMs } = (leads ? leader : follower)[lane];
   return Math.max(lane === 'told' ? toldAt : readAt + afterMs, retryAt);
 }
 

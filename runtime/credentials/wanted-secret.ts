@@ -1,6 +1,5 @@
-import type { Credential } from './credential.ts';
+import type { Credential, TokenSource } from './credential.ts';
 import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
-import type { TokenSource } from './source.ts';
 
 /** A Secret that somebody wants tokens of: who, what is known of it, and what its next reading depends on. */
 export class WantedSecret implements ReadingState {

@@ -1,8 +1,7 @@
 import { aborted } from '../async/aborted.ts';
 import { workloads } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { isUnreadable } from '../credentials/credential.ts';
-import { sourceOf } from '../credentials/source.ts';
+import { isUnreadable, sourceOf } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { createClient } from '../kubernetes/client.ts';

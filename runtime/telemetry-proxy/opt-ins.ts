@@ -1,5 +1,5 @@
 import type { WorkloadKind } from '../contract.ts';
-import type { TokenSource } from '../credentials/source.ts';
+import type { TokenSource } from '../credentials/credential.ts';
 import { ownerOf } from '../injection/reach.ts';
 import { optInOf } from '../injection/stamp.ts';
 import type { Metadata } from '../injection/types.ts';

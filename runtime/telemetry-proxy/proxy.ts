@@ -3,7 +3,7 @@ import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
-import { sourceOf, type TokenSource } from '../credentials/source.ts';
+import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { createClient, type Client } from '../kubernetes/client.ts';

@@ -6,7 +6,7 @@ import { chartName } from '../contract.ts';
 import { withoutTokens } from '../token.ts';
 import type { Revision } from './plan-update.ts';
 
-export interface HelmOptions {
+interface HelmOptions {
   readonly namespace: string;
   /** How to reach the cluster from outside of it, as flags of Helm; left out: as the pod's account. */
   readonly flags: readonly string[];
@@ -14,16 +14,7 @@ export interface HelmOptions {
 }
 
 /** What the updater asks of the `helm` on the PATH. Each method throws an Error with what Helm says when it fails. */
-export interface Helm {
-  /** Oldest revision first. */
-  history(release: string): Promise<readonly Revision[]>;
-  /** Every version of the chart in a repository. */
-  versions(repository: string): Promise<readonly string[]>;
-  /** Upgrades to a version of the repository last asked, keeps the values that were set, and rolls back if it does not get ready. */
-  upgrade(release: string, version: string, timeoutSeconds: number): Promise<void>;
-  /** Removes what Helm has written down meanwhile. */
-  close(): void;
-}
+export type Helm = ReturnType<typeof openHelm>;
 
 interface HistoryEntry {
   readonly revision: number;
@@ -34,7 +25,7 @@ interface HistoryEntry {
 
 const REPOSITORY = 'lumigo';
 
-export function openHelm({ namespace, flags, environment }: HelmOptions): Helm {
+export function openHelm({ namespace, flags, environment }: HelmOptions) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
   const env = {
     ...environment,
@@ -44,7 +35,8 @@ export function openHelm({ namespace, flags, environment }: HelmOptions): Helm {
   };
   const helm = (...args: readonly string[]) => run([...args, ...flags], env);
   return {
-    async history(release) {
+    /** Oldest revision first. */
+    async history(release: string): Promise<readonly Revision[]> {
       const entries = await helm('history', release, '--namespace', namespace, '--max', '256', '--output', 'json');
       return (JSON.parse(entries) as readonly HistoryEntry[]).map(({ revision, status, chart }) => ({
         revision,
@@ -52,18 +44,21 @@ export function openHelm({ namespace, flags, environment }: HelmOptions): Helm {
         version: chart.startsWith(`${chartName}-`) ? chart.slice(chartName.length + 1) : chart,
       }));
     },
-    async versions(repository) {
+    /** Every version of the chart in a repository. */
+    async versions(repository: string): Promise<readonly string[]> {
       await helm('repo', 'add', REPOSITORY, repository, '--force-update');
       const found = await helm('search', 'repo', `${REPOSITORY}/${chartName}`, '--versions', '--devel', '-o', 'json');
       return (JSON.parse(found) as readonly { name: string; version: string }[])
         .filter(({ name }) => name === `${REPOSITORY}/${chartName}`)
         .map(({ version }) => version);
     },
-    async upgrade(release, version, timeoutSeconds) {
+    /** Upgrades to a version of the repository last asked, keeps the values that were set, and rolls back if it does not get ready. */
+    async upgrade(release: string, version: string, timeoutSeconds: number): Promise<void> {
       const which = [release, `${REPOSITORY}/${chartName}`, '--version', version, '--namespace', namespace];
       // --atomic waits until everything is ready, and rolls back otherwise.
       await helm('upgrade', ...which, '--reset-then-reuse-values', '--atomic', '--timeout', `${timeoutSeconds}s`);
     },
+    /** Removes what Helm has written down meanwhile. */
     close: () => rmSync(home, { recursive: true, force: true }),
   };
 }

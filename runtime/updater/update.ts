@@ -7,7 +7,7 @@ import type { UpdaterConfig } from '../config.ts';
 import type { Helm } from './helm.ts';
 import { planUpdate } from './plan-update.ts';
 
-export interface UpdateOptions {
+interface UpdateOptions {
   readonly config: UpdaterConfig;
   readonly client: Client;
   readonly helm: Helm;
@@ -15,6 +15,8 @@ export interface UpdateOptions {
 }
 
 type Outcome = 'operatorUpdated' | 'operatorUpToDate' | 'cannotUpdateOperator';
+
+const said = { operatorUpdated: 'operator updated', operatorUpToDate: 'operator up to date' } as const;
 
 /**
  * Brings the release that the operator was installed by to the newest version that its settings allow, and tells what it did, or
@@ -24,30 +26,22 @@ type Outcome = 'operatorUpdated' | 'operatorUpToDate' | 'cannotUpdateOperator';
 export async function update(options: UpdateOptions): Promise<boolean> {
   const { config, client, logger } = options;
   const { release, regarding } = await findRelease(client, config);
-  const { outcome, message } = await attempt(options, release).catch((error: unknown) => ({
-    outcome: 'cannotUpdateOperator' as const,
-    message: describeError(error),
-  }));
+  const [outcome, message] = await attempt(options, release).catch(
+    (error: unknown) => ['cannotUpdateOperator', describeError(error)] as const,
+  );
   if (outcome === 'cannotUpdateOperator') logger.error({ release, problem: message }, 'operator not updated');
-  else
-    logger.info(
-      { release, result: message },
-      outcome === 'operatorUpdated' ? 'operator updated' : 'operator up to date',
-    );
+  else logger.info({ release, result: message }, said[outcome]);
   await tell(options, regarding, outcome, message);
   return outcome !== 'cannotUpdateOperator';
 }
 
-async function attempt(
-  { config, helm, logger }: UpdateOptions,
-  release: string,
-): Promise<{ readonly outcome: Outcome; readonly message: string }> {
+async function attempt({ config, helm, logger }: UpdateOptions, release: string): Promise<readonly [Outcome, string]> {
   const { operatorNamespace: namespace, repository, versions, timeoutSeconds } = config;
   const history = await helm.history(release);
   const available = await helm.versions(repository);
   const { step, to, message } = planUpdate({ release, namespace, history, available, versions });
-  if (step === 'stay') return { outcome: 'operatorUpToDate', message };
-  if (step === 'refuse' || to === undefined) return { outcome: 'cannotUpdateOperator', message };
+  if (step === 'stay') return ['operatorUpToDate', message];
+  if (step === 'refuse' || to === undefined) return ['cannotUpdateOperator', message];
   const from = history.at(-1)?.version;
   logger.info({ release, from, to, reason: message }, 'updating the operator');
   try {
@@ -57,7 +51,7 @@ async function attempt(
     const state = `revision ${last?.revision}, with ${last?.version}, is ${last?.status}`;
     throw new Error(`${to} could not be installed; ${state} now`, { cause: error });
   }
-  return { outcome: 'operatorUpdated', message: `${from} was upgraded to ${to}` };
+  return ['operatorUpdated', `${from} was upgraded to ${to}`];
 }
 
 /**
