@@ -65,7 +65,9 @@ function commands(): Option[] {
 
 /** The command line: without a flag that says otherwise, the manager runs until it is told to stop. */
 export function createProgram({ print, environment }: Surroundings): Command {
-  const program = new Command('lumigo-operator')
+  const program = new Command('lumigo-operator');
+  for (const option of commands()) program.addOption(option);
+  return program
     .description(
       'The Lumigo Kubernetes operator. Without flags it runs the manager: the injector webhook and, on the replica that leads, the reconciler. Its settings are LUMIGO_ environment variables, which the installation sets.',
     )
@@ -98,8 +100,6 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
     )
     .showHelpAfterError('(--help lists the flags)')
     .action((flags: Flags) => dispatch(flags, { print, environment }));
-  for (const option of commands()) program.addOption(option);
-  return program;
 }
 
 async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void> {

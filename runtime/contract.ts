@@ -106,14 +106,8 @@ export const workloads = [
   workload('batch', { kind: 'Job', plural: 'jobs' }, { mutable: false }),
 ] as const satisfies readonly WorkloadKind[];
 
-export interface CollectedKind {
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
-}
-
 /** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
-export const collectedKinds: readonly CollectedKind[] = [
+export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | 'plural'>[] = [
   { group: '', version: 'v1', plural: 'events' },
   { group: '', version: 'v1', plural: 'pods' },
   ...workloads,

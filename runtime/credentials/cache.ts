@@ -14,7 +14,7 @@ import {
 import { planReading, REPLACEMENT_MS, type Lane } from './plan-reading.ts';
 import { WantedSecret } from './wanted-secret.ts';
 
-export interface CredentialCacheOptions {
+interface CredentialCacheOptions {
   readonly readSecret: ReadSecret;
   readonly logger: Pick<Logger, 'warn' | 'debug'>;
   /** Milliseconds since some moment; they never go back. */
@@ -118,7 +118,7 @@ export class CredentialCache {
     const outcome = await this.#ask(secret);
     this.#reading.delete(secret);
     this.#changes.touch();
-    if (!this.#isWanted(secret)) return;
+    if (this.#secrets.get(keyOf(secret)) !== secret) return;
     if ('error' in outcome) return this.#failed(secret, outcome.error, { startedAt, wasTold: toldAt !== undefined });
     secret.readAt = startedAt;
     secret.failures = 0;
@@ -140,10 +140,6 @@ export class CredentialCache {
         ? { of: (source) => credentialWithout(error, source), isMissing }
         : { error };
     }
-  }
-
-  #isWanted(secret: WantedSecret): boolean {
-    return this.#secrets.get(keyOf(secret)) === secret;
   }
 
   #learn(secret: WantedSecret, credentialOf: (source: TokenSource) => Credential): void {

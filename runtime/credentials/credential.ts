@@ -27,7 +27,7 @@ export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSourc
 }
 
 /** A Secret as it was read: its data (base64 by key) and its resourceVersion. */
-export interface SecretContent {
+interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string;
 }

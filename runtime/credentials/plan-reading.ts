@@ -16,7 +16,7 @@ export interface ReadingState {
 
 export type Lane = 'first' | 'told' | 'awaited' | 'regular';
 
-export interface ReadingContext {
+interface ReadingContext {
   readonly leads: boolean;
   /** When a Secret was last read, by lane. */
   readonly last: Readonly<Partial<Record<Lane, number>>>;
@@ -77,7 +77,7 @@ function dueAt(state: ReadingState, lane: Lane, { leads }: ReadingContext): numb
 }
 
 /** The Secret to read now, if any; else when to look again at the latest (Infinity: when something changes). */
-export type Reading<T> = { readonly read: T; readonly lane: Lane } | { readonly read?: undefined; readonly at: number };
+type Reading<T> = { readonly read: T; readonly lane: Lane } | { readonly read?: undefined; readonly at: number };
 
 /**
  * Which Secret to read next: those never read, then those that something tells of, those that are awaited, the others;

@@ -144,7 +144,7 @@ export function createParts(options: PartsOptions): Part[] {
       run: async ({ signal }) => {
         credentials.lead(true);
         await lumigoWatch.synced;
-        if (!signal.aborted) telemetry.lead({ onProblem: (...seen) => reconciling.current?.onTelemetry(...seen) });
+        if (!signal.aborted) telemetry.lead((...seen) => reconciling.current?.onTelemetry(...seen));
         await aborted(signal);
         telemetry.lead(undefined);
         credentials.lead(false);

@@ -1,16 +1,11 @@
 import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../injection/types.ts';
 
-/** What the Lumigo that acts for a namespace means for its telemetry. */
-export interface NamespaceTelemetry {
-  /** Its token is let in. */
-  readonly letIn: boolean;
-  /** Its events and object versions are sent. */
-  readonly collect: boolean;
-}
-
-/** A Lumigo that is not active lets nobody in; one that is being deleted collects no more. */
-export function telemetryOf(acting: LumigoResource | undefined): NamespaceTelemetry {
+/**
+ * What the Lumigo that acts for a namespace means for its telemetry: whether its token is let in, and whether its events and object
+ * versions are sent. A Lumigo that is not active lets nobody in; one that is being deleted collects no more.
+ */
+export function telemetryOf(acting: LumigoResource | undefined): { letIn: boolean; collect: boolean } {
   if (acting === undefined) return { letIn: false, collect: false };
   if (acting.metadata.deletionTimestamp !== undefined) return { letIn: true, collect: false };
   const active = holds(acting.status, 'Active');

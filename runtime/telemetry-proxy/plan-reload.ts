@@ -15,7 +15,7 @@ export interface Failure {
   readonly at: number;
 }
 
-export interface ReloadInput {
+interface ReloadInput {
   readonly wanted: Duty | undefined;
   /** What the running process does, as text; undefined: nobody knows. */
   readonly running: string | undefined;

@@ -20,7 +20,7 @@ import { Reloader } from './reloader.ts';
 import { TokenBook } from './token-book.ts';
 import type { ProxySettings } from './types.ts';
 
-export interface TelemetryProxyOptions {
+interface TelemetryProxyOptions {
   readonly config: RuntimeConfig;
   readonly transport: Transport;
   readonly lumigoes: LumigoStore;
@@ -40,11 +40,8 @@ const RENEWAL_MS = 60_000;
 /** By its uid a cluster is known. */
 const clusterNamespace = { group: '', version: 'v1', plural: 'namespaces', name: 'kube-system' };
 
-/** What the reconciler of the replica that leads is told by the proxy, and tells it. */
-export interface Leading {
-  /** The collector does what it should, or does not: then why. */
-  readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
-}
+/** Tells the reconciler of the replica that leads: the collector does what it should, or does not, then why. */
+type OnProblem = (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
 
 /**
  * Keeps the collector beside this manager as the Lumigo resources want it: on every replica it lets in the right tokens,
@@ -58,7 +55,7 @@ export class TelemetryProxy {
   readonly #client: Client;
   readonly #reloader: Reloader;
   #settings: ProxySettings;
-  #leading: Leading | undefined;
+  #onProblem: OnProblem | undefined;
   #renewals = 0;
   #renewedAt = 0;
   #letIn = '';
@@ -81,8 +78,8 @@ export class TelemetryProxy {
   }
 
   /** This replica leads from now on, or no more. */
-  lead(leading: Leading | undefined): void {
-    this.#leading = leading;
+  lead(onProblem: OnProblem | undefined): void {
+    this.#onProblem = onProblem;
     this.#debounce.touch();
   }
 
@@ -163,7 +160,7 @@ export class TelemetryProxy {
 
   #duty(): Duty | undefined {
     const { credentials } = this.#options;
-    if (this.#leading === undefined) return undefined;
+    if (this.#onProblem === undefined) return undefined;
     const namespaces = this.#acting().flatMap((lumigo) => {
       const token = telemetryOf(lumigo).collect ? credentials.get(sourceOf(lumigo))?.token : undefined;
       return token === undefined ? [] : [{ name: lumigo.metadata.namespace, token }];
@@ -180,7 +177,7 @@ export class TelemetryProxy {
     const { metrics, lumigoes } = this.#options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = (duty?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
-    this.#leading?.onProblem(problem === undefined ? 'working' : failureOf(problem), affected);
+    this.#onProblem?.(problem === undefined ? 'working' : failureOf(problem), affected);
   }
 }
 

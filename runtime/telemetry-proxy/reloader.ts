@@ -8,7 +8,7 @@ import { configurationFile, writeConfiguration } from './files.ts';
 import { initialMs, planReload, textOf, type Duty, type Failure } from './plan-reload.ts';
 import type { ProxySettings } from './types.ts';
 
-export interface ReloaderOptions {
+interface ReloaderOptions {
   readonly client: Client;
   /** A reload took, or did not: then why. */
   readonly onReload: (outcome: { readonly problem?: string; readonly duty: Duty | undefined }) => void;

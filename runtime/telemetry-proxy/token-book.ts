@@ -1,5 +1,5 @@
 /** For so long a token that was replaced in its Secret is still let in: pods that run took theirs when they started. */
-export const TRANSITION_MS = 60 * 60_000;
+const TRANSITION_MS = 60 * 60_000;
 
 interface Entry {
   readonly token: string | undefined;

@@ -42,7 +42,7 @@ export interface CollectorConfiguration {
 
 export type Components = Readonly<Record<string, object>>;
 
-export interface Pipeline {
+interface Pipeline {
   readonly receivers: readonly string[];
   readonly processors?: readonly string[];
   readonly exporters: readonly string[];

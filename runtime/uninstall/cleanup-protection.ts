@@ -11,7 +11,7 @@ import { backoffMs } from '../kubernetes/plan-backoff.ts';
 import type { Transport } from '../kubernetes/transport.ts';
 import { heldObjects, isHeld, letGo, type HeldObject } from './held-objects.ts';
 
-export interface CleanupProtectionOptions {
+interface CleanupProtectionOptions {
   readonly client: Client;
   /** For the watches. */
   readonly transport: Transport;

@@ -14,7 +14,7 @@ const MOST_MS = 45_000;
 /** An API server that does not answer holds up nobody's end. */
 const ANSWER_MS = 5_000;
 
-export interface FarewellOptions {
+interface FarewellOptions {
   readonly client: Client;
   readonly installed: Installed;
   /** How long a workload that cannot be changed may hold up the rest; never more than there is time for. */

@@ -12,14 +12,8 @@ export function isManagerAlive(lease: LeaseSpec | undefined, nowMs: number): boo
   return nowMs < Date.parse(renewTime) + PATIENCE * leaseDurationSeconds * 1_000;
 }
 
-/** One look at the Lumigo resources that are left. */
-interface UninstallStep {
-  readonly toDelete: readonly LumigoResource[];
-  /** Being deleted, held by our finalizer, with no manager that would answer it. */
-  readonly toRelease: readonly LumigoResource[];
-}
-
-export function planUninstall(left: readonly LumigoResource[], managerAlive: boolean): UninstallStep {
+/** What one look at the Lumigo resources that are left asks for: those to release are held by our finalizer, and no manager answers. */
+export function planUninstall(left: readonly LumigoResource[], managerAlive: boolean) {
   const deleting = (lumigo: LumigoResource) => lumigo.metadata.deletionTimestamp !== undefined;
   const held = (lumigo: LumigoResource) => lumigo.metadata.finalizers?.includes(contract.finalizer) === true;
   return {

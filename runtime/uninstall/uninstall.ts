@@ -11,7 +11,7 @@ import { isLed, standDown } from './lease.ts';
 import { planUninstall, whyStuck } from './plan-uninstall.ts';
 import { isAnyInstrumented, isOptedIn, isToStay, removeInstrumentation } from './remove-instrumentation.ts';
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly client: Client;
   /** Undefined where no operator is left whose manager could answer. */
   readonly installed: Installed | undefined;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { gt, satisfies } from 'semver';
-import { planUpdate, type Revision, type UpdateInput } from './plan-update.ts';
+import { planUpdate, type Revision } from './plan-update.ts';
+
+type UpdateInput = Parameters<typeof planUpdate>[0];
 
 const deployed = (version: string, revision = 1): Revision => ({ revision, status: 'deployed', version });
 const input = (more: Partial<UpdateInput>): UpdateInput => ({

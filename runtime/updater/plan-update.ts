@@ -9,7 +9,7 @@ export interface Revision {
   readonly version: string;
 }
 
-export interface UpdateInput {
+interface UpdateInput {
   readonly release: string;
   readonly namespace: string;
   /** Oldest first, and at least one. */
@@ -21,7 +21,7 @@ export interface UpdateInput {
 }
 
 /** What to do about a release, and why, in a sentence. */
-export interface UpdatePlan {
+interface UpdatePlan {
   /** `stay`: there is nothing to do. `refuse`: somebody has to look first. */
   readonly step: 'upgrade' | 'stay' | 'refuse';
   readonly to?: string;
