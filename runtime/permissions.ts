@@ -8,57 +8,49 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
+/** Resources and verbs with a blank between them. */
+const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: string[]): PolicyRule => ({
+  apiGroups: [apiGroup],
+  resources: resources.split(' '),
+  verbs: verbs.split(' '),
+  ...(resourceNames.length === 0 ? {} : { resourceNames }),
+});
+
+const rbac = 'rbac.authorization.k8s.io';
+
 /** What the operator's ServiceAccount may do, and a test proves that it does all of it (runtime/access.cluster.test.ts). */
 export const permissions = {
   cluster: [
-    { apiGroups: ['operator.lumigo.io'], resources: ['lumigoes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
-    { apiGroups: ['operator.lumigo.io'], resources: ['lumigoes/status'], verbs: ['patch'] },
-    {
-      apiGroups: ['apps'],
-      resources: ['deployments', 'daemonsets', 'statefulsets', 'replicasets'],
-      verbs: ['get', 'list', 'watch', 'patch'],
-    },
-    { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['get', 'list', 'watch', 'patch'] },
-    { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
-    { apiGroups: [''], resources: ['events'], verbs: ['create'] },
-    {
-      apiGroups: ['admissionregistration.k8s.io'],
-      resources: ['mutatingwebhookconfigurations'],
-      verbs: ['get', 'patch'],
-      resourceNames: [`NAME${suffixes.injectorWebhook}`],
-    },
+    rule('operator.lumigo.io', 'lumigoes', 'get list watch patch delete'),
+    rule('operator.lumigo.io', 'lumigoes/status', 'patch'),
+    rule('apps', 'deployments daemonsets statefulsets replicasets', 'get list watch patch'),
+    rule('batch', 'cronjobs', 'get list watch patch'),
+    rule('batch', 'jobs', 'get list watch'),
+    rule('', 'secrets', 'get'),
+    rule('', 'events', 'create'),
+    rule(
+      'admissionregistration.k8s.io',
+      'mutatingwebhookconfigurations',
+      'get patch',
+      `NAME${suffixes.injectorWebhook}`,
+    ),
     // The uid of the one is what a cluster is known by; whether the other is being deleted is asked on the way out.
-    { apiGroups: [''], resources: ['namespaces'], verbs: ['get'], resourceNames: ['kube-system', '{namespace}'] },
+    rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),
     // To hold its own account and rights until everything is clean (runtime/uninstall/cleanup-protection.ts), and to notice when
     // somebody replaces them. Kubernetes lets nobody give himself more rights by changing a role: only finalizers can be changed so.
-    {
-      apiGroups: [''],
-      resources: ['serviceaccounts'],
-      verbs: ['get', 'list', 'watch', 'patch'],
-      resourceNames: [`NAME${suffixes.manager}`],
-    },
-    {
-      apiGroups: ['rbac.authorization.k8s.io'],
-      resources: ['clusterroles', 'clusterrolebindings'],
-      verbs: ['get', 'list', 'watch', 'patch', 'delete'],
-      resourceNames: [`NAME${suffixes.managerRole}`],
-    },
+    rule('', 'serviceaccounts', 'get list watch patch', `NAME${suffixes.manager}`),
+    rule(rbac, 'clusterroles clusterrolebindings', 'get list watch patch delete', `NAME${suffixes.managerRole}`),
   ],
   /** What the telemetry proxy collects, and finds senders' pods by; it has a role of its own. */
   telemetryProxy: [
-    { apiGroups: [''], resources: ['pods', 'events'], verbs: ['list', 'watch'] },
-    {
-      apiGroups: ['apps'],
-      resources: ['deployments', 'daemonsets', 'statefulsets', 'replicasets'],
-      verbs: ['list', 'watch'],
-    },
-    { apiGroups: ['batch'], resources: ['cronjobs', 'jobs'], verbs: ['list', 'watch'] },
+    rule('', 'pods events', 'list watch'),
+    rule('apps', 'deployments daemonsets statefulsets replicasets', 'list watch'),
+    rule('batch', 'cronjobs jobs', 'list watch'),
   ],
   ownNamespace: [
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+    rule('coordination.k8s.io', 'leases', 'get create update'),
     // The webhook's certificate. What is to be created has no name yet that a rule could know.
-    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-    { apiGroups: [''], resources: ['secrets'], verbs: ['patch'], resourceNames: [`NAME${suffixes.certificates}`] },
+    rule('', 'secrets', 'create'),
+    rule('', 'secrets', 'patch', `NAME${suffixes.certificates}`),
   ],
-} as const satisfies Readonly<Record<string, readonly PolicyRule[]>>;
+};
