@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { awaitDefinition } from '../runtime/await-definition.ts';
+import { holdFinalizer, lumigo, workloads } from '../runtime/contract.ts';
+import type { ResourceRef } from '../runtime/kubernetes/paths.ts';
+import { heldObjects } from '../runtime/uninstall/held-objects.ts';
+import { apply, refOf } from '../sandbox/manager/apply.ts';
+import { ensureBinaries } from '../sandbox/programs/build.ts';
+import { whenGone } from '../sandbox/testing/destroy.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
+import { workloadOf } from '../sandbox/testing/workloads.ts';
+import type { Manifest } from './manifests.ts';
+
+/** What docs/operations.md tells whoever has nothing but kubectl, run as it stands there. */
+let operator: OperatorBench;
+let programs = '';
+beforeAll(async () => {
+  operator = await startOperator();
+  const { kubectl = '' } = await ensureBinaries(['kubectl'], () => undefined);
+  programs = join(operator.cluster.dir, 'programs');
+  mkdirSync(programs);
+  symlinkSync(kubectl, join(programs, 'kubectl'));
+});
+afterAll(() => operator?.stop());
+
+function documentedLines(): readonly string[] {
+  const text = readFileSync('docs/operations.md', 'utf8');
+  const [, section = ''] = text.split('## A removal that is stuck\n');
+  return (/```sh\n(.*?)```/s.exec(section)?.[1] ?? '').trim().split('\n');
+}
+
+function inShell(line: string): void {
+  const { kubeconfig, dir } = operator.cluster;
+  const env = { PATH: `${programs}:/usr/bin:/bin`, KUBECONFIG: kubeconfig, HOME: dir };
+  const { status, stderr } = spawnSync('sh', ['-c', line], { env, encoding: 'utf8' });
+  expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
+}
+
+const [deployment] = workloads;
+const foreign = 'example.com/somebody-else';
+const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
+/** All but the webhook, which is left to be in the way. */
+const deleted = (): readonly Manifest[] => operator.installation.manifests.filter((manifest) => !isWebhook(manifest));
+const lumigoOf = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
+
+function held(): readonly ResourceRef[] {
+  const { name, namespace } = operator.installation.settings;
+  return heldObjects({ operatorName: name, operatorNamespace: namespace });
+}
+
+async function instrumented(name: string): Promise<string> {
+  const { bench } = operator;
+  const namespace = await bench.namespace(name);
+  await bench.activate(namespace);
+  await bench.create(workloadOf(deployment, namespace, 'app'));
+  await bench.whenInstrumented(deployment, namespace, 'app');
+  return namespace;
+}
+
+const finalizersOf = async (ref: ResourceRef) => (await operator.cluster.client.get(ref)).metadata.finalizers;
+
+const finalizersOfDeleted = (ref: ResourceRef) =>
+  eventually(async () => {
+    const { deletionTimestamp, finalizers } = (await operator.cluster.client.get(ref)).metadata;
+    expect(deletionTimestamp).toBeDefined();
+    return finalizers;
+  });
+
+const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
+  operator.cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers } } });
+
+/** The manager dies without a word while it holds its rights, and then everything is deleted. */
+async function removeWithoutManager(): Promise<void> {
+  for (const ref of held()) await eventually(async () => expect(await finalizersOf(ref)).toContain(holdFinalizer));
+  await operator.killManager();
+  for (const manifest of deleted()) await operator.cluster.client.delete(refOf(manifest));
+  for (const ref of held()) expect(await finalizersOfDeleted(ref)).toEqual([holdFinalizer]);
+}
+
+async function installAgain(): Promise<void> {
+  const { client } = operator.cluster;
+  for (const manifest of deleted()) {
+    await apply(client, manifest);
+    if (manifest.kind === 'CustomResourceDefinition') await awaitDefinition(client, 10_000, 50);
+  }
+  await operator.startManager();
+}
+
+describe('a removal that is stuck', () => {
+  it('F44: is freed by three lines of kubectl, and the operator can be installed again', async () => {
+    const { bench, cluster, installation } = operator;
+    const [shop, bank] = [await instrumented('shop'), await instrumented('bank')];
+    await setFinalizers(lumigoOf(bank), [foreign, lumigo.finalizer]);
+    await removeWithoutManager();
+    expect(await finalizersOfDeleted(lumigoOf(shop))).toEqual([lumigo.finalizer]);
+    await finalizersOfDeleted(lumigoOf(bank));
+
+    const lines = documentedLines();
+    expect(lines).toHaveLength(3);
+    lines.forEach(inShell);
+
+    // Somebody else's finalizer is his own matter.
+    expect(await finalizersOf(lumigoOf(bank))).toEqual([foreign]);
+    await setFinalizers(lumigoOf(bank), []);
+    for (const manifest of installation.manifests) await whenGone(cluster, manifest);
+    const injected = () => Promise.all([shop, bank].map((each) => bench.isInstrumented(deployment, each, 'app')));
+    expect(await injected()).toEqual([true, true]);
+
+    await installAgain();
+    await eventually(async () => expect(await injected()).toEqual([false, false]));
+  });
+});
