@@ -37,6 +37,7 @@ const everySetting = {
   priorityClassName: 'system-cluster-critical',
   injection: { imagePullPolicy: 'Always', imagePullSecrets: ['a', 'b'], updateOnUpgrade: true },
   webhook: { timeoutSeconds: 10, excludedNamespaces: ['kube-system', 'ci'] },
+  networkPolicy: { enabled: true, webhook: { from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] }, metrics: { from: [] } },
   debug: { enabled: true },
 };
 
@@ -107,6 +108,7 @@ describe('the chart', () => {
     writeChart(chart);
     const values = {
       updater: { enabled: true },
+      networkPolicy: { enabled: true },
       lumigoToken: { value: `t_${'0'.repeat(21)}` },
       monitoredNamespaces: [{ namespace }],
     };

@@ -211,7 +211,8 @@ describe('the permissions', () => {
     expect(one('ClusterRole', suffixes.managerRole).rules).toEqual(named(permissions.cluster));
     expect(one('ClusterRole', suffixes.telemetryProxyRole).rules).toEqual(named(permissions.telemetryProxy));
     expect(one('Role').rules).toEqual(named(permissions.ownNamespace));
-    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([2, 1]);
+    // The other two are the users'.
+    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([4, 1]);
   });
 });
 

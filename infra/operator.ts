@@ -5,12 +5,14 @@ import { ControllerManager } from './constructs/controller-manager.ts';
 import { HelmHooks } from './constructs/helm-hooks.ts';
 import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
+import { NetworkPolicy } from './constructs/network-policy.ts';
 import { MonitoredNamespaces } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import { WebhookCertificate, type DeliveredCertificate } from './constructs/webhook-certificate.ts';
 import { Updater } from './constructs/updater.ts';
+import { UserRoles } from './constructs/user-roles.ts';
 import { contradictionsWith } from './settings-contradictions.ts';
 import { parseSettings, SettingsError } from './settings.ts';
 import type { Settings } from './settings-schema.ts';
@@ -37,6 +39,8 @@ export class Operator extends Chart {
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
     new Access(this, 'access', settings);
+    new UserRoles(this, 'user-roles', settings);
+    if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
     if (delivered !== undefined) new WebhookCertificate(this, 'certificate', settings, delivered);
     const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
     new ControllerManager(this, 'controller-manager', {
@@ -57,6 +61,7 @@ export class Operator extends Chart {
       ...settings,
       priorityClassName: '',
       monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
+      networkPolicy: { ...settings.networkPolicy, enabled: true },
       updater: { ...settings.updater, enabled: false },
     };
     new Updater(this, 'updater', {

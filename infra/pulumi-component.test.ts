@@ -26,7 +26,11 @@ async function register(args: LumigoOperatorArgs, options?: ComponentResourceOpt
   return operator;
 }
 
-const given = { cluster: { name: 'production' }, monitoredNamespaces: [{ namespace: 'shop' }] };
+const given = {
+  cluster: { name: 'production' },
+  monitoredNamespaces: [{ namespace: 'shop' }],
+  networkPolicy: { enabled: true },
+};
 const sorted = (manifests: readonly Manifest[]) =>
   manifests.toSorted((a, b) => (`${a.kind}/${a.metadata.name}` < `${b.kind}/${b.metadata.name}` ? -1 : 1));
 const groups = () => registered.filter(({ type }) => type === 'kubernetes:yaml/v2:ConfigGroup');

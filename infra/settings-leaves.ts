@@ -43,6 +43,13 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(...values:
 export const httpUrl = () =>
   text().regex(/^https?:\/\/[^/\s]+(\/\S*[^/\s])?$/, 'must be an http:// or https:// URL without a slash at its end');
 
+/** Where programs come from: nobody on the way may replace them. */
+export const httpsUrl = () =>
+  text().regex(
+    /^https:\/\/[^/\s]+(\/\S*[^/\s])?$/,
+    'must be an https:// URL without a slash at its end, since by http:// anybody on the way could replace what is installed',
+  );
+
 const repository = () =>
   text().regex(
     /^[a-z0-9]([-._a-z0-9]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9]([-._a-z0-9]*[a-z0-9])?)*$/,

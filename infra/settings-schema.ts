@@ -17,6 +17,7 @@ import {
   wholeNumber,
 } from './settings-leaves.ts';
 import { lumigoToken, monitoredNamespace } from './settings-monitored.ts';
+import { networkPolicy } from './settings-network-policy.ts';
 import { updater } from './settings-updater.ts';
 import { operatorVersion } from './version.ts';
 
@@ -185,6 +186,7 @@ export const settingsSchema = fields({
         'manifests at once these come too early for the API server to know their kind; apply a second time.',
     ),
   updater: updater,
+  networkPolicy: networkPolicy,
   debug: section({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') }),
   imagePullSecrets: opaqueList()
     .default([])

@@ -1,4 +1,4 @@
-import { flag, httpUrl, image, opaqueMap, schedule, section, versionRange, wholeNumber } from './settings-leaves.ts';
+import { flag, httpsUrl, image, opaqueMap, schedule, section, versionRange, wholeNumber } from './settings-leaves.ts';
 import { operatorVersion } from './version.ts';
 
 /** The CronJob that keeps a Helm release current. */
@@ -6,12 +6,13 @@ export const updater = section({
   enabled: flag()
     .default(false)
     .describe(
-      'Whether a CronJob upgrades the Helm release by itself. Only with Helm: elsewhere there is no release. Whoever can write to the chart repository can then do in the cluster what the operator can.',
+      'Whether a CronJob upgrades the Helm release by itself. Only with Helm: elsewhere there is no release. Whoever can write to ' +
+        "the chart repository, or start pods in the operator's namespace, then owns the cluster (docs/security.md).",
     ),
   schedule: schedule().default('17 3 * * *').describe('When it looks for a newer chart, as cron writes it (UTC).'),
-  repository: httpUrl()
+  repository: httpsUrl()
     .default('https://lumigo-io.github.io/lumigo-kubernetes-operator')
-    .describe('The chart repository.'),
+    .describe('The chart repository; whoever can write to it, owns the cluster (docs/security.md).'),
   versions: versionRange()
     .default('')
     .describe('Which versions it may upgrade to, as a range of semantic versions; empty: the installed major version.'),

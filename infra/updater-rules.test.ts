@@ -46,7 +46,10 @@ describe('the rights of the updater', () => {
   });
 
   it('are the same whatever else is set, so that switching something on later fails for no right', () => {
-    const other = synthesize(parseSettings({ ...settings, priorityClassName: 'high' }), 'Helm');
+    const other = synthesize(
+      parseSettings({ ...settings, priorityClassName: 'high', networkPolicy: { enabled: true } }),
+      'Helm',
+    );
     const updaterOf = (manifests: readonly Manifest[]) =>
       manifests.filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name.endsWith('-updater'));
     expect(updaterOf(other)).toEqual(updaterOf(objects));

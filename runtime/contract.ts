@@ -174,6 +174,8 @@ export const suffixes = {
   telemetryProxyRole: '-telemetry-proxy-role',
   managerRole: '-manager-role',
   leaderElectionRole: '-leader-election-role',
+  editorRole: '-lumigo-editor-role',
+  viewerRole: '-lumigo-viewer-role',
   priorityClass: '-priority',
   install: '-install',
   uninstall: '-uninstall',

@@ -120,13 +120,17 @@ const samples: Readonly<Record<string, unknown>> = {
   ],
   'updater.enabled': true,
   'updater.schedule': '@weekly',
-  'updater.repository': 'http://charts.example:8080/lumigo',
+  'updater.repository': 'https://charts.example:8443/lumigo',
   'updater.versions': '>=1.2 <3',
   'updater.timeoutSeconds': 77,
   'updater.image.repository': 'registry.example/updater',
   'updater.image.tag': 'next',
   'updater.image.digest': `sha256:${'c'.repeat(64)}`,
   'updater.resources': { limits: { memory: '1Gi' } },
+  'networkPolicy.enabled': true,
+  'networkPolicy.webhook.from': [{ ipBlock: { cidr: '10.0.0.0/28', except: ['10.0.0.8/32'] } }],
+  'networkPolicy.otlp.from': [{ namespaceSelector: {} }, { ipBlock: { cidr: '10.1.0.0/16' } }],
+  'networkPolicy.metrics.from': [],
   'debug.enabled': true,
   imagePullSecrets: [{ name: 'registry' }],
   priorityClassName: 'high',
@@ -157,6 +161,9 @@ const companions: Readonly<Record<string, object>> = {
       'image.digest',
       'resources',
     ].map((key) => [`updater.${key}`, { 'updater.enabled': true }]),
+  ),
+  ...Object.fromEntries(
+    ['webhook', 'otlp', 'metrics'].map((key) => [`networkPolicy.${key}.from`, { 'networkPolicy.enabled': true }]),
   ),
 };
 
@@ -249,6 +256,7 @@ describe('the Helm chart', () => {
     ['a misspelt one in a section', 'debug.enable=true'],
     ['a text for a number', 'controllerManager.replicas=many'],
     ['a number out of range', 'changes.concurrent=0'],
+    ['a chart repository without TLS', 'updater.repository=http://charts.example'],
   ])('refuses %s', (_case, setting) => {
     const { status, stderr } = run('template', 'lumigo', chart, '--set', setting);
     expect(status).not.toBe(0);

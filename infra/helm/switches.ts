@@ -9,12 +9,21 @@ export interface Switch {
 }
 
 /** Empty or not makes the difference, and what it is goes into the objects. */
-const filled = (path: string): Switch => ({ path, off: '', on: undefined, condition: `$.Values.${path}` });
+const filled = (path: string, empty: unknown = ''): Switch => ({
+  path,
+  off: empty,
+  on: undefined,
+  condition: `$.Values.${path}`,
+});
 
 export const switches: readonly Switch[] = [
-  // Whole objects depend on it, in which other switches have their parts: so they are there in the rendering that all start from.
+  // Whole objects depend on these, in which other switches have their parts: so they are there in the rendering that all start from.
   { path: 'updater.enabled', off: true, on: false, condition: 'not $.Values.updater.enabled' },
   filled('updater.image.digest'),
+  { path: 'networkPolicy.enabled', off: true, on: false, condition: 'not $.Values.networkPolicy.enabled' },
+  filled('networkPolicy.webhook.from', []),
+  filled('networkPolicy.otlp.from', []),
+  filled('networkPolicy.metrics.from', []),
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'kubernetes', on: 'openshift', condition: 'eq $.Values.platform "openshift"' },
   {

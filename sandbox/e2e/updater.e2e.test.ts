@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeChart } from '../../infra/helm/chart.ts';
+import { parseSettings } from '../../infra/settings.ts';
 import { operatorVersion } from '../../infra/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { restrictedNamespace } from '../node/apps.ts';
@@ -40,7 +41,6 @@ beforeAll(async () => {
   await bench.apply(restrictedNamespace('lumigo-system'));
   const values = {
     'updater.enabled': 'true',
-    'updater.repository': charts.url,
     'updater.timeoutSeconds': '20',
     'cluster.name': 'kept',
   };
@@ -60,10 +60,23 @@ interface Run {
   readonly event: string;
 }
 
+/** The settings take https:// alone; the repository of a node's network has no certificate, so each Job is told of it instead. */
+function createJob(name: string): void {
+  const { repository } = parseSettings({}).updater;
+  const made = kubectl(
+    ...['create', 'job', name, '--from=cronjob/lumigo-lumigo-operator-updater', '--dry-run=client', '-o', 'json'],
+  );
+  expect(made).toContain(`"${repository}"`);
+  const file = join(folder, '..', `${name}-${process.pid}.json`);
+  writeFileSync(file, made.replace(`"${repository}"`, `"${charts.url}"`));
+  kubectl('create', '-f', file);
+  rmSync(file);
+}
+
 /** Runs the CronJob once, as its time would. */
 async function runUpdater(): Promise<Run> {
   const name = `update-${(runs += 1)}`;
-  kubectl('create', 'job', name, '--from=cronjob/lumigo-lumigo-operator-updater');
+  createJob(name);
   const state = await eventually(
     () => {
       const conditions = kubectl('get', 'job', name, '-o', 'jsonpath={.status.conditions[?(@.status=="True")].type}');

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { ports } from '../../runtime/contract.ts';
+import { synthesize, type Manifest } from '../manifests.ts';
+import { parseSettings } from '../settings.ts';
+import { reachedPorts } from './network-policy.ts';
+
+interface Policy {
+  readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly { readonly from?: readonly object[]; readonly ports: readonly { port: number }[] }[];
+}
+
+const installed = (networkPolicy: object): readonly Manifest[] => synthesize(parseSettings({ networkPolicy }));
+
+function policyOf(networkPolicy: object = {}): Policy {
+  const [found, ...more] = installed({ enabled: true, ...networkPolicy }).filter(
+    ({ kind }) => kind === 'NetworkPolicy',
+  );
+  expect(more).toEqual([]);
+  return found?.['spec'] as Policy;
+}
+
+/** From where each port can be reached by others than the pod and its node. */
+const opened = ({ ingress }: Policy): Record<number, unknown> =>
+  Object.fromEntries(ingress.flatMap(({ from, ports: each }) => each.map(({ port }) => [port, from])));
+
+/** For Kubernetes a rule without `from`. */
+const anywhere = undefined;
+
+describe('the NetworkPolicy', () => {
+  it('F25: is there where the settings ask for it, and only there', () => {
+    expect(policyOf().policyTypes).toEqual(['Ingress']);
+    expect(installed({}).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
+  });
+
+  it('F25: opens what others need, each port to them, and neither health nor /drain to anybody but the node', () => {
+    const everyPod = [{ namespaceSelector: {} }];
+    const scrapers = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
+    expect(opened(policyOf())).toEqual({
+      [ports.webhook]: anywhere,
+      [ports.otlpHttp]: everyPod,
+      [ports.otlpGrpc]: everyPod,
+      [ports.metrics]: scrapers,
+      [ports.telemetryMetrics]: scrapers,
+    });
+  });
+
+  it('takes from the settings who may come, in the form of Kubernetes', () => {
+    const from = (cidr: string) => [{ ipBlock: { cidr, aFieldOfTheFuture: true } }];
+    const own = { webhook: { from: from('10.0.0.0/28') }, otlp: { from: from('10.1.0.0/16') }, metrics: { from: [] } };
+    expect(opened(policyOf(own))).toEqual({
+      [ports.webhook]: from('10.0.0.0/28'),
+      [ports.otlpHttp]: from('10.1.0.0/16'),
+      [ports.otlpGrpc]: from('10.1.0.0/16'),
+      [ports.metrics]: anywhere,
+      [ports.telemetryMetrics]: anywhere,
+    });
+  });
+
+  it('is about the pods of the Deployment', () => {
+    const deployment = installed({}).find(({ kind }) => kind === 'Deployment');
+    const { selector } = deployment?.['spec'] as { selector: Policy['podSelector'] };
+    expect(policyOf().podSelector).toEqual(selector);
+  });
+
+  it('has a word on every port of the contract', () => {
+    expect(reachedPorts.map(({ port }) => port).toSorted()).toEqual(Object.values(ports).toSorted());
+  });
+});

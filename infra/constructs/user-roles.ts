@@ -1,0 +1,57 @@
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { lumigo, suffixes } from '../../runtime/contract.ts';
+import type { PolicyRule } from '../../runtime/permissions.ts';
+import type { Settings } from '../settings-schema.ts';
+import { labels } from './labels.ts';
+import { policyRules } from './policy-rules.ts';
+
+interface UserRole {
+  readonly suffix: string;
+  /** Which of Kubernetes' own roles gain the rules. */
+  readonly aggregatedTo: readonly ('admin' | 'edit' | 'view')[];
+  readonly rules: readonly PolicyRule[];
+}
+
+const rule = (resource: string, verbs: readonly string[]): PolicyRule => ({
+  apiGroups: [lumigo.group],
+  resources: [resource],
+  verbs,
+});
+const reading = ['get', 'list', 'watch'];
+
+/**
+ * What users may do with Lumigo resources: whoever may edit a namespace may edit its Lumigo, whoever may view it may see that.
+ * The status is the operator's alone to write, and no Secret is part of either role.
+ */
+export const userRoles: readonly UserRole[] = [
+  {
+    suffix: suffixes.editorRole,
+    aggregatedTo: ['admin', 'edit'],
+    rules: [
+      rule(lumigo.plural, [...reading, 'create', 'update', 'patch', 'delete', 'deletecollection']),
+      rule(`${lumigo.plural}/status`, ['get']),
+    ],
+  },
+  {
+    suffix: suffixes.viewerRole,
+    aggregatedTo: ['view'],
+    rules: [rule(lumigo.plural, reading), rule(`${lumigo.plural}/status`, ['get'])],
+  },
+];
+
+/** Kubernetes works them into its roles `admin`, `edit` and `view` by their labels; nobody has to bind them. */
+export class UserRoles extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    for (const { suffix, aggregatedTo, rules } of userRoles) {
+      const aggregation = Object.fromEntries(
+        aggregatedTo.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
+      );
+      new k8s.KubeClusterRole(this, aggregatedTo.join('-'), {
+        metadata: { name: `${settings.name}${suffix}`, labels: { ...labels(settings, 'rbac'), ...aggregation } },
+        rules: policyRules(rules),
+      });
+    }
+  }
+}
