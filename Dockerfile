@@ -1,15 +1,16 @@
 # The operator's images. `docker build -t lumigo-operator .` makes the operator's own (Node.js and one bundled program),
 # `docker build --target updater -t lumigo-operator-updater .` that of the updater (the same with Helm). For several
-# architectures `docker buildx build --platform linux/amd64,linux/arm64 .`.
-ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot
+# architectures `docker buildx build --platform linux/amd64,linux/arm64 .`. What it begins with is pinned to its content, of all
+# architectures; the tag is for people. To renew one: `docker buildx imagetools inspect IMAGE:TAG` prints the digest of the day.
+ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot@sha256:14d42e2511532589a7c7e01a753667a74fcc96266e137e8125006b87b0c32d0a
 
-FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
+FROM --platform=$BUILDPLATFORM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /src
 COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 # Helm from its pinned module, by the hashes that the tests use it with.
-FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS helm
+FROM --platform=$BUILDPLATFORM golang:1.26.6-bookworm@sha256:116d58cbd88c1297624acc6e967a060012422bacf9930927e23fb719189c6f36 AS helm
 ARG TARGETOS
 ARG TARGETARCH
 WORKDIR /src

@@ -7,10 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { App, Chart } from 'cdk8s';
 import { lumigo } from '../runtime/contract.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
+import { withTables } from './security-reference.ts';
 import { settingsReference } from './settings-reference.ts';
 
 /**
- * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, and the reference of the settings. With
+ * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, and the tables of
+ * docs/security.md. With
  * `--check` it writes nothing, and ends with 1 where what is committed is not what would be written.
  */
 
@@ -18,6 +20,7 @@ type Generated = Readonly<Record<string, string>>;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
+const security = join('docs', 'security.md');
 const imported = `${lumigo.group}.ts`;
 
 function generate(): Generated {
@@ -30,6 +33,7 @@ function generate(): Generated {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'settings.md')]: settingsReference(),
+      [security]: withTables(readFileSync(join(root, security), 'utf8')),
     };
   } finally {
     rmSync(folder, { recursive: true });

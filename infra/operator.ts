@@ -14,6 +14,7 @@ import { WebhookCertificate, type DeliveredCertificate } from './constructs/webh
 import { Updater } from './constructs/updater.ts';
 import { UserRoles } from './constructs/user-roles.ts';
 import { contradictionsWith } from './settings-contradictions.ts';
+import type { Manifest } from './manifest.ts';
 import { parseSettings, SettingsError } from './settings.ts';
 import type { Settings } from './settings-schema.ts';
 
@@ -51,22 +52,19 @@ export class Operator extends Chart {
     });
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
-    if (settings.updater.enabled) this.#addUpdater(settings, delivery);
+    if (settings.updater.enabled) new Updater(this, 'updater', { settings, release: releaseOf(settings, delivery) });
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
+}
 
-  #addUpdater(settings: Settings, delivery: Delivery): void {
-    // Whatever other settings leave out: switching it on later must not take a right that is missing.
-    const everything = {
-      ...settings,
-      priorityClassName: '',
-      monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
-      networkPolicy: { ...settings.networkPolicy, enabled: true },
-      updater: { ...settings.updater, enabled: false },
-    };
-    new Updater(this, 'updater', {
-      settings,
-      release: new Operator(new App(), 'release', { settings: everything, delivery }).toJson(),
-    });
-  }
+/** All that a release can have besides its updater, also what is switched off: switching it on must not take a right that is missing. */
+export function releaseOf(settings: Settings, delivery: Delivery): readonly Manifest[] {
+  const everything = {
+    ...settings,
+    priorityClassName: '',
+    monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
+    networkPolicy: { ...settings.networkPolicy, enabled: true },
+    updater: { ...settings.updater, enabled: false },
+  };
+  return new Operator(new App(), 'release', { settings: everything, delivery }).toJson() as Manifest[];
 }

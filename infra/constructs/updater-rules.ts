@@ -3,11 +3,29 @@ import { lumigo } from '../../runtime/contract.ts';
 import type { Manifest } from '../manifest.ts';
 import { groupVersionOf, pluralOf } from '../plurals.ts';
 
+export interface UpdaterRule extends PolicyRule {
+  /** What it is for. docs/security.md has it from here. */
+  readonly why: string;
+}
+
 export interface UpdaterRules {
   /** In the operator's own namespace. */
-  readonly own: readonly PolicyRule[];
-  readonly cluster: readonly PolicyRule[];
+  readonly own: readonly UpdaterRule[];
+  readonly cluster: readonly UpdaterRule[];
 }
+
+/** Rules of one reason stand in one row of the document. */
+const why = {
+  objects: 'to upgrade and roll back what the release has there, also what a later version adds of these kinds',
+  release: 'the release itself, which Helm keeps in Secrets',
+  progress: 'to see whether the new version is ready',
+  told: 'to tell what was done',
+  missing: 'to bring back what is missing of the release; what is to be created has no name yet that a rule could know',
+  changed: 'to upgrade and roll back what the release has, by name',
+  granting: 'a later version of a role may allow more than the updater may do itself',
+  monitored: 'Lumigo resources of `monitoredNamespaces`, whichever these are',
+  notes: 'the notes of the chart list them',
+} as const;
 
 const change = ['get', 'patch', 'update', 'delete'];
 
@@ -22,29 +40,30 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
   const elsewhere = manifests.filter(({ metadata }) => ![undefined, namespace].includes(metadata.namespace));
   return {
     own: [
-      ...byGroup(own).map(({ group, plurals }) => rule(group, plurals, ['list', 'watch', 'create', ...change])),
-      // Helm keeps the release itself in Secrets; until everything is ready it looks at the pods.
-      rule('', ['secrets'], ['list', 'create', ...change]),
-      rule('', ['pods'], ['get', 'list', 'watch']),
-      rule('apps', ['replicasets'], ['get', 'list', 'watch']),
-      rule('', ['events'], ['create']),
+      ...byGroup(own).map(({ group, plurals }) =>
+        rule(group, plurals, ['list', 'watch', 'create', ...change], why.objects),
+      ),
+      rule('', ['secrets'], ['list', 'create', ...change], why.release),
+      rule('', ['pods'], ['get', 'list', 'watch'], why.progress),
+      rule('apps', ['replicasets'], ['get', 'list', 'watch'], why.progress),
+      rule('', ['events'], ['create'], why.told),
       ...grants(own),
     ],
     cluster: [
-      ...byGroup(cluster).map(({ group, plurals }) => rule(group, plurals, ['create'])),
-      ...cluster.map((manifest) => named(manifest, change)),
+      ...byGroup(cluster).map(({ group, plurals }) => rule(group, plurals, ['create'], why.missing)),
+      ...cluster.map((manifest) => named(manifest, change, why.changed)),
       ...grants(cluster),
-      // In the monitored namespaces.
-      ...byGroup(elsewhere).map(({ group, plurals }) => rule(group, plurals, ['create', ...change])),
-      // The chart's notes list them.
-      rule(lumigo.group, [lumigo.plural], ['list']),
+      ...byGroup(elsewhere).map(({ group, plurals }) => rule(group, plurals, ['create', ...change], why.monitored)),
+      rule(lumigo.group, [lumigo.plural], ['list'], why.notes),
     ],
   };
 }
 
 /** A new version of a role may allow more than the updater may do itself; whom it is given to stays the operator. */
-const grants = (manifests: readonly Manifest[]): PolicyRule[] =>
-  manifests.filter(({ kind }) => kind.endsWith('Role')).map((manifest) => named(manifest, ['escalate', 'bind']));
+const grants = (manifests: readonly Manifest[]): UpdaterRule[] =>
+  manifests
+    .filter(({ kind }) => kind.endsWith('Role'))
+    .map((manifest) => named(manifest, ['escalate', 'bind'], why.granting));
 
 function byGroup(manifests: readonly Manifest[]): { readonly group: string; readonly plurals: readonly string[] }[] {
   const groups = new Map<string, Set<string>>();
@@ -55,13 +74,14 @@ function byGroup(manifests: readonly Manifest[]): { readonly group: string; read
   return [...groups].map(([group, plurals]) => ({ group, plurals: [...plurals] }));
 }
 
-const rule = (group: string, resources: readonly string[], verbs: readonly string[]): PolicyRule => ({
+const rule = (group: string, resources: readonly string[], verbs: readonly string[], reason: string): UpdaterRule => ({
   apiGroups: [group],
   resources,
   verbs,
+  why: reason,
 });
 
-const named = ({ apiVersion, kind, metadata }: Manifest, verbs: readonly string[]): PolicyRule => ({
-  ...rule(groupVersionOf(apiVersion).group, [pluralOf(kind)], verbs),
+const named = ({ apiVersion, kind, metadata }: Manifest, verbs: readonly string[], reason: string): UpdaterRule => ({
+  ...rule(groupVersionOf(apiVersion).group, [pluralOf(kind)], verbs, reason),
   resourceNames: [metadata.name],
 });

@@ -31,7 +31,7 @@ export class Updater extends Construct {
     const subjects = [{ kind: 'ServiceAccount', name, namespace }];
     const metadata = { name, labels: common };
     const inNamespace = { ...metadata, namespace };
-    const rules = updaterRules([...release, ...own(name, namespace)], namespace);
+    const rules = rulesOfUpdater({ settings, release });
 
     new k8s.KubeServiceAccount(this, 'account', { metadata: inNamespace, automountServiceAccountToken: false });
     new k8s.KubeRole(this, 'role', { metadata: inNamespace, rules: policyRules(rules.own) });
@@ -67,6 +67,10 @@ export class Updater extends Construct {
     });
   }
 }
+
+/** What it may do: whatever upgrading all of the release takes, itself included. */
+export const rulesOfUpdater = ({ settings: { name, namespace }, release }: UpdaterProps) =>
+  updaterRules([...release, ...own(`${name}${suffixes.updater}`, namespace)], namespace);
 
 /** The updater's own objects, which an upgrade changes as well. */
 const own = (name: string, namespace: string): Manifest[] => [
