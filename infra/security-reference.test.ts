@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { permissions, type Permission } from '../runtime/permissions.ts';
+import { permissions } from '../runtime/permissions.ts';
 import { withTables } from './security-reference.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
@@ -22,7 +22,7 @@ describe('the documents of security', () => {
   });
 
   it('name tests that there are', () => {
-    const named = Object.values(permissions).flatMap((rules: readonly Permission[]) => rules.map(({ test }) => test));
+    const named = Object.values(permissions).flatMap((rules) => rules.map(({ test }) => test));
     expect(named.filter((test) => !existsSync(join('runtime', test)))).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { permissions, type Permission } from '../runtime/permissions.ts';
+import { permissions } from '../runtime/permissions.ts';
 import { reachedPorts } from './constructs/network-policy.ts';
 import type { UpdaterRule } from './constructs/updater-rules.ts';
 import { rulesOfUpdater } from './constructs/updater.ts';
@@ -44,7 +44,7 @@ function permissionsTable(): string {
     ownNamespace: "manager, the operator's namespace",
   };
   const rows = (Object.keys(where) as (keyof typeof where)[]).flatMap((key) =>
-    (permissions[key] as readonly Permission[]).map(({ resources, verbs, resourceNames, why, test }) => [
+    permissions[key].map(({ resources, verbs, resourceNames, why, test }) => [
       where[key],
       code(resources),
       verbs.join(', '),
