@@ -73,12 +73,16 @@ describe('npm run sandbox', () => {
     expect(stderr).toMatch(sentence);
   });
 
-  it('says what to install where there is no Go, and starts nothing', async () => {
-    const environment = { HOME: folder, PATH: '/nonexistent', LUMIGO_SANDBOX_CACHE: join(folder, 'cache') };
+  it('says what to install or to bring where there is neither Go nor a network, and starts nothing', async () => {
+    const cache = join(folder, 'cache');
+    const nowhere = { PATH: '/nonexistent', LUMIGO_SANDBOX_MIRROR: 'http://127.0.0.1:9' };
+    const environment = { HOME: folder, LUMIGO_SANDBOX_CACHE: cache, ...nowhere };
     const dir = join(folder, 'no-go');
     const { code, stderr } = await runScript(cli, ['up', '--dir', dir], environment);
     expect(code).toBe(1);
+    expect(stderr).toMatch(/127\.0\.0\.1:9 cannot be reached/);
     expect(stderr).toMatch(/Go is not installed .*Install Go 1\.24 or newer .*KUBEBUILDER_ASSETS/);
+    expect(stderr).toMatch(/put envtest-v\S+\.tar\.gz \(from https:\S+\) into .*cache\/archives/);
     expect(existsSync(dir)).toBe(false);
   });
 });

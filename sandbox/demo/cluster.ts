@@ -1,6 +1,8 @@
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import { OtlpSink } from '../otlp-sink/sink.ts';
-import { ensureBinaries, isBuilt, type Progress } from '../programs/build.ts';
+import { ensureBinaries, isBuilt } from '../programs/build.ts';
+import { NoGoError } from '../programs/go.ts';
+import type { Progress } from '../programs/progress.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { install } from '../manager/install.ts';
@@ -17,12 +19,12 @@ export interface DemoCluster {
   readonly hasWebhook: boolean;
   /** Stands where Lumigo would; undefined where the telemetry proxy does not run. */
   readonly sink: OtlpSink | undefined;
-  /** What goes on beside the demo: builds that join when they are done. */
+  /** What goes on beside the demo: programs that join when they are fetched or built. */
   readonly background: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a throwaway control plane on this machine; its controllers and the telemetry proxy join as soon as they are built. */
+/** Starts a throwaway control plane on this machine; its controllers and the telemetry proxy join as soon as they are there. */
 export async function throwawayCluster(progress: Progress): Promise<DemoCluster> {
   const controllerManager = isBuilt('kube-controller-manager');
   const collector = isBuilt('otelcol');
@@ -36,12 +38,14 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
       collector,
       environment: { LUMIGO_ENDPOINT: sink.url },
     });
-    const join = async () => {
-      if (!controllerManager) await cluster.joinControllerManager();
-      if (collector) return;
+    const joinCollector = async () => {
       await ensureBinaries(['otelcol'], progress);
       await manager.joinCollector();
       progress('the telemetry proxy has joined: Kubernetes events and objects are collected from here on');
+    };
+    const join = async () => {
+      if (!controllerManager) await unlessUnobtainable(progress, () => cluster.joinControllerManager());
+      if (!collector) await unlessUnobtainable(progress, joinCollector);
     };
     return {
       client: cluster.client,
@@ -61,5 +65,15 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
     await cluster.stop();
     await sink.close();
     throw error;
+  }
+}
+
+/** The demo has something to show without it. */
+async function unlessUnobtainable(progress: Progress, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (!(error instanceof NoGoError)) throw error;
+    progress(`going on without ${error.message}`);
   }
 }

@@ -1,4 +1,5 @@
-import { isBuilt, type Progress } from '../programs/build.ts';
+import { isBuilt } from '../programs/build.ts';
+import type { Progress } from '../programs/progress.ts';
 import { components, nodeComponents } from '../programs/components.ts';
 import { areImagesBuilt } from '../images/images.ts';
 import { startNodeWithOperator } from '../node/operator.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { bundle } from '../../infra/bundle.ts';
 import { describeError } from '../../runtime/errors.ts';
-import { ensureBinaries } from '../programs/build.ts';
+import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { Narrator } from './narrator.ts';
@@ -21,7 +21,7 @@ interface Flags {
 const farewell = 'Ctrl-C ends it and leaves nothing behind.';
 const PATIENCE_MS = 10_000;
 
-/** `npm start`: the operator's main job, on a real Kubernetes API server, for a person to watch or (`--once`) for a check. */
+/** `npm start`: the operator's main job, on a real Kubernetes API server, for a person to watch or (`--once`, or without a terminal) for a check. */
 const program = new Command('start')
   .description('Shows the operator at work on a real Kubernetes control plane on this machine')
   .option('--once', 'check every object, take everything back, and exit: 0 when all is as it should be, 1 when not')
@@ -37,9 +37,10 @@ const program = new Command('start')
   .action(run);
 
 async function run(flags: Flags): Promise<void> {
-  const { once = false, context, yes = false } = flags;
+  const { context, yes = false } = flags;
   const narrator = new Narrator((text) => process.stdout.write(text), process.stdout.isTTY);
   narrator.title('The Lumigo operator at work');
+  const once = isOnce(flags, narrator);
   await bundle();
   const interrupted = interruption();
   if (onNode(flags, narrator)) return runOnNode(narrator, once, interrupted);
@@ -59,6 +60,13 @@ async function run(flags: Flags): Promise<void> {
     await cluster.stop();
   }
   process.exit();
+}
+
+/** As the flag says; without one, where nobody watches there is nobody to end it. */
+function isOnce({ once = false }: Flags, narrator: Narrator): boolean {
+  if (once || process.stdout.isTTY) return once;
+  narrator.aside('without a terminal it ends by itself, as with --once');
+  return true;
 }
 
 /** As the flags say; without one, on a node where that takes no building. */
@@ -137,15 +145,16 @@ async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narra
     '',
     farewell,
   ]);
-  const died = await awakeUntil(Promise.race([interrupted, cluster.manager.died]));
+  const failed = cluster.background.then(() => interrupted);
+  const died = await awakeUntil(Promise.race([interrupted, cluster.manager.died, failed]));
   if (typeof died === 'string') throw new Error(died);
   narrator.step('taking everything down');
 }
 
-/** On the throwaway cluster: its kubeconfig and its kubectl. What is still being built joins as soon as it is there. */
+/** On the throwaway cluster: its kubeconfig and its kubectl, which waits for other builds where it has to be built itself. */
 async function accessTo({ access, background }: DemoCluster, narrator: Narrator): Promise<string[]> {
   if ('context' in access) return [];
-  await background;
+  if (!isBuilt('kubectl')) await background;
   const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], (line) => narrator.aside(line));
   return [`  export KUBECONFIG=${access.kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
 }

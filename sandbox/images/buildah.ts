@@ -1,12 +1,12 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../node/box.ts';
 import { cacheFolder } from '../programs/cache.ts';
+import { tool } from './tool.ts';
 
 const storage = (): string => join(cacheFolder(process.env), 'images', 'storage');
 
-const buildah = (...args: readonly string[]): string =>
-  run('buildah', '--root', storage(), '--runroot', `${storage()}-run`, '--storage-driver', 'overlay', ...args);
+const buildah = (...args: readonly string[]): Promise<void> =>
+  tool('buildah', '--root', storage(), '--runroot', `${storage()}-run`, '--storage-driver', 'overlay', ...args);
 
 export interface BuildOptions {
   readonly name: string;
@@ -20,8 +20,9 @@ export interface BuildOptions {
 }
 
 /** Builds an image from a Dockerfile, without an engine and without a registry. */
-export function buildImage({ name, dockerfile, context, target, args = {}, stages = [] }: BuildOptions): void {
-  buildah(
+export async function buildImage(options: BuildOptions): Promise<void> {
+  const { name, dockerfile, context, target, args = {}, stages = [] } = options;
+  await buildah(
     'bud',
     '--isolation=chroot',
     '--quiet',
@@ -37,14 +38,14 @@ export function buildImage({ name, dockerfile, context, target, args = {}, stage
 }
 
 /** Writes an image as one file that a node can load. */
-export function saveImage(name: string, archive: string): void {
+export async function saveImage(name: string, archive: string): Promise<void> {
   mkdirSync(join(archive, '..'), { recursive: true });
   rmSync(`${archive}.part`, { force: true });
-  buildah('push', '--quiet', name, `docker-archive:${archive}.part:${name}`);
+  await buildah('push', '--quiet', name, `docker-archive:${archive}.part:${name}`);
   renameSync(`${archive}.part`, archive);
 }
 
 /** The files of finished images are kept; what they were made of need not be. */
-export function forgetLayers(): void {
-  buildah('rmi', '--all', '--force');
+export async function forgetLayers(): Promise<void> {
+  await buildah('rmi', '--all', '--force');
 }

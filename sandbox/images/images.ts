@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../infra/bundle.ts';
-import type { Progress } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
+import { alive, stopwatch, type Progress } from '../programs/progress.ts';
 import { buildImage, forgetLayers, saveImage } from './buildah.ts';
 import { keyOf } from './recipe-key.ts';
 import { recipes, type Recipe } from './recipes.ts';
@@ -37,7 +37,7 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
   }
   try {
     for (const recipe of wanted) if (!existsSync(archiveOf(recipe))) await build(recipe, archiveOf(recipe), progress);
-    forgetLayers();
+    await forgetLayers();
   } finally {
     releaseLock(lock);
   }
@@ -54,16 +54,27 @@ async function build(recipe: Recipe, archive: string, progress: Progress): Promi
   const base = recipes.find(({ name }) => name === recipe.base);
   if (base !== undefined && !built.has(base.name)) await make(base, progress);
   await make(recipe, progress);
-  saveImage(recipe.name, archive);
+  await saveImage(recipe.name, archive);
 }
 
 async function make(recipe: Recipe, progress: Progress): Promise<void> {
-  const { name, dockerfile, target, base, prepare, stages } = recipe;
-  const started = Date.now();
+  const { name } = recipe;
+  const seconds = stopwatch();
+  progress(`image ${name}: building, once per machine and content`);
+  await alive(
+    progress,
+    (passed) => `image ${name}: building, ${passed} s`,
+    () => makeIn(recipe, progress),
+  );
+  built.add(name);
+  progress(`image ${name}: built in ${seconds()} s`);
+}
+
+async function makeIn({ name, dockerfile, target, base, prepare, stages }: Recipe, progress: Progress): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), 'lumigo-image-'));
   try {
-    await prepare(context);
-    buildImage({
+    await prepare(context, progress);
+    await buildImage({
       name,
       dockerfile,
       context,
@@ -71,11 +82,9 @@ async function make(recipe: Recipe, progress: Progress): Promise<void> {
       ...(base === undefined ? {} : { args: { BASE: base } }),
       ...(stages === undefined ? {} : { stages }),
     });
-    built.add(name);
   } finally {
     rmSync(context, { recursive: true, force: true });
   }
-  progress(`image ${name}: built in ${((Date.now() - started) / 1_000).toFixed(1)} s`);
 }
 
 function archiveOf(recipe: Recipe): string {

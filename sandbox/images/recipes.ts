@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageReference } from '../../infra/constructs/image.ts';
 import { parseSettings } from '../../infra/settings.ts';
-import { run } from '../node/box.ts';
 import { pauseImage } from '../node/configs.ts';
 import { dnsImage } from '../node/dns.ts';
 import { imageNode } from '../node-runtime.ts';
 import { ensureBinaries } from '../programs/build.ts';
+import type { Progress } from '../programs/progress.ts';
+import { tool } from './tool.ts';
 
 /** How each image comes to be: what goes into its build context, and which Dockerfile makes it. */
 export interface Recipe {
@@ -22,8 +23,8 @@ export interface Recipe {
   readonly sources: readonly string[];
   /** Versions of what comes from elsewhere. */
   readonly pins: readonly string[];
-  /** Fills the build context. */
-  readonly prepare: (context: string) => Promise<void> | void;
+  /** Fills the build context; says what takes long. */
+  readonly prepare: (context: string, progress: Progress) => Promise<void> | void;
   /** Stages of the Dockerfile, which an engine would run, that the prepared context stands for. */
   readonly stages?: readonly string[];
 }
@@ -42,21 +43,21 @@ const PYTHON = 'localhost/lumigo-base-python:1';
 const passwd = 'root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n';
 
 /** A root file system of Debian packages and what they need, unpacked and nothing more: no shell, no package manager. */
-function debian(context: string, packages: readonly string[], extra: string): void {
+async function debian(context: string, packages: readonly string[], extra: string): Promise<void> {
   const files = join(context, 'extra');
   mkdirSync(join(files, 'etc'), { recursive: true });
   mkdirSync(join(files, 'tmp'), { mode: 0o1777 });
   writeFileSync(join(files, 'etc', 'passwd'), passwd);
   const tar = join(context, 'rootfs.tar');
-  run('mmdebstrap', '--quiet', '--variant=extract', `--include=${packages.join(',')}`, 'bookworm', tar);
+  await tool('mmdebstrap', '--quiet', '--variant=extract', `--include=${packages.join(',')}`, 'bookworm', tar);
   if (extra !== '') cpSync(extra, files, { recursive: true });
-  run('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
+  await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
 }
 
 const plain =
   (program: string, path: string) =>
-  async (context: string): Promise<void> => {
-    const { [program]: binary = '' } = await ensureBinaries([program], () => undefined);
+  async (context: string, progress: Progress): Promise<void> => {
+    const { [program]: binary = '' } = await ensureBinaries([program], progress);
     mkdirSync(join(context, path, '..'), { recursive: true });
     copyFileSync(binary, join(context, path));
   };
@@ -69,20 +70,36 @@ function program(context: string): void {
 }
 
 /** The published Lumigo distributions, and a library of ours that hands them to Node.js and Python. */
-function autotrace(context: string): void {
+async function autotrace(context: string): Promise<void> {
   const payload = join(context, 'payload');
   const node = join(payload, 'nodejs');
   mkdirSync(join(context, 'bin'), { recursive: true });
   mkdirSync(join(payload, 'injector'), { recursive: true });
   mkdirSync(node, { recursive: true });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(here(`autotrace/${file}`), join(node, file));
-  run('npm', 'ci', '--prefix', node, '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund');
+  await tool('npm', 'ci', '--prefix', node, '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund');
   // What only developers of it read is half of it.
-  run('find', node, '-type', 'f', '(', '-name', '*.map', '-o', '-name', '*.ts', '-o', '-name', '*.md', ')', '-delete');
+  await tool(
+    'find',
+    node,
+    '-type',
+    'f',
+    '(',
+    '-name',
+    '*.map',
+    '-o',
+    '-name',
+    '*.ts',
+    '-o',
+    '-name',
+    '*.md',
+    ')',
+    '-delete',
+  );
   const python = join(payload, 'python');
-  pip(listed('autotrace/requirements.txt'), python);
+  await pip(listed('autotrace/requirements.txt'), python);
   copyFileSync(here('autotrace/sitecustomize.py'), join(python, 'sitecustomize.py'));
-  run(
+  await tool(
     'gcc',
     ...['-shared', '-fPIC', '-O2', '-s', '-nostdlib', '-fno-stack-protector', '-U_FORTIFY_SOURCE', '-Wall', '-Werror'],
     '-o',
@@ -95,21 +112,21 @@ function autotrace(context: string): void {
 }
 
 /** musl itself; bookworm's is older than what Node.js is linked against. */
-function muslOf(context: string, target: string): void {
+async function muslOf(context: string, target: string): Promise<void> {
   const file = 'usr/lib/x86_64-linux-musl/libc.so';
   const tar = join(context, 'musl.tar');
-  run('mmdebstrap', '--quiet', '--variant=extract', '--include=musl', 'trixie', tar);
-  run('tar', '--extract', `--file=${tar}`, `--directory=${context}`, `./${file}`);
+  await tool('mmdebstrap', '--quiet', '--variant=extract', '--include=musl', 'trixie', tar);
+  await tool('tar', '--extract', `--file=${tar}`, `--directory=${context}`, `./${file}`);
   renameSync(join(context, file), target);
   for (const left of [tar, join(context, 'usr')]) rmSync(left, { recursive: true });
 }
 
 /** Wheels for the Python of Debian bookworm, whichever this machine has. */
-function pip(what: readonly string[], target: string, platform = 'manylinux2014_x86_64'): void {
+async function pip(what: readonly string[], target: string, platform = 'manylinux2014_x86_64'): Promise<void> {
   const quietly = ['--quiet', '--disable-pip-version-check', '--root-user-action=ignore'];
   const wheels = ['--no-deps', '--no-compile', '--only-binary=:all:', '--python-version=3.11'];
   const platforms = [`--platform=${platform}`, '--platform=any'];
-  run('python3', '-m', 'pip', 'install', ...quietly, ...wheels, ...platforms, `--target=${target}`, ...what);
+  await tool('python3', '-m', 'pip', 'install', ...quietly, ...wheels, ...platforms, `--target=${target}`, ...what);
 }
 
 const listed = (file: string): readonly string[] => [`--requirement=${here(file)}`];
@@ -121,13 +138,13 @@ export const recipes: readonly Recipe[] = [
     dockerfile: here('base/Dockerfile'),
     sources: ['sandbox/images/base', 'sandbox/node-runtime.ts', 'sandbox/images/recipes.ts'],
     pins: ['bookworm'],
-    prepare: (context) => {
-      const binary = imageNode(() => undefined);
+    prepare: async (context, progress) => {
+      const binary = imageNode(progress);
       if (binary === undefined) throw new Error('the Node.js of the image cannot be had here');
       const extra = join(context, 'node', 'nodejs', 'bin');
       mkdirSync(extra, { recursive: true });
       copyFileSync(binary, join(extra, 'node'));
-      debian(context, ['libc6', 'libstdc++6', 'ca-certificates'], join(context, 'node'));
+      await debian(context, ['libc6', 'libstdc++6', 'ca-certificates'], join(context, 'node'));
     },
   },
   {
@@ -155,9 +172,9 @@ export const recipes: readonly Recipe[] = [
     sources: ['Dockerfile', 'runtime', 'package-lock.json', 'sandbox/programs/helm'],
     pins: [],
     stages: ['build', 'helm'],
-    prepare: async (context) => {
+    prepare: async (context, progress) => {
       program(context);
-      await plain('helm', join('out', 'helm'))(context);
+      await plain('helm', join('out', 'helm'))(context, progress);
     },
   },
   {
@@ -167,8 +184,8 @@ export const recipes: readonly Recipe[] = [
     dockerfile: here('collector/Dockerfile'),
     sources: ['sandbox/programs/collector', 'sandbox/images/collector'],
     pins: [],
-    prepare: async (context) => {
-      await plain('otelcol', 'otelcol-contrib')(context);
+    prepare: async (context, progress) => {
+      await plain('otelcol', 'otelcol-contrib')(context, progress);
       mkdirSync(join(context, 'etc', 'ssl', 'certs'), { recursive: true });
       copyFileSync('/etc/ssl/certs/ca-certificates.crt', join(context, 'etc', 'ssl', 'certs', 'ca-certificates.crt'));
     },
@@ -193,13 +210,13 @@ export const recipes: readonly Recipe[] = [
     dockerfile: here('shop-musl/Dockerfile'),
     sources: ['sandbox/images/shop-musl', 'sandbox/images/shop-node'],
     pins: [muslNode, 'trixie'],
-    prepare: (context) => {
+    prepare: async (context) => {
       const library = join(context, 'lib');
       for (const folder of [library, join(context, 'app'), join(context, 'etc')]) mkdirSync(folder);
       mkdirSync(join(context, 'tmp'), { mode: 0o1777 });
-      muslOf(context, join(library, 'ld-musl-x86_64.so.1'));
+      await muslOf(context, join(library, 'ld-musl-x86_64.so.1'));
       symlinkSync('ld-musl-x86_64.so.1', join(library, 'libc.musl-x86_64.so.1'));
-      pip([muslNode], join(context, 'opt'), 'musllinux_1_2_x86_64');
+      await pip([muslNode], join(context, 'opt'), 'musllinux_1_2_x86_64');
       writeFileSync(join(context, 'etc', 'passwd'), passwd);
       copyFileSync(here('shop-node/server.js'), join(context, 'app', 'server.js'));
     },
@@ -210,9 +227,9 @@ export const recipes: readonly Recipe[] = [
     base: PYTHON,
     sources: ['sandbox/images/shop-python'],
     pins: [],
-    prepare: (context) => {
+    prepare: async (context) => {
       copyFileSync(here('shop-python/app.py'), join(context, 'app.py'));
-      pip(listed('shop-python/requirements.txt'), join(context, 'packages'));
+      await pip(listed('shop-python/requirements.txt'), join(context, 'packages'));
     },
   },
   {

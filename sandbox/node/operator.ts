@@ -3,7 +3,7 @@ import { injector, managerSelector } from '../../runtime/contract.ts';
 import { ensureImages } from '../images/images.ts';
 import { install, type Installation } from '../manager/install.ts';
 import type { RemoteSink } from '../otlp-sink/remote.ts';
-import type { Progress } from '../programs/build.ts';
+import type { Progress } from '../programs/progress.ts';
 import { startNode, type NodeCluster, type NodeOptions } from './node.ts';
 import { startSink } from './sink.ts';
 

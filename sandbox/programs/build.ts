@@ -1,35 +1,40 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { cacheFolder, cacheKey } from './cache.ts';
+import { archivesFor } from './archives.ts';
+import { cacheFolder } from './cache.ts';
 import { allComponents, type Component } from './components.ts';
-import { goBuild, goVersion } from './go.ts';
-import { releaseLock, takeLock } from './lock.ts';
+import { NoGoError } from './go.ts';
+import { MIRROR } from './mirror.ts';
+import { buildProgram, builtProgram } from './modules.ts';
+import type { Progress } from './progress.ts';
+import { PublishedPrograms } from './published.ts';
 
-/** Says what is going on, for whoever waits. */
-export type Progress = (line: string) => void;
-
-const here = fileURLToPath(new URL('.', import.meta.url));
-const PROGRESS_MS = 10_000;
+const published = new PublishedPrograms({
+  archives: archivesFor(process.platform, process.arch),
+  cache: cacheFolder(process.env),
+  mirror: process.env[MIRROR],
+});
 
 /**
- * The paths of programs by name: ready-made from `KUBEBUILDER_ASSETS` where they are there, else built once per machine.
- * @throws Error with a sentence where there is no Go to build with, or the build fails.
+ * The paths of programs by name: ready-made from `KUBEBUILDER_ASSETS` where they are there, else fetched as their projects
+ * publish them, else built from Go modules; each once per machine.
+ * @throws NoGoError where a program can neither be fetched nor built, Error where a build fails; both say what to do.
  */
 export async function ensureBinaries(names: readonly string[], progress: Progress): Promise<Record<string, string>> {
   const paths: Record<string, string> = {};
   for (const component of allComponents.filter(({ name }) => names.includes(name)))
-    paths[component.name] = readyMade(component.name) ?? (await ensureBuilt(component, progress));
+    paths[component.name] = pathOf(component) ?? (await obtain(component, progress));
   return paths;
 }
 
-/** Whether a program would have to be built first. */
+/** Whether a program is there; else it would have to be fetched or built first. */
 export function isBuilt(name: string): boolean {
   const component = allComponents.find((each) => each.name === name);
-  if (component === undefined) return false;
-  return readyMade(name) !== undefined || existsSync(targetOf(component, goVersion()));
+  return component !== undefined && pathOf(component) !== undefined;
 }
+
+const pathOf = (component: Component): string | undefined =>
+  readyMade(component.name) ?? published.path(component.name) ?? builtProgram(component);
 
 function readyMade(name: string): string | undefined {
   const folder = process.env['KUBEBUILDER_ASSETS'];
@@ -37,47 +42,13 @@ function readyMade(name: string): string | undefined {
   return path !== undefined && existsSync(path) ? path : undefined;
 }
 
-function targetOf(component: Component, version: string): string {
-  const read = (file: string) => readFileSync(join(here, component.module, file), 'utf8');
-  const own = (component.sources ?? []).map(read).join('\n');
-  const key = cacheKey(component, { goMod: read('go.mod'), goSum: read('go.sum'), own, goVersion: version });
-  return join(cacheFolder(process.env), 'bin', `${component.name}-${key}`);
-}
-
-async function ensureBuilt(component: Component, progress: Progress): Promise<string> {
-  const target = targetOf(component, goVersion());
-  if (existsSync(target)) return target;
-  const lock = `${target}.building`;
-  mkdirSync(join(cacheFolder(process.env), 'bin'), { recursive: true });
-  while (!takeLock(lock)) {
-    progress(`${component.name}: another process is building it; waiting`);
-    await sleep(PROGRESS_MS / 2);
-    if (existsSync(target)) return target;
-  }
+async function obtain(component: Component, progress: Progress): Promise<string> {
+  const fetched = await published.fetch(component.name, progress);
+  if (fetched !== undefined) return fetched;
   try {
-    if (!existsSync(target)) await build(component, target, progress);
-    return target;
-  } finally {
-    releaseLock(lock);
+    return await buildProgram(component, progress);
+  } catch (error) {
+    if (!(error instanceof NoGoError)) throw error;
+    throw new NoGoError(`${component.name}: ${error.message} ${published.howToBring(component.name)}`.trimEnd());
   }
-}
-
-async function build(component: Component, target: string, progress: Progress): Promise<void> {
-  const { name, module, goPackage, ldflags, expectedSeconds, sources = [] } = component;
-  // A copy of the module, so that nothing in the checkout is ever written to, and nobody else builds in the same folder.
-  const folder = mkdtempSync(`${target}.`);
-  const started = Date.now();
-  const seconds = () => Math.round((Date.now() - started) / 1_000);
-  progress(`${name}: building from ${module} (about ${expectedSeconds} s from nothing, once per machine)`);
-  const ticker = setInterval(() => progress(`${name}: building, ${seconds()} s`), PROGRESS_MS);
-  try {
-    for (const file of ['go.mod', 'go.sum', ...sources]) copyFileSync(join(here, module, file), join(folder, file));
-    const args = ['-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-o', join(folder, name), goPackage];
-    await goBuild(name, folder, args);
-    renameSync(join(folder, name), target);
-  } finally {
-    clearInterval(ticker);
-    rmSync(folder, { recursive: true, force: true });
-  }
-  progress(`${name}: built in ${seconds()} s`);
 }

@@ -1,4 +1,6 @@
-/** One program that is built from a pinned Go module. */
+import { helmVersion, kubernetesVersion } from './archives.ts';
+
+/** One program, and how it is built from a pinned Go module. */
 export interface Component {
   readonly name: string;
   /** The folder of its go.mod and go.sum, below this one. */
@@ -11,7 +13,6 @@ export interface Component {
   readonly expectedSeconds: number;
 }
 
-const kubernetesVersion = 'v1.34.4';
 const versioned = [
   '-s -w',
   ...['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((at) => [
@@ -21,9 +22,9 @@ const versioned = [
   ]),
 ].join(' ');
 
-const helmVersion = [
+const helmFlags = [
   '-s -w',
-  '-X helm.sh/helm/v3/internal/version.version=v3.22.0',
+  `-X helm.sh/helm/v3/internal/version.version=${helmVersion}`,
   // As which Kubernetes it renders a chart where no cluster says so.
   '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1',
   '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=34',
@@ -51,7 +52,7 @@ export const components: readonly Component[] = [
     ldflags: '-s -w',
     expectedSeconds: 210,
   },
-  { name: 'helm', module: 'helm', goPackage: 'helm.sh/helm/v3/cmd/helm', ldflags: helmVersion, expectedSeconds: 80 },
+  { name: 'helm', module: 'helm', goPackage: 'helm.sh/helm/v3/cmd/helm', ldflags: helmFlags, expectedSeconds: 80 },
 ];
 
 /** What a node needs beside them. */

@@ -3,20 +3,25 @@ import { components, oldestGo } from './components.ts';
 
 let known: string | undefined;
 
-/** What `go version` says; asked once in a process. @throws Error with a sentence where there is no Go, or one that is too old. */
+/** There is no Go, or one that is too old; the message says what to do. */
+export class NoGoError extends Error {
+  override readonly name = 'NoGoError';
+}
+
+/** What `go version` says; asked once in a process. @throws NoGoError where there is none, or one that is too old. */
 export const goVersion = (): string => (known ??= askVersion());
 
 function askVersion(): string {
   const { stdout, error } = spawnSync('go', ['version'], { encoding: 'utf8', env: goEnvironment() });
   const needed = oldestGo.join('.');
   if (error !== undefined)
-    throw new Error(
-      `Go is not installed (no 'go' on the PATH); the sandbox builds Kubernetes with it. Install Go ${needed} or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder with ${components.map(({ name }) => name).join(', ')}.`,
+    throw new NoGoError(
+      `Go is not installed (no 'go' on the PATH); what cannot be fetched is built with it. Install Go ${needed} or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder with ${components.map(({ name }) => name).join(', ')}.`,
     );
   const [, major = '0', minor = '0'] = /go(\d+)\.(\d+)/.exec(stdout) ?? [];
   const isOld = Number(major) < oldestGo[0] || (Number(major) === oldestGo[0] && Number(minor) < oldestGo[1]);
   if (isOld)
-    throw new Error(
+    throw new NoGoError(
       `Go ${needed} or newer is needed to build Kubernetes; this is: ${stdout.trim()}. Install a newer one (https://go.dev/dl).`,
     );
   return stdout.trim();

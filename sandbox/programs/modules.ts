@@ -1,0 +1,57 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder, cacheKey } from './cache.ts';
+import type { Component } from './components.ts';
+import { goBuild, goVersion, NoGoError } from './go.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { alive, stopwatch, type Progress } from './progress.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+
+/** Where a program is that was built by this machine's Go, if it was. */
+export function builtProgram(component: Component): string | undefined {
+  try {
+    const target = targetOf(component);
+    return existsSync(target) ? target : undefined;
+  } catch (error) {
+    if (error instanceof NoGoError) return undefined;
+    throw error;
+  }
+}
+
+/** Builds a program from its pinned module unless it is there. @throws NoGoError where there is no Go; Error where the build fails. */
+export async function buildProgram(component: Component, progress: Progress): Promise<string> {
+  const target = targetOf(component);
+  const waiting = () => progress(`${component.name}: another process is building it; waiting`);
+  await oneAtATime(target, waiting, () => build(component, target, progress));
+  return target;
+}
+
+function targetOf(component: Component): string {
+  const read = (file: string) => readFileSync(join(here, component.module, file), 'utf8');
+  const own = (component.sources ?? []).map(read).join('\n');
+  const key = cacheKey(component, { goMod: read('go.mod'), goSum: read('go.sum'), own, goVersion: goVersion() });
+  return join(cacheFolder(process.env), 'bin', `${component.name}-${key}`);
+}
+
+async function build(component: Component, target: string, progress: Progress): Promise<void> {
+  const { name, module, goPackage, ldflags, expectedSeconds, sources = [] } = component;
+  // A copy of the module, so that nothing in the checkout is ever written to, and nobody else builds in the same folder.
+  const folder = mkdtempSync(`${target}.`);
+  const seconds = stopwatch();
+  progress(`${name}: building from Go modules (about ${expectedSeconds} s from nothing, once per machine)`);
+  try {
+    for (const file of ['go.mod', 'go.sum', ...sources]) copyFileSync(join(here, module, file), join(folder, file));
+    const args = ['-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-o', join(folder, name), goPackage];
+    await alive(
+      progress,
+      (passed) => `${name}: building, ${passed} s`,
+      () => goBuild(name, folder, args),
+    );
+    renameSync(join(folder, name), target);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  progress(`${name}: built in ${seconds()} s`);
+}

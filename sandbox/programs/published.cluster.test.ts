@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { startControlPlane } from '../control-plane/control-plane.ts';
+import { startMirror } from '../testing/mirror.ts';
+import { runScript } from '../testing/run.ts';
+import { ensureBinaries } from './build.ts';
+import { PublishedPrograms } from './published.ts';
+
+const names = ['etcd', 'kube-apiserver'] as const;
+const file = 'envtest-of-the-test.tar.gz';
+const before = process.env['KUBEBUILDER_ASSETS'];
+let folder: string;
+/** Where the programs are that came from the mirror, and nothing else. */
+let fetched: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-published-'));
+  const source = join(folder, 'controller-tools', 'envtest');
+  mkdirSync(source, { recursive: true });
+  const paths = await ensureBinaries(names, () => undefined);
+  for (const name of names) copyFileSync(paths[name] ?? '', join(source, name));
+  // Packed quickly: what is at stake is the way there.
+  const tar = execFileSync('tar', ['-cf', '-', '-C', folder, 'controller-tools'], { maxBuffer: 1024 ** 3 });
+  const content = gzipSync(tar, { level: 1 });
+  const digest = createHash('sha512').update(content).digest('hex');
+  const mirror = await startMirror({ [file]: content });
+  const archive = {
+    file,
+    url: 'https://mirror.invalid/',
+    programs: names,
+    checksum: { algorithm: 'sha512', digest },
+  } as const;
+  const programs = new PublishedPrograms({ archives: [archive], cache: join(folder, 'cache'), mirror: mirror.url });
+  fetched = dirname((await programs.fetch('etcd', () => undefined)) ?? '');
+  await mirror.stop();
+});
+afterAll(() => {
+  if (before === undefined) delete process.env['KUBEBUILDER_ASSETS'];
+  else process.env['KUBEBUILDER_ASSETS'] = before;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('etcd and kube-apiserver from a mirror', () => {
+  it('make a control plane', async () => {
+    process.env['KUBEBUILDER_ASSETS'] = fetched;
+    const cluster = await startControlPlane({ controllerManager: false });
+    const found = await cluster.client.get({ group: '', version: 'v1', plural: 'namespaces', name: 'default' });
+    expect(found.metadata.name).toBe('default');
+    await cluster.stop();
+  });
+
+  it('are all that the demo needs beside Node.js; without a terminal it ends by itself', async () => {
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    for (const name of ['sh', 'sleep', 'rm']) symlinkSync(join('/bin', name), join(bin, name));
+    const environment = {
+      HOME: folder,
+      // What every system has, and no Go.
+      PATH: bin,
+      KUBEBUILDER_ASSETS: fetched,
+      LUMIGO_SANDBOX_CACHE: join(folder, 'empty'),
+      LUMIGO_SANDBOX_MIRROR: 'http://127.0.0.1:9',
+    };
+    const { code, stdout, stderr } = await runScript('sandbox/demo/start.ts', ['--no-node'], environment);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/without a terminal it ends by itself, as with --once/);
+    expect(stdout.match(/127\.0\.0\.1:9 cannot be reached/g)).toHaveLength(1);
+    expect(stdout).toMatch(/going on without kube-controller-manager: Go is not installed/);
+    expect(stdout).toMatch(/Deployment\/cart +instrumented by the reconciler/);
+    expect(stdout).toMatch(/Deployment\/checkout +instrumented by the webhook/);
+    expect(stdout.trimEnd()).toMatch(/everything was instrumented, and everything is what it was$/);
+  });
+});

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Archive } from './archives.ts';
+
+/** Puts an archive's programs into a folder, which appears with all of them or not at all. @throws Error with a sentence. */
+export async function unpack({ file, programs }: Archive, from: string, folder: string): Promise<void> {
+  mkdirSync(dirname(folder), { recursive: true });
+  const work = mkdtempSync(`${folder}.`);
+  try {
+    const content = join(work, 'content');
+    const ready = join(work, 'ready');
+    for (const each of [content, ready]) mkdirSync(each);
+    await lay(file, programs, from, content);
+    for (const program of programs) {
+      const path = join(ready, program);
+      renameSync(find(program, content, file), path);
+      chmodSync(path, 0o755);
+    }
+    if (!existsSync(folder)) renameSync(ready, folder);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+async function lay(file: string, [program = '']: readonly string[], from: string, content: string): Promise<void> {
+  if (file.endsWith('.tar.gz')) await promisify(execFile)('tar', ['-xzf', from, '-C', content]);
+  else copyFileSync(from, join(content, program));
+}
+
+/** Archives have a folder or two of their own around the programs. */
+function find(program: string, content: string, file: string): string {
+  const entries = readdirSync(content, { recursive: true, withFileTypes: true });
+  const found = entries.find((entry) => entry.isFile() && entry.name === program);
+  if (found === undefined) throw new Error(`there is no '${program}' in ${file}`);
+  return join(found.parentPath, found.name);
+}

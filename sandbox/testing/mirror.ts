@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How a mirror answers a GET of a file. */
+export type Answer = (content: Buffer, request: IncomingMessage, response: ServerResponse) => void;
+
+/** As web servers do: whole, or the part that was asked for. */
+export const well: Answer = (content, request, response) => {
+  const rest = begin(content, request, response);
+  response.end(rest);
+};
+
+/** The headers of an answer; returns what is to follow. */
+function begin(content: Buffer, request: IncomingMessage, response: ServerResponse): Buffer {
+  const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
+  const rest = content.subarray(Number(from ?? 0));
+  if (from === undefined) response.writeHead(200, { 'content-length': rest.length });
+  else if (rest.length === 0) response.writeHead(416);
+  else {
+    const range = `bytes ${from}-${content.length - 1}/${content.length}`;
+    response.writeHead(206, { 'content-length': rest.length, 'content-range': range });
+  }
+  return rest;
+}
+
+/** Closes the connection after some bytes, when they have had the time to arrive. */
+export const cutOffAfter =
+  (bytes: number): Answer =>
+  (content, request, response) => {
+    const rest = begin(content, request, response);
+    response.write(rest.subarray(0, bytes), () => setTimeout(() => response.destroy(), 50));
+  };
+
+/** Sends some bytes, and then no more. */
+export const stallAfter =
+  (bytes: number): Answer =>
+  (content, _request, response) => {
+    response.writeHead(200, { 'content-length': content.length });
+    response.write(content.subarray(0, bytes));
+  };
+
+/** Never silent for long, and never done. */
+export const drip: Answer = (content, _request, response) => {
+  response.writeHead(200, { 'content-length': content.length });
+  let sent = 0;
+  const timer = setInterval(() => response.write(content.subarray(sent, (sent += 1))), 20);
+  response.on('close', () => clearInterval(timer));
+};
+
+export const absent: Answer = (_content, _request, response) => void response.writeHead(404).end();
+
+/** A mirror on loopback that answers the first requests as it is told, later ones as the last. */
+export async function startMirror(files: Readonly<Record<string, Buffer>>, ...answers: readonly Answer[]) {
+  const asked: string[] = [];
+  let count = 0;
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.range ?? ''}`.trim());
+    if (request.method === 'HEAD') return void response.writeHead(404).end();
+    const content = files[request.url?.slice('/archives/'.length) ?? ''];
+    const answer = answers[Math.min(count, answers.length - 1)] ?? well;
+    count += 1;
+    (content === undefined ? absent : answer)(content ?? Buffer.alloc(0), request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/archives`,
+    /** Each request as `METHOD PATH RANGE`. */
+    asked,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
