@@ -1,29 +1,33 @@
 // Before anything of this repository runs: what package-lock.json pins is installed, if it is not. This file stands on
 // Node.js alone, as nothing else is there yet.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath, URL } from 'node:url';
 
 const repository = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url));
 const why = whyInstall(repository);
-if (why !== undefined) {
-  process.stderr.write(`  ${why}: installing what package-lock.json pins (npm ci)\n`);
+if (why !== undefined) process.exitCode = await install();
+
+/** Resolves with the exit code. */
+async function install() {
   const started = Date.now();
+  const say = (line) => process.stderr.write(`  ${line}\n`);
+  const seconds = () => Math.round((Date.now() - started) / 1_000);
+  say(`${why}: installing what package-lock.json pins (npm ci)`);
+  const ticker = setInterval(() => say(`npm ci: installing, ${seconds()} s`), 10_000);
   // Its words go where ours go. The tools that run everything here are development dependencies.
-  const npm = spawnSync('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const npm = spawn('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: repository,
     stdio: ['ignore', 2, 2],
   });
-  if (npm.status === 0) {
-    process.stderr.write(`  installed in ${Math.round((Date.now() - started) / 1_000)} s\n`);
-  } else {
-    process.stderr.write(
-      `  npm ci failed (${npm.error?.message ?? `exit code ${npm.status}`}); what it said is above\n`,
-    );
-    process.exitCode = 1;
-  }
+  const end = await new Promise((resolve) => npm.on('error', resolve).on('close', resolve));
+  clearInterval(ticker);
+  if (end === 0) say(`installed in ${seconds()} s`);
+  else say(`npm ci failed (${end?.message ?? `exit code ${end}`}); what it said is above`);
+  return end === 0 ? 0 : 1;
 }
 
 /** Why an installation is needed, or undefined. npm leaves a lock file of its own in what it has installed whole. */

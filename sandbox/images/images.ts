@@ -54,7 +54,11 @@ async function build(recipe: Recipe, archive: string, progress: Progress): Promi
   const base = recipes.find(({ name }) => name === recipe.base);
   if (base !== undefined && !built.has(base.name)) await make(base, progress);
   await make(recipe, progress);
-  await saveImage(recipe.name, archive);
+  await alive(
+    progress,
+    (passed) => `image ${recipe.name}: writing, ${passed} s`,
+    () => saveImage(recipe.name, archive),
+  );
 }
 
 async function make(recipe: Recipe, progress: Progress): Promise<void> {
