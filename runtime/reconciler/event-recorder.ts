@@ -20,8 +20,9 @@ export class EventRecorder {
 
   /** A change stands in the workload's stamp, whoever made it: it is told unless it is known to be told. */
   stamped(workload: ObservedWorkload, policy: NamespacePolicy): void {
+    if (workload.told === workload.stamp) return;
     const stamp = parseStamp(workload.stamp);
-    if (stamp === undefined || workload.told === workload.stamp) return;
+    if (stamp === undefined) return;
     if (stamp.change === 'adopted' || stamp.at < this.#term.since)
       this.#term.store.note(workload, { told: workload.stamp });
     else this.#changed(workload, policy, stamp.change);
@@ -43,8 +44,8 @@ export class EventRecorder {
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
     const { events } = this.#term;
     if (result.kind === 'written') return this.#written(workload, before, policy, result);
-    // A write whose answer was lost shows here: it stands in the stamp, and nobody has told of it.
-    this.stamped(workload, policy);
+    // A write whose answer was lost shows here, and nobody has told of it: its echo in the watch was left to the answer.
+    this.seen(workload, before, policy);
     if (result.kind === 'left' && result.decision.blocked === true && this.#isNews(workload, policy))
       events.add(cannot(workload, policy, result.decision));
     // Told once for each refusal, however often it is tried.

@@ -21,10 +21,11 @@ export interface Passing {
 export type Interference =
   /** It is answered at once, and the API server never sees it. */
   | { readonly answer: number; readonly retryAfterSeconds?: number }
-  /** It is passed on; the answer comes when the promise resolves. */
-  | { readonly holdAnswer: () => Promise<unknown> }
-  /** It is passed on; of the answer's body half arrives, then the connection breaks. */
-  | { readonly cutBody: true };
+  /**
+   * It is passed on; the answer comes when `holdAnswer` resolves, and with `cutBody` half of its body arrives before the
+   * connection breaks.
+   */
+  | { readonly holdAnswer?: () => Promise<unknown>; readonly cutBody?: true };
 
 /** The way from the managers to the API server, over TLS of its own: where it is looked at, delayed and broken. */
 export interface ApiProxy {
@@ -121,8 +122,10 @@ async function pass(
   interference: Interference | undefined,
 ): Promise<void> {
   answer.once('error', () => outgoing.socket?.destroy());
-  if (interference !== undefined && 'holdAnswer' in interference) await interference.holdAnswer();
-  if (interference !== undefined && 'cutBody' in interference) return cutBody(answer, outgoing);
+  if (interference !== undefined && !('answer' in interference)) {
+    await interference.holdAnswer?.();
+    if (interference.cutBody === true) return cutBody(answer, outgoing);
+  }
   outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
   outgoing.flushHeaders();
   answer.pipe(outgoing);

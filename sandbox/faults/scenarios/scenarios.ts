@@ -7,7 +7,7 @@ import { killed } from './killed.ts';
 import { paused, unsynced } from './leadership.ts';
 import { lumigoChanges } from './lumigo-changes.ts';
 import { changesRefused, eventsRefused, namespaceDeleted, otherWebhook } from './neighbours.ts';
-import { lateAnswers, watchesCut } from './watches.ts';
+import { lateAnswers, lostAnswers, watchesCut } from './watches.ts';
 
 /** Faults that can share a cluster, one after the other. */
 export interface Group {
@@ -20,7 +20,7 @@ export const groups = {
   operator: { arena: {}, scenarios: [lumigoChanges, killed, paused, unsynced, clockAhead, clockBehind] },
   apiServer: {
     arena: { slowEtcd: true },
-    scenarios: [away, withoutWatchCache, flaky, slowEtcd, watchesCut, lateAnswers, etcdRestored],
+    scenarios: [away, withoutWatchCache, flaky, slowEtcd, watchesCut, lateAnswers, lostAnswers, etcdRestored],
   },
   neighbours: {
     arena: { controllers: true },

@@ -56,3 +56,25 @@ export const lateAnswers = scenarioOf<Parameters>({
     }
   },
 });
+
+/** Long enough for the watch to show what was written before its answer breaks off. */
+const SHOWN_MS = 150;
+
+export const lostAnswers = scenarioOf<Parameters>({
+  name: 'lost-answers',
+  holds: 'what was written is told once, although the watch has shown it and its answer breaks off',
+  short: { workloads: 60, changes: 6, pauseMs: 4_000 },
+  full: { workloads: 300, changes: 20, pauseMs: 8_000 },
+  async run(trial, parameters) {
+    const { proxy, random } = trial;
+    proxy.interfere = ({ isWrite, path }) => {
+      if (!isWrite || path.includes('/leases/') || random.chance(0.7)) return undefined;
+      return { holdAnswer: () => sleep(SHOWN_MS), cutBody: true };
+    };
+    try {
+      await changeFor(trial, parameters);
+    } finally {
+      proxy.interfere = undefined;
+    }
+  },
+});
