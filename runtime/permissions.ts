@@ -59,12 +59,12 @@ export const permissions = {
     ),
     needed('what was done to a workload, beside it', 'reconciler/manners', rule('', 'events', 'create')),
     needed(
-      "the authority of the webhook's certificate (`caBundle`)",
+      "the authority of the webhook's certificate (`caBundle`), put back as soon as somebody replaces the configuration",
       'certificates',
       rule(
         'admissionregistration.k8s.io',
         'mutatingwebhookconfigurations',
-        'get patch',
+        'get list watch patch',
         `NAME${suffixes.injectorWebhook}`,
       ),
     ),
@@ -103,6 +103,10 @@ export const permissions = {
     needed('which replica leads', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),
     // What is to be created has no name yet that a rule could know.
     needed("the webhook's certificate, where nobody else brings one", 'certificates', rule('', 'secrets', 'create')),
-    needed('its renewal', 'certificates', rule('', 'secrets', 'patch', `NAME${suffixes.certificates}`)),
+    needed(
+      'its renewal, and to serve another one at once',
+      'certificates',
+      rule('', 'secrets', 'list watch patch', `NAME${suffixes.certificates}`),
+    ),
   ],
 };

@@ -2,6 +2,7 @@ import { aborted } from '../async/aborted.ts';
 import { certificateSource, type CertificateStore } from '../certificates.ts';
 import { CredentialCache } from '../credentials/cache.ts';
 import { secretReader } from '../credentials/credential.ts';
+import { changesOf } from '../kubernetes/changes-of.ts';
 import { createClient } from '../kubernetes/client.ts';
 import { within } from '../kubernetes/transport.ts';
 import { LumigoStore } from '../lumigo-store.ts';
@@ -88,7 +89,7 @@ export function createParts(options: PartsOptions): Part[] {
       name: 'webhook',
       unready: () => (admission?.hasCertificate() === true ? [] : ['there is no webhook certificate yet']),
       run: async (signal) => {
-        const certificate = certificateSource(config, certificates);
+        const certificate = certificateSource(config, certificates, { transport, logger, signal });
         admission = await serveAdmission({ config, lumigoes, metrics, logger, signal, certificate });
         await aborted(signal);
         await admission.close(config.drainSeconds);
@@ -109,8 +110,9 @@ export function createParts(options: PartsOptions): Part[] {
       name: 'certificate',
       needsToLead: true,
       run: async ({ signal }) => {
-        if (config.certificatesDirectory === '' && config.certificatesIssuer === 'operator')
-          await keepCertificates({ ...certificates, dnsName: config.webhookHost, logger, signal });
+        if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
+        const changes = changesOf([certificates.pairRef, certificates.trustRef], { transport, logger, signal });
+        await keepCertificates({ ...certificates, changes, dnsName: config.webhookHost, logger, signal });
       },
     },
     reconciling,

@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { changesOf } from '../kubernetes/changes-of.ts';
+import { createTransport } from '../kubernetes/transport.ts';
 import { createLogger } from '../logging.ts';
 import { areTrusting, inspectPair, signerOf } from './inspect.ts';
 import { issueAuthority, issueServing } from './issue.ts';
@@ -47,13 +49,25 @@ const webhook = {
   webhooks: [hook('injector.operator.lumigo.io'), hook('lumigoes.operator.lumigo.io')],
 };
 
+const logger = createLogger('error');
+
+const transport = () =>
+  createTransport(
+    {
+      server: new URL(cluster.server),
+      ca: cluster.ca,
+      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+    },
+    { userAgent: 'keeper' },
+  );
+
 const keep = (now: () => number = Date.now, retryMs = 50) =>
   keepCertificates({
     ...store,
     dnsName,
-    logger: createLogger('error'),
+    changes: changesOf([store.pairRef, store.trustRef], { transport: transport(), logger, signal: stop.signal }),
+    logger,
     signal: stop.signal,
-    lookMs: 100,
     retryMs,
     settleMs: 500,
     now,

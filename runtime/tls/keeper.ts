@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Debounce } from '../async/debounce.ts';
 import { describeError } from '../errors.ts';
 import { areTrusting, inspectPair, signerOf, withAuthority, type CertificateFiles } from './inspect.ts';
-import { planCertificates, VALID_DAYS } from './plan-certificates.ts';
+import { planCertificates, renewalDueAt, VALID_DAYS } from './plan-certificates.ts';
 
 /** The webhook configuration, as far as certificates go. */
 export interface Trust {
@@ -23,12 +24,13 @@ export interface KeeperOptions {
   /** Undefined: the webhook is not installed (yet). */
   readonly readTrust: () => Promise<Trust | undefined>;
   readonly writeTrust: (bundles: readonly string[], before: Trust) => Promise<void>;
+  /** Tells of what changes of both. */
+  readonly changes: Pick<Debounce, 'wait'>;
   /** The name that the API server calls the webhook by. */
   readonly dnsName: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** How often it looks, how soon again after a failure, and how long a new authority is known before it is used. */
-  readonly lookMs?: number;
+  /** How soon it looks again after a failure, and how long a new authority is known before it is used. */
   readonly retryMs?: number;
   readonly settleMs?: number;
   readonly now?: () => number;
@@ -40,42 +42,47 @@ export interface KeeperOptions {
  * before it meets a certificate of it, and goes on trusting the old one.
  */
 export async function keepCertificates(options: KeeperOptions): Promise<void> {
-  const { readPair, readTrust, signal, logger, lookMs = 60_000, retryMs = 2_000 } = options;
+  const { readPair, readTrust, changes, signal, logger, retryMs = 2_000 } = options;
   let wasThere = false;
-  /** One look; false when it should soon be repeated. */
-  const look = async (): Promise<boolean> => {
+  /** One look; for how many milliseconds nothing is due if nothing changes, or undefined when it should soon be repeated. */
+  const look = async (): Promise<number | undefined> => {
     const [pair, trust] = [await readPair(), await readTrust()];
     // Whoever brings it may be bringing another one: Pulumi deletes a Secret whose content changes, and creates it anew.
     const mayBeReplaced = wasThere && pair === undefined;
     wasThere = pair !== undefined;
-    return !mayBeReplaced && (await act(pair, trust, options));
+    return mayBeReplaced ? undefined : await act(pair, trust, options);
   };
   while (!signal.aborted) {
-    const settled = await look().catch((error: unknown) => {
+    const idleMs = await look().catch((error: unknown) => {
       if (!signal.aborted) logger.warn({ problem: describeError(error) }, 'webhook certificate not looked after');
-      return false;
+      return undefined;
     });
-    await sleep(settled ? lookMs : retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    if (idleMs !== undefined) await changes.wait(idleMs, signal);
+    else await sleep(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
 
-/** Does what is due; false when that needs another look soon. */
-async function act(pair: StoredPair | undefined, trust: Trust | undefined, options: KeeperOptions): Promise<boolean> {
-  const { dnsName, logger, now = Date.now } = options;
+/** Should a watch ever miss something, and for clocks that are set. */
+const IDLE_MS = 3_600_000;
+
+/** Does what is due; returns for how many milliseconds nothing is. What it did itself is told as any other change. */
+async function act(pair: StoredPair | undefined, trust: Trust | undefined, options: KeeperOptions): Promise<number> {
+  const { dnsName, now = Date.now } = options;
   const signer = pair === undefined ? undefined : signerOf(pair);
   const trusted = signer !== undefined && trust !== undefined && areTrusting(trust.bundles, signer);
   const facts = pair === undefined ? undefined : inspectPair(pair, dnsName);
   const plan = planCertificates({ pair: facts, trusted, now: now() });
-  if (plan === 'nothing') return true;
-  if (plan === 'trust') {
-    // Without a webhook there is nobody to be trusted by; it comes last of all objects.
-    if (trust === undefined || signer === undefined) return false;
-    await announce(signer, trust, options);
-    logger.info({}, 'webhook certificate announced to the API server');
-    return true;
-  }
-  await issue(plan === 'renew', pair, trust, options);
-  return trust !== undefined;
+  if (facts !== undefined && plan === 'nothing') return Math.min(renewalDueAt(facts) - now(), IDLE_MS);
+  if (plan !== 'trust') await issue(plan === 'renew', pair, trust, options);
+  else if (signer !== undefined) await tell(signer, trust, options);
+  return IDLE_MS;
+}
+
+async function tell(signer: string, trust: Trust | undefined, options: KeeperOptions): Promise<void> {
+  // Without a webhook there is nobody to be trusted by; it comes last of all objects.
+  if (trust === undefined) return;
+  await announce(signer, trust, options);
+  options.logger.info({}, 'webhook certificate announced to the API server');
 }
 
 async function issue(

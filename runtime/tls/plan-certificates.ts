@@ -28,7 +28,7 @@ const SKEW_MS = 5 * 60_000;
 export const VALID_DAYS = 365;
 
 /** A third of its life before it ends, but never more than 30 days. */
-const renewalDueAt = ({ notBefore, notAfter }: PairFacts): number =>
+export const renewalDueAt = ({ notBefore, notAfter }: PairFacts): number =>
   notAfter - Math.min((notAfter - notBefore) / 3, 30 * DAY_MS);
 
 export function planCertificates({ pair, trusted, now }: CertificateState): CertificatePlan {

@@ -19,16 +19,20 @@ const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8
 /** Where the webhook's certificate and the trust in it stand in the API. */
 export function certificateStore(client: Client, { namespace, secret, webhook, deployment }: CertificateNames) {
   const secrets = { group: '', version: 'v1', plural: 'secrets', namespace };
+  const pairRef = { ...secrets, name: secret };
   const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
-  const webhooks = { ...admission, plural: 'mutatingwebhookconfigurations', name: webhook };
+  const trustRef = { ...admission, plural: 'mutatingwebhookconfigurations', name: webhook };
   const dataOf = ({ certificate, key, authority }: CertificateFiles) => ({
     [certificateFiles.certificate]: encode(certificate),
     [certificateFiles.key]: encode(key),
     [certificateFiles.authority]: encode(authority),
   });
   return {
+    pairRef,
+    trustRef,
+
     async readPair(): Promise<StoredPair | undefined> {
-      const found = await client.get({ ...secrets, name: secret }).catch(undefinedIfNotFound);
+      const found = await client.get(pairRef).catch(undefinedIfNotFound);
       if (found === undefined) return undefined;
       const { data = {} } = found as KubernetesObject & { data?: Record<string, string> };
       return {
@@ -42,7 +46,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
     async writePair(files: CertificateFiles, before: StoredPair | undefined): Promise<void> {
       if (before !== undefined) {
         const patch = guarded(before.resourceVersion, [{ op: 'add', path: '/data', value: dataOf(files) }]);
-        await client.patch({ ...secrets, name: secret }, patch, { fieldManager });
+        await client.patch(pairRef, patch, { fieldManager });
         return;
       }
       const labels = { 'app.kubernetes.io/managed-by': fieldManager };
@@ -53,7 +57,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
     },
 
     async readTrust(): Promise<Trust | undefined> {
-      const found = await client.get(webhooks).catch(undefinedIfNotFound);
+      const found = await client.get(trustRef).catch(undefinedIfNotFound);
       if (found === undefined) return undefined;
       const { webhooks: each = [] } = found as KubernetesObject & {
         webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
@@ -70,7 +74,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
         path: `/webhooks/${index}/clientConfig/caBundle`,
         value: encode(bundle),
       }));
-      await client.patch(webhooks, guarded(before.resourceVersion, operations), { fieldManager });
+      await client.patch(trustRef, guarded(before.resourceVersion, operations), { fieldManager });
     },
   };
 }

@@ -16,8 +16,8 @@ export interface CertificateSource {
   readonly read: () => Promise<Pair>;
   /** Where it stands, for people. */
   readonly place: string;
-  /** How often it is read: until there is one, and from then on. */
-  readonly intervalMs?: { readonly first: number; readonly later: number };
+  /** Resolves when it should be read again; `isServed`: what was read last is what is served. */
+  readonly untilNextLook: (isServed: boolean, signal: AbortSignal) => Promise<unknown>;
 }
 
 interface FollowOptions extends CertificateSource {
@@ -29,42 +29,47 @@ interface FollowOptions extends CertificateSource {
 }
 
 /** From a folder, where its files change whole or one after the other; notifications do not reach every kind of volume. */
-export const fromFolder = (directory: string) => async (): Promise<Pair> => ({
-  cert: await readFile(join(directory, certificateFiles.certificate)),
-  key: await readFile(join(directory, certificateFiles.key)),
+export const fromFolder = (directory: string): CertificateSource => ({
+  place: directory,
+  read: async () => ({
+    cert: await readFile(join(directory, certificateFiles.certificate)),
+    key: await readFile(join(directory, certificateFiles.key)),
+  }),
+  untilNextLook: (_isServed, signal) => sleep(2_000, undefined, { signal, ref: false }),
 });
 
 /**
- * Keeps serving what stands there: the first pair as soon as it is there, a new one within seconds and without a restart.
+ * Keeps serving what stands there: the first pair as soon as it is there, a new one as soon as its place tells, without a restart.
  * A pair that does not fit (half of an update, say) is reported once and the old stays. Returns whether one is being served.
  */
 export function followCertificate(options: FollowOptions): () => boolean {
-  const { read, place, use, onLoaded, logger, signal, intervalMs = { first: 2_000, later: 2_000 } } = options;
+  const { read, place, untilNextLook, use, onLoaded, logger, signal } = options;
   let served: Pair | undefined;
   let lastProblem = '';
 
-  const look = async (): Promise<void> => {
+  /** Whether what is there is served now. */
+  const look = async (): Promise<boolean> => {
     try {
       const { cert, key } = await read();
-      if (served?.cert.equals(cert) && served.key.equals(key)) return;
+      if (served?.cert.equals(cert) && served.key.equals(key)) return true;
       use({ cert, key });
       const parsed = new X509Certificate(cert);
       served = { cert, key };
       onLoaded?.(Date.parse(parsed.validTo) / 1000);
       lastProblem = '';
       logger.info({ place, expires: new Date(parsed.validTo).toISOString() }, 'webhook certificate loaded');
+      return true;
     } catch (error) {
       const problem = describeError(error);
       if (problem !== lastProblem) logger.warn({ place, problem }, 'webhook certificate not usable');
       lastProblem = problem;
+      return false;
     }
   };
 
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
-      await look();
-      const pause = served === undefined ? intervalMs.first : intervalMs.later;
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+      await untilNextLook(await look(), signal).catch(() => undefined);
     }
   };
   void follow();
