@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, lumigo, workloads, type WorkloadKind } from '../runtime/contract.ts';
+import { labels, lumigo, probeLabel, workloads, type WorkloadKind } from '../runtime/contract.ts';
 import { createClient, type Client } from '../runtime/kubernetes/client.ts';
 import type { Manifest } from '../runtime/kubernetes/objects.ts';
 import { createTransport, type Transport } from '../runtime/kubernetes/transport.ts';
@@ -140,6 +140,14 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
     if (!kind.mutable) return expect(await canPatch(kind)).toBe(false);
     const body = inTemplate(kind, { metadata: { annotations: { restartedAt: 'now' } } });
     expect(await patched(operator, kind, 'labelled', body)).toBeUndefined();
+  });
+
+  it('F29: is called by the operator when it probes, though only where the rule itself would have it called', async () => {
+    if (!kind.mutable) return;
+    const metadata = { labels: { [probeLabel]: 'x' } };
+    const probe = { ...inTemplate(kind, { metadata: { annotations: { [probeLabel]: 'x' } } }), metadata };
+    expect(await patched(operator, kind, 'bare', probe)).toBe(injector);
+    expect(await patched(operator, kind, 'bare', { metadata })).toBeUndefined();
   });
 
   it('is left in peace by one that is being deleted', async () => {

@@ -136,7 +136,7 @@ export const webhooks = {
   timeoutSeconds: 5,
 } as const;
 
-/** A label the reachability probe sets in its dry-run patch; the webhook echoes its value as a warning. */
+/** A label the reachability probe sets in its dry-run patches; the webhook echoes its value as a warning. */
 export const probeLabel = 'operator.lumigo.io/webhook-probe';
 export const probeEchoPrefix = 'lumigo webhook probe ';
 

@@ -69,6 +69,11 @@ export const permissions = {
       ),
     ),
     needed(
+      'where each API server is: whether all of them reach the webhook is tried',
+      'reconciler/probe',
+      rule('discovery.k8s.io', 'endpointslices', 'get', 'kubernetes'),
+    ),
+    needed(
       'the uid of the one is what a cluster is known by; whether the other is being deleted is asked on the way out',
       'uninstall/hold',
       rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),

@@ -1,4 +1,4 @@
-import { labels } from '../../runtime/contract.ts';
+import { labels, probeLabel } from '../../runtime/contract.ts';
 
 /**
  * What the API server checks, in CEL, before it calls a webhook. An expression that fails would make it skip the webhook
@@ -24,9 +24,14 @@ const injectionConcerned = [
   `${autoTrace('object')} != ${autoTrace('oldObject')}`,
 ].join(' || ');
 
+/** A dry run by which the operator proves that its webhook is called by this very rule. */
+const isProbe =
+  `has(request.dryRun) && request.dryRun && ` +
+  `has(object.metadata.labels) && '${probeLabel}' in object.metadata.labels`;
+
 /** For the injector. `operator` is the user that the API server knows the operator as. */
 export const injectorConditions = (operator: string): readonly MatchCondition[] => [
-  { name: 'not-by-the-operator', expression: `request.userInfo.username != '${operator}'` },
+  { name: 'not-by-the-operator', expression: `request.userInfo.username != '${operator}' || (${isProbe})` },
   { name: 'injection-concerned', expression: injectionConcerned },
   { name: 'not-being-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
 ];

@@ -121,8 +121,8 @@ export function createParts(options: PartsOptions): Part[] {
       needsToLead: true,
       run: ({ signal, fence }) =>
         probeWebhook({
-          client: createClient(within(transport, { signal, fence })),
-          candidate: () => lumigoes.active(),
+          transport: within(transport, { signal, fence }),
+          candidate: () => reconciling.current?.toProbeWith(),
           timeoutSeconds: config.webhookTimeoutSeconds,
           onResult: (result) => reconciling.current?.onWebhook(result),
           signal,

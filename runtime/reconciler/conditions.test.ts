@@ -71,10 +71,13 @@ describe('the status of a Lumigo', () => {
 
   it('says whether the webhook is reached once that is known', () => {
     expect(conditionOf(statusOf(input, undefined), 'WebhookReachable')).toBeUndefined();
-    expect(conditionOf(statusOf({ ...input, webhook: 'reachable' }, undefined), 'WebhookReachable')?.status).toBe(
-      'True',
-    );
-    const problem = { reason: 'ProbeTimedOut', message: 'no answer' };
+    expect(
+      conditionOf(
+        statusOf({ ...input, webhook: { reachable: true, reason: 'ProbeSucceeded', message: '' } }, undefined),
+        'WebhookReachable',
+      )?.status,
+    ).toBe('True');
+    const problem = { reachable: false, reason: 'ProbeTimedOut', message: 'no answer' };
     expect(conditionOf(statusOf({ ...input, webhook: problem }, undefined), 'WebhookReachable')).toMatchObject({
       status: 'False',
       ...problem,

@@ -1,5 +1,6 @@
 import type { Condition, InstrumentedResource, LumigoStatus, Metadata } from '../injection/types.ts';
 import type { Problem } from '../problem.ts';
+import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { Progress } from './plan-workloads.ts';
 
@@ -40,7 +41,7 @@ function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>)
   return [
     activeCondition(input),
     errorCondition(input),
-    ...(webhook === undefined ? [] : [observed(webhook, webhookReachable)]),
+    ...(webhook === undefined ? [] : [reachableCondition(webhook)]),
     ...(telemetry === undefined ? [] : [observed(telemetry, telemetryReady)]),
     // Said only where there is, or was, something to say.
     ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
@@ -66,7 +67,13 @@ function good(type: Condition['type'], reason: string, message: string): Untimed
   return { type, status: 'True', reason, message };
 }
 
-const webhookReachable = good('WebhookReachable', 'ProbeSucceeded', 'The API server reaches the injector webhook');
+const reachableCondition = ({ reachable, reason, message }: WebhookSeen): Untimed => ({
+  type: 'WebhookReachable',
+  status: reachable ? 'True' : 'False',
+  reason,
+  message,
+});
+
 const telemetryReady = good(
   'TelemetryProxyReady',
   'ConfigurationTaken',

@@ -2,6 +2,7 @@ import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import type { Problem } from '../problem.ts';
+import type { WebhookSeen } from './judge-probes.ts';
 
 /**
  * What the leader knows of one workload: some 600 bytes, whatever the size of the object. It is never changed, only
@@ -93,7 +94,7 @@ export interface ObservedNamespace {
   readonly credential: ObservedCredential | undefined;
   readonly workloads: Iterable<ObservedWorkload>;
   /** Whether the API server reaches the webhook; undefined until it was tried. */
-  readonly webhook: Problem | 'reachable' | undefined;
+  readonly webhook: WebhookSeen | undefined;
   /** Whether events and objects are collected; undefined until the telemetry proxy was asked to. */
   readonly telemetry: Problem | 'working' | undefined;
   /** Events of the namespace that are not posted yet. */

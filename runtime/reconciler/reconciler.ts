@@ -7,10 +7,12 @@ import { WorkloadChanger } from './change-workload.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
+import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedCredential } from './observed.ts';
 import { Pacing } from './pacing.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
+import type { Candidate } from './probe-request.ts';
 import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -39,7 +41,7 @@ export class Reconciler {
   readonly #writer: LumigoWriter;
   /** When the API server last said that a namespace has no Lumigo. */
   readonly #goneAt = new Map<string, number>();
-  #webhook: Problem | 'reachable' | undefined;
+  #webhook: WebhookSeen | undefined;
   #telemetry: Problem | 'working' | undefined;
   #wasAnyInstrumented = false;
   #begun = false;
@@ -96,14 +98,24 @@ export class Reconciler {
   }
 
   /** The API server reaches the webhook, or does not: then why. */
-  onWebhook(webhook: Problem | 'reachable'): void {
+  onWebhook(webhook: WebhookSeen): void {
     const { logger, metrics } = this.#options;
-    metrics.webhookReachable.set(webhook === 'reachable' ? 1 : 0);
+    metrics.webhookReachable.set(webhook.reachable ? 1 : 0);
     if (isDeepStrictEqual(webhook, this.#webhook)) return;
-    if (webhook !== 'reachable')
-      logger.warn({ reason: webhook.reason, problem: webhook.message }, 'webhook not reachable');
+    if (!webhook.reachable) logger.warn({ reason: webhook.reason, problem: webhook.message }, 'webhook not reachable');
     this.#webhook = webhook;
     this.#lookAtLumigoes();
+  }
+
+  /** A Lumigo that acts, and where there is one a workload of its namespace. */
+  toProbeWith(): Candidate | undefined {
+    const { lumigoes } = this.#options;
+    const active = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).state === 'active');
+    for (const namespace of active)
+      for (const { kind, name, deleting } of this.#store.in(namespace))
+        if (kind.mutable && !deleting)
+          return candidateOf(lumigoes.acting(namespace), { ...kind, kind, namespace, name });
+    return candidateOf(lumigoes.active(), undefined);
   }
 
   /** The telemetry proxy collects as it should, or does not: then why, and for which Lumigo resources. */
@@ -200,3 +212,6 @@ export class Reconciler {
     }
   }
 }
+
+const candidateOf = (lumigo: LumigoResource | undefined, workload: Candidate['workload']): Candidate | undefined =>
+  lumigo && { lumigo, workload };

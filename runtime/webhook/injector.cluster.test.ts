@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, workloads } from '../contract.ts';
+import { labels, lumigo as contract, workloads } from '../contract.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -182,5 +182,25 @@ describe('a second Lumigo', () => {
     await expect(operator.bench.lumigo(shop, {}, 'second')).rejects.toThrow(
       `There is already a Lumigo in the '${shop}' namespace: 'lumigo'`,
     );
+  });
+
+  it('F29: is let in while the first is being deleted, acts at once, and what is instrumented stays so', async () => {
+    const { bench, cluster, refuseChanges } = operator;
+    const namespace = await bench.namespace('succeeded');
+    await bench.activate(namespace);
+    await bench.create(workloadOf(deployment, namespace, 'app', { labels: { held: 'yes' } }));
+    const relent = await refuseChanges(namespace, { held: 'yes' });
+    const { uid } = (await bench.readLumigo(namespace)).metadata;
+    await cluster.client.delete({ ...contract, namespace, name: 'lumigo' });
+    expect((await bench.readLumigo(namespace)).metadata.deletionTimestamp).toBeDefined();
+    await bench.lumigo(namespace, {}, 'second');
+    await eventually(async () => {
+      const { status } = await bench.readLumigo(namespace, 'second');
+      expect(status?.conditions?.find(({ type }) => type === 'Active')).toMatchObject({ status: 'True' });
+      await expect(bench.readLumigo(namespace)).rejects.toThrow('not found');
+    });
+    await relent();
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+    expect((await bench.readLumigo(namespace, 'second')).metadata.uid).not.toBe(uid);
   });
 });

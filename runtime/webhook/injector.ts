@@ -1,7 +1,7 @@
 import { decide, type Decision } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/types.ts';
-import { allowed, type AdmissionRequest, type Answer } from './review.ts';
+import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 
 interface InjectorContext {
   readonly injector: InjectorSettings;
@@ -18,7 +18,7 @@ interface InjectorContext {
  */
 export function reviewWorkload(request: AdmissionRequest, context: InjectorContext): Answer {
   const { operation, object, oldObject, userInfo } = request;
-  if (userInfo?.username === context.ownUser) return allowed("The operator's own request; it is complete");
+  if (userInfo?.username === context.ownUser) return ownRequest(request);
   // As on every deletion.
   if (!object) return allowed('The request holds no object; nothing will be mutated');
   const workload = typed(object, request);
@@ -33,6 +33,9 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
   });
   return answerTo(decision, workload);
 }
+
+const ownRequest = (request: AdmissionRequest): Answer =>
+  probeEcho(request) ?? allowed("The operator's own request; it is complete");
 
 function answerTo(decision: Decision, workload: Workload): Answer {
   const { message } = decision;

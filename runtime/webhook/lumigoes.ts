@@ -1,29 +1,34 @@
-import { probeEchoPrefix, probeLabel } from '../contract.ts';
+import type { LumigoResource } from '../injection/types.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
-import { allowed, type AdmissionRequest, type Answer } from './review.ts';
+import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 
 type Lumigoes = Pick<LumigoStore, 'in' | 'isExcluded'>;
 
 /**
  * Decides one review of a Lumigo resource: a second one in a namespace is refused where it is created, with the name of
- * the first. (One that gets in while no webhook answers is told so in its status.) A probe is answered by its own echo.
+ * the first, unless that is being deleted. (One that gets in while no webhook answers is told so in its status.) A probe is answered by its own echo.
  */
 export function reviewLumigo(request: AdmissionRequest, lumigoes: Lumigoes): Answer {
-  const metadata = request.object?.metadata;
-  const probe = request.dryRun === true ? metadata?.labels?.[probeLabel] : undefined;
-  if (probe !== undefined) return allowed('probe', [probeEchoPrefix + probe]);
+  const echo = probeEcho(request);
+  if (echo !== undefined) return echo;
   if (request.operation !== 'CREATE') return allowed('nothing to check');
-  return reviewCreation(request.namespace ?? metadata?.namespace ?? '', lumigoes);
+  return reviewCreation(request.namespace ?? request.object?.metadata.namespace ?? '', lumigoes);
 }
 
 function reviewCreation(namespace: string, lumigoes: Lumigoes): Answer {
   const hint = `Lumigo: the operator instruments nothing in the '${namespace}' namespace; create the Lumigo in the namespace of your workloads`;
   if (lumigoes.isExcluded(namespace)) return allowed('excluded namespace', [hint]);
-  const [first] = lumigoes.in(namespace);
-  if (first === undefined) return allowed('the first Lumigo of its namespace');
+  const [going, first] = [true, false].map((isGoing) =>
+    lumigoes.in(namespace).find(({ metadata }) => (metadata.deletionTimestamp !== undefined) === isGoing),
+  );
+  if (first === undefined) return allowed('no other Lumigo stays in its namespace', going && [successorOf(going)]);
   return {
     allowed: false,
     code: 409,
     message: `There is already a Lumigo in the '${namespace}' namespace: '${first.metadata.name}'. Change that one, or delete it first.`,
   };
 }
+
+/** The one that stays acts at once (injection/policy.ts): nothing is removed just to be put back. */
+const successorOf = ({ metadata: { name } }: LumigoResource): string =>
+  `Lumigo: '${name}' is still being deleted; this one acts from now on, and what '${name}' instrumented stays instrumented, by the settings of this one.`;

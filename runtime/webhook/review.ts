@@ -1,3 +1,4 @@
+import { probeEchoPrefix, probeLabel } from '../contract.ts';
 import type { PatchOperation, Workload } from '../injection/types.ts';
 
 /** The part of an `admission.k8s.io/v1` AdmissionReview's request that the webhooks read. */
@@ -45,6 +46,12 @@ export const allowed = (message: string, warnings: readonly string[] = []): Answ
   message,
   warnings,
 });
+
+/** The answer to a dry run by which the operator finds out whether it is called; undefined for everything else. */
+export function probeEcho({ dryRun, object }: AdmissionRequest): Answer | undefined {
+  const probe = dryRun === true ? object?.metadata.labels?.[probeLabel] : undefined;
+  return probe === undefined ? undefined : allowed('probe', [probeEchoPrefix + probe]);
+}
 
 /** The answer as the AdmissionReview that the API server waits for. */
 export function writeReview(uid: string, answer: Answer): object {

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { webhooks, workloads } from '../contract.ts';
+import type { KubernetesObject } from '../kubernetes/objects.ts';
+
+/** Whether the webhook is really called, as the Lumigo's condition says it. */
+let operator: OperatorBench;
+let namespace: string;
+beforeAll(async () => {
+  operator = await startOperator();
+  namespace = await operator.bench.namespace('probed');
+  await operator.bench.activate(namespace);
+  await operator.bench.create(workloadOf(workloads[0], namespace, 'app'));
+});
+afterAll(() => operator?.stop());
+
+const configurations = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'mutatingwebhookconfigurations',
+};
+
+const whenSaid = (condition: object): Promise<void> =>
+  eventually(
+    async () => {
+      const { status } = await operator.bench.readLumigo(namespace);
+      const said = status?.conditions?.find(({ type }) => type === 'WebhookReachable');
+      expect(said).toMatchObject(condition);
+    },
+    { timeoutMs: 30_000 },
+  );
+
+/** Probes come a moment after the start and once a minute from then on. */
+async function restarted(): Promise<void> {
+  await operator.stopManager();
+  await operator.startManager();
+}
+
+/** Has only the first of the two webhooks called no more, as a condition that somebody added does. */
+async function breakInjector(): Promise<() => Promise<void>> {
+  const { cluster, installation } = operator;
+  const ref = { ...configurations, name: `${installation.settings.name}-injector-webhook` };
+  const { webhooks: all } = (await cluster.client.get(ref)) as KubernetesObject & {
+    webhooks: readonly { readonly name: string; readonly matchConditions: readonly object[] }[];
+  };
+  const index = all.findIndex(({ name }) => name === webhooks.injector);
+  const path = `/webhooks/${index}/matchConditions/-`;
+  const value = { name: 'never', expression: 'false' };
+  await cluster.client.patch(ref, { kind: 'json', operations: [{ op: 'add', path, value }] });
+  return async () => {
+    const last = `/webhooks/${index}/matchConditions/${all[index]?.matchConditions.length ?? 0}`;
+    await cluster.client.patch(ref, { kind: 'json', operations: [{ op: 'remove', path: last }] });
+  };
+}
+
+/** An address of this machine that others could reach, as an API server's is. */
+const ownAddress = (): string =>
+  Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '';
+
+/** Another way to the API server, at an address of its own. */
+async function startEntrance(): Promise<{ readonly port: number; readonly close: () => void }> {
+  const { hostname, port } = new URL(operator.cluster.server);
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => [near, far].forEach((each) => each.destroy()));
+  });
+  server.listen(0, ownAddress());
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+describe('the probe of the webhook', () => {
+  it("F29: meets the injector's own rule, so that a condition which keeps it from being called shows", async () => {
+    await whenSaid({ status: 'True', message: 'The API server reaches the injector webhook' });
+    const mend = await breakInjector();
+    await restarted();
+    await whenSaid({ status: 'False', reason: 'ProbeFailed' });
+    await mend();
+    await restarted();
+    await whenSaid({ status: 'True' });
+  });
+
+  it('F29: asks each API server that there is, and names those that it cannot ask', async () => {
+    const entrance = await startEntrance();
+    const slices = { group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices', namespace: 'default' };
+    const [reachable, dark] = [ownAddress(), '203.0.113.9'];
+    await operator.cluster.client.create(slices, {
+      ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+      metadata: { name: 'kubernetes', namespace: 'default' },
+      endpoints: [reachable, dark].map((address) => ({ addresses: [address] })),
+      ports: [{ name: 'https', port: entrance.port, protocol: 'TCP' }],
+    });
+    await restarted();
+    await whenSaid({ status: 'True', message: expect.stringContaining(`no answer there: ${dark}:${entrance.port}`) });
+    await operator.stopManager();
+    entrance.close();
+  });
+});
