@@ -16,8 +16,11 @@ export function borrowedResources({ containers }: PodSpec): Resources {
   for (const resource of borrowed) {
     // The API server takes a limit without a request for both; written out, so that what it stores is what was meant.
     const asked = ({ resources }: Container) => resources?.requests?.[resource] ?? resources?.limits?.[resource];
-    const amount = (container: Container) => parseQuantity(asked(container)) ?? -1;
-    const most = containers.reduce((larger, each) => (amount(each) > amount(larger) ? each : larger), nobody);
+    let [most, largest] = [nobody, -1];
+    for (const container of containers) {
+      const amount = parseQuantity(asked(container)) ?? -1;
+      if (amount > largest) [most, largest] = [container, amount];
+    }
     const [request, limit] = [asked(most), most.resources?.limits?.[resource]];
     if (request !== undefined) requests[resource] = request;
     if (limit !== undefined) limits[resource] = limit;

@@ -1,9 +1,10 @@
 import { annotations } from '../contract.ts';
-import { none, putRight, sentence, type Code, type Decision, type DecisionInput } from './decision.ts';
+import { blocked, none, putRight, sentence, type Code, type Decision, type DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { heldBack, outOfReach } from './reach.ts';
 import { isInjected, uninstrument } from './remove.ts';
+import { tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
 import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
 import type { PodTemplate, TracingSettings, Workload } from './types.ts';
@@ -84,28 +85,35 @@ function takeOut({ workload, operation }: DecisionInput, template: PodTemplate, 
   const injected = isInjected(template);
   const untouched = none(code, workload, detail);
   if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined) return untouched;
+  const size = tooLarge(workload);
+  if (size !== undefined) return blocked('too-large', workload, size);
   // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
   if (kind === 'Job' && operation === 'RECONCILE')
-    return injected ? { ...none('job-immutable-removal', workload), blocked: true } : untouched;
+    return injected ? blocked('job-immutable-removal', workload) : untouched;
   const message = `${sentence('removed', workload)}: ${untouched.message}`;
   return { action: 'remove', workload: uninstrument(workload), code: 'removed', message };
 }
 
 function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
-  const { workload } = input;
+  const { workload, old } = input;
   const injected = isInjected(template);
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
   if (held !== undefined) return held;
+  const size = tooLarge(workload, old);
+  if (size !== undefined) return blocked('too-large', workload, size);
   const standing = standingTemplate(input, template, tracing);
   if (standing !== undefined) return leaveAsItIs(input, standing, tracing);
   const result = inject(template, { ...input.injector, ...tracing });
   if (result.refused !== undefined)
     return injected
       ? takeOut(input, template, 'refused', result.refused)
-      : { ...none('refused', workload, result.refused), blocked: true };
+      : blocked('refused', workload, result.refused);
   const change = changeOf(input, injected, result.template);
   const metadata = stampedMetadata(input, labelValue(input.injector.version), tracing, change);
   const changed = { ...withTemplate(workload, result.template), metadata };
+  // What is injected is to be small enough to be removed again.
+  const grown = tooLarge(changed);
+  if (grown !== undefined) return blocked('too-large', workload, grown);
   const message = sentence(code, workload);
   return { action: 'inject', change, workload: changed, code, message, leftAlone: result.leftAlone };
 }

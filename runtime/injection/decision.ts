@@ -64,6 +64,8 @@ const messages = {
     `The Lumigo in the '${namespace}' namespace is being deleted; resource will not be mutated`,
   'existing-left': () => 'The resource is older than the Lumigo, which leaves existing resources as they are',
   'up-to-date': () => 'The injection is in place and up to date',
+  'too-large': (_namespace: string, why: string) =>
+    `The resource is too large to be decided about, ${why}; it is left as it is`,
   refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
   'job-immutable': () =>
     "A Job's pod template cannot change once the Job exists; its next run, created anew, is instrumented",
@@ -90,6 +92,12 @@ export const none = (code: Code, workload: Workload, detail?: string): Untouched
   action: 'none',
   code,
   message: sentence(code, workload, detail),
+});
+
+/** The workload stays as it is although it should be changed, of which somebody is told. */
+export const blocked = (code: Code, workload: Workload, detail?: string): Untouched => ({
+  ...none(code, workload, detail),
+  blocked: true,
 });
 
 /** Something of ours that nobody need be told of is put right. */

@@ -6,25 +6,43 @@
 /** The text with our entry at its end, once. */
 export function join(text: string | undefined, entry: string, separator: string): string {
   if (text === undefined || text === '') return entry;
-  return entries(text).includes(entry) ? text : `${text}${separator}${entry}`;
+  return includes(text, entry) ? text : `${text}${separator}${entry}`;
 }
 
 /** The text without our entry, the rest as it was written; undefined when nothing else is in it. */
 export function part(text: string, entry: string): string | undefined {
-  // Entries stand at even places, what separates them at odd ones.
-  const left: string[] = [];
-  text.split(SEPARATORS).forEach((piece, index, pieces) => {
-    if (index % 2 === 0 && piece !== entry) left.push(...(left.length === 0 ? [] : [pieces[index - 1] ?? '']), piece);
-  });
-  const rest = left.join('');
-  return entries(rest).length === 0 ? undefined : rest;
+  let [rest, from] = ['', 0];
+  for (const at of placesOf(text, entry)) {
+    // With the separators before it.
+    rest += withoutEnd(text.slice(from, at));
+    from = at + entry.length;
+  }
+  rest += text.slice(from);
+  if (isWhole(text, 0, entry) && text.startsWith(entry)) rest = rest.slice(rest.search(NO_SEPARATOR));
+  return NO_SEPARATOR.test(rest) ? rest : undefined;
 }
 
 /** Whether our entry is in the text. */
-export const includes = (text: string | undefined, entry: string): boolean => entries(text ?? '').includes(entry);
+export const includes = (text: string | undefined, entry: string): boolean => placesOf(text ?? '', entry).length > 0;
 
 /** The loader takes colons and spaces, the autoscaler commas. */
-const SEPARATORS = /([:,\s]+)/;
+const NO_SEPARATOR = /[^:,\s]/;
 
-const entries = (text: string): string[] =>
-  text.split(SEPARATORS).filter((piece, index) => index % 2 === 0 && piece !== '');
+/** Where the entry stands by itself. Anybody can send a text of megabytes, so it is searched and never taken apart. */
+function placesOf(text: string, entry: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(entry); at >= 0; at = text.indexOf(entry, at + entry.length))
+    if (isWhole(text, at, entry)) places.push(at);
+  return places;
+}
+
+const isWhole = (text: string, at: number, entry: string): boolean =>
+  isBorder(text[at - 1]) && isBorder(text[at + entry.length]);
+
+const isBorder = (character: string | undefined): boolean => character === undefined || !NO_SEPARATOR.test(character);
+
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && isBorder(text[end - 1])) end -= 1;
+  return text.slice(0, end);
+}

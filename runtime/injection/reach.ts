@@ -1,4 +1,4 @@
-import { none, type Decision, type DecisionInput } from './decision.ts';
+import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
 import type { JobStatus, Metadata, NamespacePolicy, PodTemplate, Workload } from './types.ts';
 import { kindOf, templateOf } from './workload.ts';
@@ -37,7 +37,7 @@ export function heldBack({ workload, policy }: DecisionInput, injected: boolean)
   if (injected) return isJob ? none('up-to-date', workload) : undefined;
   if (isJob && isFinished(workload)) return none('job-finished', workload);
   if (isLeftExisting(workload, policy)) return none('existing-left', workload);
-  return isJob ? { ...none('job-immutable', workload), blocked: true } : undefined;
+  return isJob ? blocked('job-immutable', workload) : undefined;
 }
 
 const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolean =>

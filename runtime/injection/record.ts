@@ -68,10 +68,20 @@ export function writeRecord(recorded: Recorded, format: number, found: Findings)
   return JSON.stringify(withoutEmpty(record, Object.keys(record) as (keyof typeof record)[]));
 }
 
+/** The longest record that is written or read. Anybody can write one of megabytes; one of this length is read in a millisecond. */
+export const LONGEST_RECORD = 64 * 1024;
+
+const known = new WeakMap<PodTemplate, InjectionRecord | undefined>();
+
 /** The record on a pod template; undefined where there is none, or none that this operator could have written. */
 export function readRecord(template: PodTemplate): InjectionRecord | undefined {
-  const text = template.metadata?.annotations?.[annotations.injection];
-  if (text === undefined) return undefined;
+  // Templates never change, and a decision asks many times.
+  if (!known.has(template)) known.set(template, parseRecord(template.metadata?.annotations?.[annotations.injection]));
+  return known.get(template);
+}
+
+function parseRecord(text: string | undefined): InjectionRecord | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST_RECORD) return undefined;
   try {
     const record: unknown = JSON.parse(text);
     return isRecord(record) ? record : undefined;

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { annotations, environment, labels, workloads } from '../contract.ts';
+import { decide, type DecisionInput } from './decide.ts';
+import { workloadPatch } from './patch.ts';
+import { sizeOf } from './size.ts';
+import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
+
+const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
+const policy: NamespacePolicy = {
+  ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
+  tracing,
+};
+const injector: InjectorSettings = {
+  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: ['a', 'b'] },
+  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
+};
+
+type Operation = DecisionInput['operation'];
+const operations: readonly Operation[] = ['CREATE', 'UPDATE', 'RECONCILE'];
+const judge = (workload: Workload, operation: Operation, old?: Workload) =>
+  decide({ workload, ...(old && { old }), operation, policy, injector, now: '', by: 'webhook' });
+
+const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const names = (count: number) => range(count, (index) => ({ name: `e${index}` }));
+
+/** A record as anybody can write one: of a later release, which wrote every variable that is there. */
+const forged = (count: number): string =>
+  JSON.stringify({
+    ...{ endpoint: 'http://proxy', ...tracing, format: 99, pullSecrets: ['a'], leftAlone: ['other'] },
+    ...{ variables: names(count).map(({ name }) => name), kept: { app: { env: names(count) } } },
+  });
+
+function deployment(pod: object, optOut = false, record?: string): Workload {
+  const made = workloadOf(workloads[0], 'shop', 'app', {
+    labels: optOut ? { [labels.autoTrace]: 'false' } : {},
+    pod,
+  }) as unknown as Workload & { spec: { template: { metadata: object } } };
+  const { template } = made.spec;
+  if (record === undefined) return made;
+  const metadata = { ...template.metadata, annotations: { [annotations.injection]: record } };
+  return { ...made, spec: { ...made.spec, template: { ...template, metadata } } };
+}
+
+const app = (fields: object) => ({ name: 'app', image: 'app:1', ...fields });
+
+/** Lists of thousands, wherever there is a list. */
+const shapes: Readonly<Record<string, (count: number) => object>> = {
+  env: (count) => ({ containers: [app({ env: names(count) })] }),
+  'env of one name': (count) => ({ containers: [app({ env: range(count, () => ({ name: environment.preload })) })] }),
+  containers: (count) => ({ containers: range(count, (index) => ({ name: `c${index}` })) }),
+  'init containers': (count) => ({ containers: [app({})], initContainers: names(count) }),
+  volumes: (count) => ({
+    containers: [app({ volumeMounts: range(count, (i) => ({ name: `e${i}`, mountPath: '/opt' })) })],
+    volumes: range(count, (i) => ({ name: `e${i}`, emptyDir: {} })),
+  }),
+  'pull secrets': (count) => ({ containers: [app({})], imagePullSecrets: names(count) }),
+};
+
+/** How often anything of the object is looked at, until there is a patch. */
+function looks(shape: string, count: number, operation: Operation, optOut: boolean): number {
+  let counted = 0;
+  const known = new WeakMap<object, unknown>();
+  const counting = <A extends unknown[], R>(trap: (...args: A) => R): ((...args: A) => R) => {
+    return (...args) => {
+      counted += 1;
+      return trap(...args);
+    };
+  };
+  const watched = <T>(value: T): T => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (!known.has(value))
+      known.set(
+        value,
+        new Proxy(value, {
+          get: counting((target, key) => watched(Reflect.get(target, key) as unknown)),
+          ownKeys: counting(Reflect.ownKeys),
+          has: counting(Reflect.has),
+        }),
+      );
+    return known.get(value) as T;
+  };
+  const make = () => deployment(shapes[shape]?.(count) ?? {}, optOut, forged(count));
+  const workload = watched(make());
+  const decision = judge(workload, operation, operation === 'UPDATE' ? watched(make()) : undefined);
+  expect(decision.code).not.toBe('too-large');
+  if (decision.action !== 'none') workloadPatch(workload, decision.workload);
+  return counted;
+}
+
+describe('F20: what a decision costs', () => {
+  const cases = Object.keys(shapes).flatMap((shape) => operations.map((operation) => [shape, operation] as const));
+
+  it.each(cases)('is linear in the number of %s, on %s', (shape, operation) => {
+    for (const optOut of [false, true])
+      expect(looks(shape, 80, operation, optOut)).toBeLessThanOrEqual(2.05 * looks(shape, 40, operation, optOut));
+  });
+
+  it.each(operations)('is bounded: 25,000 short names are left as they are, with a warning, on %s', (operation) => {
+    for (const optOut of [false, true]) {
+      // What is injected is known by the record, or by the label in its absence.
+      const pod = { containers: [app({ env: names(25_000) })] };
+      const decision = judge(deployment(pod, optOut, forged(10)), operation);
+      expect(decision).toMatchObject({ action: 'none', code: 'too-large', blocked: true });
+      expect(decision.message).toMatch(/too large .* more than 10000/);
+    }
+  });
+
+  it('is not asked of what is not ours to change', () => {
+    const pod = { containers: [app({ env: names(25_000) })] };
+    expect(judge(deployment(pod, true), 'CREATE')).toMatchObject({ code: 'opted-out' });
+    const { blocked } = decide({
+      ...{
+        workload: deployment(pod),
+        operation: 'CREATE',
+        policy: { state: 'none' },
+        injector,
+        now: '',
+        by: 'webhook',
+      },
+    }) as { blocked?: boolean };
+    expect(blocked).toBeUndefined();
+  });
+
+  it('counts a large old object as well', () => {
+    const [small, large] = [{ containers: [app({})] }, { containers: [app({ env: names(25_000) })] }];
+    expect(judge(deployment(small), 'UPDATE', deployment(large))).toMatchObject({ code: 'too-large' });
+  });
+
+  it('stays within the bound for the removal of what was injected', () => {
+    for (let count = 1; count < 200; count += 13) {
+      const decision = judge(deployment({ containers: range(count, (i) => app({ name: `c${i}` })) }), 'CREATE');
+      if (decision.action !== 'inject') expect(decision.code).toBe('too-large');
+      else expect(sizeOf(decision.workload)).toBeLessThanOrEqual(10_000);
+    }
+  });
+
+  it('is not moved by depth', () => {
+    let deep: object = {};
+    for (let depth = 0; depth < 100_000; depth += 1) deep = { deep };
+    expect(judge(deployment({ containers: [app(deep)] }), 'CREATE')).toMatchObject({ code: 'too-large' });
+  });
+});
