@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, request as httpRequest, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { pino } from 'pino';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { paths } from '../contract.ts';
 import { createApp } from './app.ts';
 import type { Answer } from './review.ts';
@@ -44,6 +45,13 @@ function post(
     request.on('error', reject);
     request.end(body);
   });
+}
+
+/** Sends all of a body but its last byte. */
+function begin(length: number): Socket {
+  const head = `POST ${paths.inject} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+  const socket = connect(port, '127.0.0.1', () => socket.write(head + ' '.repeat(length - 1)));
+  return socket.on('error', () => undefined);
 }
 
 describe('the webhook application', () => {
@@ -101,6 +109,7 @@ describe('the webhook application', () => {
       JSON.stringify({ ...review({ uid: 'x', kind: pod }), apiVersion: 'admission.k8s.io/v1beta1' }),
       400,
     ],
+    ['2 MB of another kind', `{"a":"${'x'.repeat(2 * 1024 * 1024)}"}`, 413],
     ['8 MB', `{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`, 413],
   ])('answers %s with a 4xx and a sentence', async (_case, body, status) => {
     const answered = await post(body);
@@ -113,12 +122,46 @@ describe('the webhook application', () => {
     expect((await post('{}', '/elsewhere')).status).toBe(404);
   });
 
-  it('takes a review of 6 MB, the largest that an API server can send', async () => {
-    answer = () => ({ allowed: true, code: 200, message: 'large' });
-    const body = JSON.stringify(
-      review({ uid: 'big', kind: pod, operation: 'CREATE', object: { x: 'y'.repeat(6_000_000) } }),
+  const large = (object: unknown) =>
+    JSON.stringify(review({ uid: 'u-1', kind: pod, operation: 'CREATE', object })).replace(
+      '"request":{',
+      '"request": {',
     );
-    expect((await post(body)).status).toBe(200);
+
+  it('takes a review of a megabyte', async () => {
+    answer = () => ({ allowed: true, code: 200, message: 'large' });
+    expect((await post(large({ x: 'y'.repeat(1_000_000) }))).body).toMatchObject({
+      response: { uid: 'u-1', allowed: true, status: { message: 'large' } },
+    });
+  });
+
+  it.each([
+    ['6 MB, the largest that an API server sends', { x: 'y'.repeat(6_000_000) }, '1048576 are read'],
+    ['a megabyte of small values', Array.from({ length: 300_000 }, () => ({})), 'many small values'],
+  ])('F21: lets %s through unread, with a warning', async (_case, object, why) => {
+    answer = () => {
+      throw new Error('it was reviewed');
+    };
+    const { status, body } = await post(large(object));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      response: { uid: 'u-1', allowed: true, status: { code: 200 }, warnings: [expect.stringContaining(why)] },
+    });
+    expect(body).not.toHaveProperty('response.patch');
+  });
+
+  it('F21: has room for so many large bodies at once, and for small ones at all times', async () => {
+    answer = () => ({ allowed: true, code: 200, message: 'fine' });
+    const held = Array.from({ length: 8 }, () => begin(1024 * 1024));
+    const refused = await eventually(async () => {
+      const answered = await post(large({ x: 'y'.repeat(500_000) }));
+      expect(answered.status).toBe(429);
+      return answered;
+    });
+    expect(refused.body).toHaveProperty('message', expect.stringContaining('in flight'));
+    expect((await post(large({ x: 'y'.repeat(50_000) }))).status).toBe(200);
+    for (const socket of held) socket.destroy();
+    await eventually(async () => expect((await post(large({ x: 'y'.repeat(500_000) }))).status).toBe(200));
   });
 
   it('survives half a body', async () => {

@@ -1,52 +1,56 @@
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { Logger } from 'pino';
 import { paths } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { readReview, writeReview, type AdmissionRequest, type Answer } from './review.ts';
+import { BodyReader, limits } from './body.ts';
+import { reviewBody, type Review, type Reviewed } from './review-body.ts';
+import { writeReview, type Answer } from './review.ts';
+import { Turns } from './turns.ts';
 
 interface AppOptions {
-  readonly injector: (request: AdmissionRequest) => Answer;
-  readonly lumigoes: (request: AdmissionRequest) => Answer;
+  readonly injector: Review;
+  readonly lumigoes: Review;
   readonly logger: Logger;
   /** Told of every answer: the path, the answer and how long it took. */
   readonly onAnswer?: (path: string, answer: Answer, seconds: number) => void;
 }
 
-/**
- * The largest review that can be asked: the API server takes request bodies of up to 3 MB, and an UPDATE carries the
- * object twice. The last megabyte is for what surrounds them.
- */
-const BODY_LIMIT_BYTES = (2 * 3 + 1) * 1024 * 1024;
-
 /** The webhook's HTTP application; it listens nowhere. */
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  const json = express.json({ limit: BODY_LIMIT_BYTES });
-  app.post(paths.inject, json, handler(paths.inject, options.injector, options));
-  app.post(paths.lumigoes, json, handler(paths.lumigoes, options.lumigoes, options));
-  app.use((_request, response) => void response.status(404).json({ message: 'no webhook is served here' }));
+  const [bodies, turns] = [new BodyReader(), new Turns()];
+  const serve = (path: string, review: Review): void => {
+    app.post(path, async (request, response) => {
+      if (request.is('json') === false)
+        return refuse(response, 400, 'the body is no JSON; send it as application/json');
+      await bodies.read(request, async (body) => {
+        const size = body.kind === 'whole' ? body.bytes.length : 0;
+        const work = () => {
+          // Whoever has gone by now waits for nothing.
+          if (!request.socket.destroyed) answer(response, path, reviewBody(body, review), options);
+        };
+        await (size > limits.small ? turns.take(work) : work());
+      });
+    });
+  };
+  serve(paths.inject, (request) => failOpen(() => options.injector(request), options.logger, request.uid));
+  serve(paths.lumigoes, (request) => failOpen(() => options.lumigoes(request), options.logger, request.uid));
+  app.use((_request, response) => refuse(response, 404, 'no webhook is served here'));
   app.use(refuseGarbage);
   return app;
 }
 
-function handler(path: string, review: (request: AdmissionRequest) => Answer, options: AppOptions): RequestHandler {
-  return (request, response) => {
-    const started = performance.now();
-    const read = readReview(request.body);
-    if (typeof read === 'string') {
-      response.status(400).json({ message: read });
-      return;
-    }
-    const answer = failOpen(() => review(read), options.logger, read.uid);
-    const { code, message: reason, allowed } = answer;
-    options.logger.debug({ webhook: path, code, reason, UID: read.uid, allowed }, 'wrote response');
-    options.onAnswer?.(path, answer, (performance.now() - started) / 1000);
-    const text = JSON.stringify(writeReview(read.uid, answer));
-    response.setHeader('content-type', 'application/json');
-    // A text given to `end` leaves with the headers in one piece; Express would send a buffer after them (a fourth of the cost).
-    response.end(text);
-  };
+function answer(response: Response, path: string, reviewed: Reviewed, { logger, onAnswer }: AppOptions): void {
+  if ('status' in reviewed) return refuse(response, reviewed.status, reviewed.message);
+  const { uid, answer, seconds } = reviewed;
+  const { code, message: reason, allowed } = answer;
+  logger.debug({ webhook: path, code, reason, UID: uid, allowed }, 'wrote response');
+  onAnswer?.(path, answer, seconds);
+  const text = JSON.stringify(writeReview(uid, answer));
+  response.setHeader('content-type', 'application/json');
+  // A text given to `end` leaves with the headers in one piece; Express would send a buffer after them (a fourth of the cost).
+  response.end(text);
 }
 
 /**
@@ -63,9 +67,15 @@ function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
   }
 }
 
-/** Bodies that are no JSON, too large or cut off get the status that the parser names, and a sentence. */
-const refuseGarbage: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, next) => {
+/** The connection ends with it: the rest of a body that nobody reads would stand before the next request. */
+function refuse(response: Response, status: number, message: string): void {
+  response.setHeader('Connection', 'close');
+  response.req.resume();
+  response.status(status).json({ message });
+}
+
+/** Bodies that are no JSON or are cut off. */
+const refuseGarbage: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.headersSent) return next(error);
-  const status = error.status !== undefined && error.status >= 400 && error.status < 500 ? error.status : 400;
-  response.status(status).json({ message: `the review cannot be read: ${error.message ?? 'unknown error'}` });
+  refuse(response, 400, `the review cannot be read: ${describeError(error)}`);
 };

@@ -1,7 +1,9 @@
 import { decide, type Decision } from '../injection/decide.ts';
+import { isMap } from '../injection/lists.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/types.ts';
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
+import { isWellFormed } from './well-formed.ts';
 
 interface InjectorContext {
   readonly injector: InjectorSettings;
@@ -21,12 +23,13 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
   if (userInfo?.username === context.ownUser) return ownRequest(request);
   // As on every deletion.
   if (!object) return allowed('The request holds no object; nothing will be mutated');
-  const workload = typed(object, request);
+  const [workload, old] = [typed(object, request), typed(oldObject, request)];
+  if (!isWellFormed(workload)) return allowed('The object is none that an API server sends; it will not be mutated');
   const decision = decide({
     workload,
-    ...(oldObject ? { old: typed(oldObject, request) } : {}),
+    ...(isWellFormed(old) ? { old } : {}),
     operation: operation === 'CREATE' ? 'CREATE' : 'UPDATE',
-    policy: context.policy(request.namespace ?? object.metadata.namespace ?? ''),
+    policy: context.policy(request.namespace ?? workload.metadata.namespace ?? ''),
     injector: context.injector,
     now: context.now(),
     by: 'webhook',
@@ -46,7 +49,7 @@ function answerTo(decision: Decision, workload: Workload): Answer {
 }
 
 /** Objects inside a review carry their type on every server known; the request says it in any case. */
-function typed(object: Workload, { kind: { group, version, kind } }: AdmissionRequest): Workload {
-  if (object.apiVersion && object.kind) return object;
+function typed(object: unknown, { kind: { group, version, kind } }: AdmissionRequest): unknown {
+  if (!isMap(object) || (object['apiVersion'] && object['kind'])) return object;
   return { ...object, apiVersion: group === '' ? version : `${group}/${version}`, kind };
 }

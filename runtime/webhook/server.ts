@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connections } from './connections.ts';
 
 interface WebhookServer {
   /** Resolves once the port is bound; rejects with a sentence when it cannot be. */
@@ -20,22 +21,30 @@ interface WebhookServer {
 const KEEP_ALIVE_MS = 100_000;
 /** The API server gives up after 5 s; a client that has not sent its request by then is none. */
 const REQUEST_MS = 10_000;
+/** So long a connection may take to begin: its handshake, and the headers of its first request. */
+const BEGIN_MS = 5_000;
+/** The API server needs one for each review that it waits for; each takes some 100 KB with a body that is small (body.ts). */
+const MOST_CONNECTIONS = 512;
+const MOST_HEADER_BYTES = 8 * 1024;
 
 /** Serves `app` over TLS on `port` (0: any free one). Without a certificate yet, handshakes fail and nothing else does. */
 export function serveWebhook(app: RequestListener, port: number, host?: string): WebhookServer {
   let isDraining = false;
-  const server = createServer({ minVersion: 'TLSv1.2' }, (request, response) => {
+  const connections = new Connections(MOST_CONNECTIONS);
+  const bounds = {
+    handshakeTimeout: BEGIN_MS,
+    headersTimeout: BEGIN_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: MOST_HEADER_BYTES,
+  };
+  const server = createServer({ minVersion: 'TLSv1.2', ...bounds }, (request, response) => {
+    connections.used(request.socket);
     if (isDraining) response.setHeader('Connection', 'close');
     app(request, response);
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.headersTimeout = REQUEST_MS;
-  server.requestTimeout = REQUEST_MS;
-  const sockets = new Set<Socket>();
-  server.on('secureConnection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
+  server.on('connection', (socket: Socket) => connections.add(socket));
   return {
     listening: listen(server, port, host),
     useCertificate: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
@@ -44,7 +53,7 @@ export function serveWebhook(app: RequestListener, port: number, host?: string):
       await sleep(drainSeconds * 1000);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), graceSeconds * 1000);
+      const deadline = setTimeout(() => connections.closeAll(), graceSeconds * 1000);
       await closed;
       clearTimeout(deadline);
     },

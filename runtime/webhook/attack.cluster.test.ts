@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { load } from '../../bench/load.ts';
+import { sampleReview } from '../../bench/review.ts';
+import { launch, type Running } from '../../sandbox/control-plane/processes.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { paths, workloads } from '../contract.ts';
+
+/** As in the container: its memory limit, and the part of it that the heap takes (settings, Dockerfile). */
+const LIMIT_BYTES = 256 * 1024 * 1024;
+const heap = `--max-semi-space-size=4 --max-old-space-size=${Math.floor((LIMIT_BYTES * 0.6) / 1024 / 1024)}`;
+/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/reliability.md tells of. */
+const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 25);
+
+let operator: OperatorBench;
+let attacker: Running | undefined;
+beforeAll(async () => {
+  operator = await startOperator({ environment: { NODE_OPTIONS: heap } });
+});
+afterAll(async () => {
+  await attacker?.stop('SIGKILL');
+  await operator?.stop();
+});
+
+const peakBytes = (pid: number) =>
+  1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN);
+
+it(
+  'F21: whatever a pod without any right sends, the webhook stays up, within its memory, and answers others',
+  async () => {
+    const { bench, cluster, installation } = operator;
+    const { pid, webhookPort } = operator.manager();
+    const shop = await bench.namespace('shop');
+    await bench.activate(shop);
+    const post = (durationMs: number) =>
+      load({
+        url: new URL(`https://127.0.0.1:${webhookPort}${paths.inject}`),
+        ca: installation.authority.certificate,
+        ...{ connections: 4, pauseMs: 50, durationMs, body: sampleReview(shop) },
+      });
+    const quiet = await post(5_000);
+    attacker = launch({
+      ...{ name: 'attack', path: process.execPath, folder: cluster.dir, guardian: cluster.guardian },
+      args: ['--import', 'tsx', fileURLToPath(new URL('../../sandbox/testing/attack.ts', import.meta.url))],
+      environment: { PATH: process.env['PATH'], ATTACK_PORT: String(webhookPort) },
+    });
+    const ordinary = await post(seconds * 1_000);
+    const [deployment] = workloads;
+    await bench.create(workloadOf(deployment, shop, 'meanwhile'));
+    const peak = peakBytes(pid);
+    process.stderr.write(
+      `attack of ${seconds} s: ${JSON.stringify({ quiet, ordinary, peakMB: Math.round(peak / 1e6) })}\n`,
+    );
+    expect(operator.manager().pid).toBe(pid);
+    expect(await bench.isInstrumented(deployment, shop, 'meanwhile')).toBe(true);
+    expect(peak).toBeLessThan(LIMIT_BYTES);
+    expect(ordinary.failures).toBe(0);
+    expect(ordinary.requests).toBeGreaterThan(seconds * 4);
+    // The attackers, the API server and other tests share the machine's cores.
+    expect(ordinary.p99Ms).toBeLessThan(Math.max(500, 10 * quiet.p99Ms));
+  },
+  (seconds + 60) * 1_000,
+);

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:https';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { paths } from '../../runtime/contract.ts';
+
+/**
+ * A program of its own, so that its work is not the measurement's: what a pod without any right can send to the webhook,
+ * until it is killed. Nothing of what it does is meant to succeed.
+ */
+const port = Number(process.env['ATTACK_PORT']);
+const host = '127.0.0.1';
+const target = { host, port, rejectUnauthorized: false } as const;
+
+/** Between two attempts: a handshake costs whoever begins it as much as it costs the webhook, and the two share the machine. */
+const PAUSE_MS = 500;
+
+const MB = 1024 * 1024;
+const review = (object: string) =>
+  `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u","kind":{"group":"apps","version":"v1",` +
+  `"kind":"Deployment"},"namespace":"default","operation":"CREATE","object":${object}}}`;
+const maps = (bytes: number) => `[${'{},'.repeat(bytes / 3)}{}]`;
+const names = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"lumigo.auto-trace":"false"}},"spec":{"template":{"metadata":{"labels":{"lumigo.auto-trace":"lumigo-operator.v1"}},"spec":{"containers":[{"name":"app","env":[${Array.from({ length: 25_000 }, (_, i) => `{"name":"e${i}"}`).join(',')}]}]}}}}`;
+
+const post = (body: string | Buffer) =>
+  new Promise<void>((resolve) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request({ ...target, agent: false, path: paths.inject, method: 'POST', headers }, (response) => {
+      response.resume().on('close', resolve);
+    });
+    sent.on('error', () => resolve()).end(body);
+  });
+
+/** Opens a connection and keeps it, with a byte of a body each second where that is asked for. */
+const hold = (open: (to: typeof target) => Socket, head?: string) =>
+  new Promise<void>((resolve) => {
+    const socket = open(target);
+    if (head !== undefined) socket.write(head);
+    const drip = setInterval(() => head !== undefined && socket.writable && socket.write(' '), 1_000);
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        clearInterval(drip);
+        resolve();
+      });
+    socket.resume();
+  });
+
+const slowly = (head: string) => () => hold(connectTls, head);
+const promised = `POST ${paths.inject} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${MB}\r\n\r\n`;
+const almost = promised + ' '.repeat(MB - 100_000);
+
+/** How many do it at a time, each again as soon as it was done. */
+const attackers: readonly (readonly [count: number, attack: () => Promise<void>])[] = [
+  [24, sender(maps(7 * MB - 4))],
+  [4, sender(review(maps(7 * MB - 1_000)))],
+  [4, sender(review(maps(MB - 1_000)))],
+  [4, sender(review(names))],
+  [4, sender(review(`"${'x'.repeat(MB - 1_000)}"`))],
+  [4, sender('['.repeat(60_000))],
+  [4, sender(randomBytes(100_000))],
+  [24, slowly(promised)],
+  [24, slowly(almost)],
+  [24, slowly('POST / HTTP/1.1\r\nx: ')],
+  [100, () => hold(connectTls)],
+  [100, () => hold(connectTcp)],
+  [10, () => hold(connectTcp, 'GET / HTTP/1.1\r\n\r\n')],
+];
+
+function sender(body: string | Buffer): () => Promise<void> {
+  const bytes = Buffer.from(body);
+  return () => post(bytes);
+}
+
+async function attackForever(attack: () => Promise<void>): Promise<never> {
+  for (;;) {
+    await attack();
+    await sleep(PAUSE_MS);
+  }
+}
+
+await Promise.all(attackers.flatMap(([count, attack]) => Array.from({ length: count }, () => attackForever(attack))));
