@@ -8,6 +8,7 @@ import { tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
 import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
 import type { PodTemplate, TracingSettings, Workload } from './types.ts';
+import { whyInvalid } from './validity.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 export type { Decision, DecisionInput } from './decision.ts';
@@ -101,21 +102,33 @@ function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   if (held !== undefined) return held;
   const size = tooLarge(workload, old);
   if (size !== undefined) return blocked('too-large', workload, size);
+  const decision = write(input, template, tracing, code);
+  const problem = typeof decision === 'string' ? decision : problemAfter(decision);
+  if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(input, decision);
+  return injected ? takeOut(input, template, 'refused', problem) : blocked('refused', workload, problem);
+}
+
+/** The injection as it stands or anew; a sentence where there can be none. */
+function write(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
+  const { workload } = input;
   const standing = standingTemplate(input, template, tracing);
   if (standing !== undefined) return leaveAsItIs(input, standing, tracing);
   const result = inject(template, { ...input.injector, ...tracing });
-  if (result.refused !== undefined)
-    return injected
-      ? takeOut(input, template, 'refused', result.refused)
-      : blocked('refused', workload, result.refused);
-  const change = changeOf(input, injected, result.template);
+  if (result.refused !== undefined) return result.refused;
+  const change = changeOf(input, isInjected(template), result.template);
   const metadata = stampedMetadata(input, labelValue(input.injector.version), tracing, change);
   const changed = { ...withTemplate(workload, result.template), metadata };
-  // What is injected is to be small enough to be removed again.
-  const grown = tooLarge(changed);
-  if (grown !== undefined) return blocked('too-large', workload, grown);
   const message = sentence(code, workload);
   return { action: 'inject', change, workload: changed, code, message, leftAlone: result.leftAlone };
+}
+
+const problemAfter = (decision: Decision): string | undefined =>
+  decision.action === 'inject' ? whyInvalid(decision.workload) : undefined;
+
+/** What is injected is to be small enough to be removed again. */
+function ifNotGrown({ workload }: DecisionInput, decision: Decision): Decision {
+  const size = decision.action === 'inject' ? tooLarge(decision.workload) : undefined;
+  return size === undefined ? decision : blocked('too-large', workload, size);
 }
 
 /** What there is to tell: nothing, where the injection stands in the old object word for word. */

@@ -22,6 +22,10 @@ export function labelValue(version: string): string {
   return valid.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
 }
 
+/** Whether Kubernetes takes it as the value of a label. */
+export const isLabelValue = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= 63 && /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(value);
+
 /** Whether the label says `false`, in any case. */
 export const optedOut = (metadata: Metadata | undefined): boolean =>
   metadata?.labels?.[labels.autoTrace]?.toLowerCase() === 'false';

@@ -1,5 +1,7 @@
 import { annotations } from '../contract.ts';
+import { isLabelValue } from './label.ts';
 import { isMap, withoutEmpty } from './lists.ts';
+import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from './types.ts';
 import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from './variables.ts';
 
@@ -95,10 +97,14 @@ const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const orMissing = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
 const isNamed = (value: unknown): boolean => isMap(value) && isText(value['name']);
-const isNamedList = (value: unknown): boolean => Array.isArray(value) && value.every(isNamed);
-const isMount = (value: unknown): boolean => isMap(value) && isNamed(value) && isText(value['mountPath']);
+/** As the API server takes it; what a source refers to it says itself. */
+const isVariable = (value: unknown): boolean =>
+  isMap(value) && isNamed(value) && orMissing(isText)(value['value']) && orMissing(isMap)(value['valueFrom']);
+const isVariables = (value: unknown): boolean => Array.isArray(value) && value.every(isVariable);
+const isMount = (value: unknown): boolean =>
+  isMap(value) && isNamed(value) && isText(value['mountPath']) && isOurMountPath(value as unknown as VolumeMount);
 const isKept = (value: unknown): boolean =>
-  isMap(value) && orMissing(isNamedList)(value['env']) && orMissing(isMount)(value['mount']);
+  isMap(value) && orMissing(isVariables)(value['env']) && orMissing(isMount)(value['mount']);
 
 /** Anybody can write an annotation; what `remove` builds upon is looked at first. */
 const shape: { readonly [K in keyof Required<InjectionRecord>]: (value: unknown) => boolean } = {
@@ -111,7 +117,7 @@ const shape: { readonly [K in keyof Required<InjectionRecord>]: (value: unknown)
   variables: orMissing(isNames),
   pullSecrets: orMissing(isNames),
   kept: orMissing((value) => isMap(value) && Object.values(value).every(isKept)),
-  label: orMissing(isText),
+  label: orMissing(isLabelValue),
   safeToEvict: orMissing(isText),
   leftAlone: orMissing(isNames),
   emptyMetadata: orMissing(isFlag),

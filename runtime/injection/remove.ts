@@ -61,10 +61,11 @@ function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): Pod
   const added = new Set(record?.pullSecrets);
   const leftAlone = new Set(record?.leftAlone);
   const written = writtenVariables(record);
+  const volumes = new Set(spec.volumes?.map(({ name }) => name));
   const result = {
     ...spec,
     containers: spec.containers.map((container) =>
-      leftAlone.has(container.name) ? removeMount(container) : removeFromContainer(container, written, record),
+      leftAlone.has(container.name) ? removeMount(container) : removeFromContainer(container, written, record, volumes),
     ),
     // Somebody may have mounted our volume where we did not; it goes, and a mount without its volume is refused.
     initContainers: spec.initContainers
@@ -89,6 +90,7 @@ function removeFromContainer(
   container: Container,
   written: ReadonlyMap<string, InjectedVariable | undefined>,
   record: InjectionRecord | undefined,
+  volumes: ReadonlySet<string>,
 ): Container {
   const { env, name } = container;
   const kept = record?.kept?.[name];
@@ -107,7 +109,9 @@ function removeFromContainer(
   const left = env?.flatMap((variable, index) =>
     last.get(variable.name) === index ? (restored(variable) ?? []) : variable,
   );
-  return withoutEmpty({ ...removeMount(container, kept?.mount), env: left }, ['env']) as Container;
+  // A mount whose volume has gone since would be refused, and the removal with it.
+  const mount = kept?.mount !== undefined && volumes.has(kept.mount.name) ? kept.mount : undefined;
+  return withoutEmpty({ ...removeMount(container, mount), env: left }, ['env']) as Container;
 }
 
 function parted(variable: EnvVar, own: EnvVar | undefined, entry: string): EnvVar | undefined {

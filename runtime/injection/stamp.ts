@@ -17,8 +17,9 @@ export interface Stamp {
   readonly userLabel?: string;
 }
 
+/** Anybody can write an annotation: a label that Kubernetes would not take is none that was remembered. */
 const FORM =
-  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)( keep)?(?: label=(\S*))?$/;
+  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)( keep)?(?: label=((?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?$/;
 
 /** One line for people and programs: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
 function writeStamp({ change, at, by, tracing, keep, userLabel }: Stamp): string {

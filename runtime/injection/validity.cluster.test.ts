@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { labels, workloads } from '../contract.ts';
+import type { Manifest } from '../kubernetes/objects.ts';
+import { collectionOf } from '../../sandbox/manager/apply.ts';
+
+let operator: OperatorBench;
+let shop: string;
+beforeAll(async () => {
+  operator = await startOperator();
+  shop = await operator.bench.namespace('shop');
+  await operator.bench.activate(shop);
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+const own = { [labels.autoTrace]: 'yes' };
+
+/** Kustomize's commonLabels: on the object, its pods and, where the kind has one of the user's, in its selector. */
+function commonLabels(manifest: Manifest): Manifest {
+  const made = manifest as unknown as { kind: string; metadata: { name: string }; spec: object };
+  if (made.kind === 'CronJob') return manifest;
+  const selector = { matchLabels: { app: made.metadata.name, ...own } };
+  const more = made.kind === 'Job' ? { manualSelector: true } : {};
+  return { ...made, spec: { ...made.spec, selector, ...more } } as unknown as Manifest;
+}
+
+/** What the API server says of a creation, to whoever asked for it. */
+const warningsOf = async (manifest: Manifest) =>
+  (await operator.bench.client.create(collectionOf(manifest), manifest)).warnings.join('\n');
+
+describe('F22: no write of a user is refused because of the injection', () => {
+  it.each(everyKind)('where a %s selects its pods by our label', async (name, kind) => {
+    const { bench } = operator;
+    const manifest = workloadOf(kind, shop, `selects-${kind.plural}`, { labels: own, podLabels: own });
+    const warnings = await warningsOf(commonLabels(manifest));
+    const hasSelector = name !== 'CronJob';
+    expect(await bench.isInstrumented(kind, shop, manifest.metadata.name ?? '')).toBe(!hasSelector);
+    if (hasSelector) expect(warnings).toContain('leave the label out of the selector');
+  });
+
+  it.each(everyKind)('where the annotations of a %s are nearly full', async (_name, kind) => {
+    const { bench } = operator;
+    const made = workloadOf(kind, shop, `full-${kind.plural}`);
+    const annotations = { note: 'x'.repeat(256 * 1024 - 10) };
+    const warnings = await warningsOf({ ...made, metadata: { ...made.metadata, annotations } });
+    expect(warnings).toContain('nearly full');
+    expect(await bench.isInstrumented(kind, shop, made.metadata.name ?? '')).toBe(false);
+  });
+
+  it('F20: where the object is too large to be decided about, of which an event tells', async () => {
+    const { bench } = operator;
+    const env = Array.from({ length: 25_000 }, (_, index) => ({ name: `e${index}` }));
+    expect(await warningsOf(workloadOf(deployment, shop, 'large', { env }))).toContain('too large');
+    expect(await bench.isInstrumented(deployment, shop, 'large')).toBe(false);
+    await eventually(async () => {
+      const events = await bench.events(shop, 'large');
+      expect(events.map(({ reason }) => reason)).toEqual(['LumigoCannotAddInstrumentation']);
+      expect(events[0]?.message).toContain('too large');
+    });
+  });
+
+  it('F29: where a record is forged, which keeps nobody from removing the injection', async () => {
+    const { bench } = operator;
+    await bench.create(workloadOf(deployment, shop, 'forged'));
+    const { metadata } = await bench.templateOf(deployment, shop, 'forged');
+    const name = 'operator.lumigo.io/injection';
+    const record = JSON.parse(metadata?.annotations?.[name] ?? '{}') as object;
+    for (const mount of [{ mountPath: '/opt/lumigo' }, { name: 'gone', mountPath: '/opt/lumigo' }]) {
+      const text = JSON.stringify({ ...record, label: '- -', kept: { app: { mount } } });
+      const template = { metadata: { annotations: { [name]: text } } };
+      await operator.withoutWebhook(() => bench.merge(deployment, shop, 'forged', { spec: { template } }));
+    }
+    await bench.deleteLumigo(shop);
+    expect(await bench.isInstrumented(deployment, shop, 'forged')).toBe(false);
+    const { spec } = await bench.templateOf(deployment, shop, 'forged');
+    expect(JSON.stringify(spec)).not.toMatch(/lumigo|gone/);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { annotations, environment, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { decide } from './decide.ts';
+import { remove, uninstrument } from './remove.ts';
+import { parseStamp } from './stamp.ts';
+import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+
+const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
+const policy: NamespacePolicy = {
+  ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
+  tracing,
+};
+const injector: InjectorSettings = {
+  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
+  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
+};
+const judge = (workload: unknown) =>
+  decide({ workload: workload as Workload, operation: 'CREATE', policy, injector, now: '', by: 'webhook' });
+
+/** A workload with another field beside its pod template. */
+function beside(kind: WorkloadKind, fields: object): object {
+  const made = workloadOf(kind, 'shop', 'app') as unknown as { spec: { jobTemplate?: { spec: object } } };
+  const { jobTemplate } = made.spec;
+  if (jobTemplate === undefined) return { ...made, spec: { ...made.spec, ...fields } };
+  return { ...made, spec: { ...made.spec, jobTemplate: { spec: { ...jobTemplate.spec, ...fields } } } };
+}
+
+describe('F22: an injection that the API server would refuse', () => {
+  it.each(everyKind)("is not made where a %s's selector names our label", (_name, kind) => {
+    for (const selector of [
+      { matchLabels: { app: 'app', [labels.autoTrace]: 'true' } },
+      { matchExpressions: [{ key: labels.autoTrace, operator: 'Exists' }] },
+    ])
+      expect(judge(beside(kind, { selector }))).toMatchObject({
+        ...{ action: 'none', code: 'refused', blocked: true },
+        message: expect.stringContaining('leave the label out of the selector'),
+      });
+    expect(judge(beside(kind, { selector: { matchLabels: { app: 'app' } } })).action).toBe('inject');
+  });
+
+  it('is not made where there is no room for the annotations, of the pod template or of the workload', () => {
+    const made = workloadOf(workloads[0], 'shop', 'app') as unknown as Workload & { spec: { template: PodTemplate } };
+    const full = { annotations: { note: 'x'.repeat(256 * 1024 - 60) } };
+    const { template } = made.spec;
+    const ofTemplate = { ...made, spec: { ...made.spec, template: { ...template, metadata: full } } };
+    for (const workload of [{ ...made, metadata: { ...made.metadata, ...full } }, ofTemplate])
+      expect(judge(workload)).toMatchObject({
+        ...{ action: 'none', blocked: true },
+        message: expect.stringContaining('nearly full'),
+      });
+  });
+
+  it('is not made where what gives way is longer than a record is', () => {
+    const env = [{ name: environment.endpoint, value: 'x'.repeat(70_000) }];
+    const decision = judge(workloadOf(workloads[0], 'shop', 'app', { env }));
+    expect(decision).toMatchObject({ action: 'none', message: expect.stringContaining('too long') });
+  });
+});
+
+describe('F29: a record that somebody has forged', () => {
+  const valid = { endpoint: 'http://proxy', ...tracing };
+  const written = { name: environment.endpoint, value: 'http://proxy/v1/traces' };
+  const mount = { name: 'lumigo-injector', mountPath: '/opt/lumigo', readOnly: true };
+  const forged = (record: object): PodTemplate => ({
+    metadata: { annotations: { [annotations.injection]: JSON.stringify(record) } },
+    spec: {
+      containers: [{ name: 'app', env: [written], volumeMounts: [mount] }],
+      volumes: [{ name: 'lumigo-injector', emptyDir: {} }],
+    },
+  });
+
+  it.each([
+    ['a mount without a name', { app: { mount: { mountPath: '/opt/lumigo' } } }],
+    ['a mount of a volume that is not there', { app: { mount: { name: 'gone', mountPath: '/opt/lumigo' } } }],
+    ['a mount elsewhere', { app: { mount: { name: 'gone', mountPath: '/' } } }],
+    ['a variable with a number', { app: { env: [{ name: environment.endpoint, value: 1 }] } }],
+    ['a variable without a name', { app: { env: [{ value: 'x' }] } }],
+    ['a list', []],
+  ])('with %s keeps nobody from removing the injection', (_case, kept) => {
+    const [container] = remove(forged({ ...valid, kept })).spec.containers;
+    expect(container?.volumeMounts ?? [mount]).toEqual([mount]);
+    expect(JSON.stringify(container)).not.toMatch(/gone|"value":1/);
+  });
+
+  it('brings no label back that Kubernetes would refuse', () => {
+    for (const label of ['a b', '-', 'x'.repeat(64), 7]) {
+      expect(remove(forged({ ...valid, label })).metadata?.labels).toBeUndefined();
+      const stamp = `added now by webhook; secret=s/k traces=true logs=false label=${label}`;
+      if (label !== 7) expect(parseStamp(stamp)).toBeUndefined();
+      const workload = workloadOf(workloads[0], 'shop', 'app') as unknown as Workload;
+      const metadata = { ...workload.metadata, labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
+      const marked = { ...metadata, annotations: { [annotations.instrumentation]: stamp } };
+      if (label !== 7) expect(uninstrument({ ...workload, metadata: marked }).metadata.labels).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import { annotations, labels } from '../contract.ts';
+import { isMap } from './lists.ts';
+import { LONGEST_RECORD } from './record.ts';
+import type { Metadata, Workload } from './types.ts';
+import { kindOf, templateOf } from './workload.ts';
+
+/** What Kubernetes allows an object, and a pod template, in keys and values together. */
+const MOST_ANNOTATION_BYTES = 256 * 1024;
+
+/**
+ * Why an object with an injection would be refused, where it would not be without: then it stays as its user wrote it.
+ * Undefined where nothing speaks against it.
+ */
+export function whyInvalid(injected: Workload): string | undefined {
+  if (isSelectedByLabel(injected))
+    return `its selector names the label '${labels.autoTrace}', which the injection changes on its pods; leave the label out of the selector (Kustomize's commonLabels puts it there)`;
+  const sizes = [injected.metadata, templateOf(injected)?.metadata].map(annotationBytes);
+  if (Math.max(...sizes) > MOST_ANNOTATION_BYTES)
+    return `its annotations are nearly full; with the operator's own they would exceed ${MOST_ANNOTATION_BYTES} bytes`;
+  const record = templateOf(injected)?.metadata?.annotations?.[annotations.injection] ?? '';
+  return record.length > LONGEST_RECORD
+    ? `what gives way to the injection is too long to be kept (more than ${LONGEST_RECORD} characters)`
+    : undefined;
+}
+
+/** A workload's selector stands beside its pod template, and cannot change. */
+function isSelectedByLabel(workload: Workload): boolean {
+  let node: unknown = workload;
+  for (const step of kindOf(workload.apiVersion, workload.kind)?.template.slice(0, -1) ?? [])
+    node = isMap(node) ? node[step] : undefined;
+  const selector = isMap(node) ? node['selector'] : undefined;
+  if (!isMap(selector)) return false;
+  const { matchLabels, matchExpressions } = selector;
+  const expressions: readonly unknown[] = Array.isArray(matchExpressions) ? matchExpressions : [];
+  return (
+    (isMap(matchLabels) && Object.hasOwn(matchLabels, labels.autoTrace)) ||
+    expressions.some((each) => isMap(each) && each['key'] === labels.autoTrace)
+  );
+}
+
+const annotationBytes = (metadata: Metadata | undefined): number =>
+  Object.entries(metadata?.annotations ?? {}).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
