@@ -21,6 +21,13 @@ describe('apiErrorOf', () => {
     expect(error.hasCause('FieldValueInvalid')).toBe(false);
   });
 
+  it('F29: quotes no token, and nothing that steers a terminal', () => {
+    const token = `t_${'0123456789abcdef01234'}`;
+    const message = `spec.env: Invalid value: "${token}\u001b[31m": must be a Secret`;
+    const quoted = apiErrorOf({ code: 422, reason: 'Invalid', message }, refusal).message;
+    expect(quoted).toBe('spec.env: Invalid value: "t_…�[31m": must be a Secret');
+  });
+
   it.each([['<html>Bearer s3cret</html>'], [undefined], [{ error: 's3cret' }]])(
     'says so, and quotes nothing, where no API server answered: %j',
     (body) => {

@@ -1,3 +1,5 @@
+import { printable } from '../printable.ts';
+import { withoutTokens } from '../token.ts';
 /** What an ApiError is made of, taken from a Kubernetes Status where the server sent one. */
 interface ApiFailure {
   readonly status: number;
@@ -102,12 +104,16 @@ export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
     status: code,
     reason: textOf(status.reason) ?? '',
     message:
-      textOf(status.message) ??
+      quoted(textOf(status.message)) ??
       `${refusal.subject} was answered with status ${String(code)} and without the explanation that a Kubernetes API server gives; does something else answer in its place?`,
     retryAfterSeconds: refusal.retryAfterSeconds ?? status.details?.retryAfterSeconds,
     causes: status.details?.causes,
     continueToken: status.metadata?.continue,
   });
 }
+
+/** It quotes what was sent, and stands in logs, events and statuses from here on. */
+const quoted = (message: string | undefined): string | undefined =>
+  message === undefined ? undefined : printable(withoutTokens(message));
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);

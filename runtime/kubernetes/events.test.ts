@@ -34,6 +34,11 @@ describe('eventObject', () => {
       reportingInstance: 'manager-0',
     }));
 
+  it('F29: quotes no token, and nothing that steers a terminal', () => {
+    const message = `its volume is mounted at /\u001b[2J of t_${'0123456789abcdef01234'}`;
+    expect(eventObject({ ...details, message })).toMatchObject({ message: 'its volume is mounted at /�[2J of t_…' });
+  });
+
   it('has the same name for the same change, whoever tells of it and when', () =>
     expect(nameOf({ now: new Date(0), version: '2', instance: 'other', message: 'else' })).toBe(nameOf({})));
 

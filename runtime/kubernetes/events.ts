@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fieldManager } from '../contract.ts';
+import { printable } from '../printable.ts';
+import { withoutTokens } from '../token.ts';
 import type { Client } from './client.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from './errors.ts';
 import type { Manifest } from './objects.ts';
@@ -34,7 +36,9 @@ const maxMessageLength = 1024;
 
 /** The core/v1 Event for a change of a workload. Its name follows from the change alone, so telling it again finds it there. */
 export function eventObject(details: EventDetails): Manifest {
-  const { regarding, reason, type, message, now, version, instance } = details;
+  const { regarding, reason, type, now, version, instance } = details;
+  // Mount paths, for example, may hold any character.
+  const message = printable(withoutTokens(details.message));
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
   return {
     apiVersion: 'v1',

@@ -1,5 +1,6 @@
 import { probeEchoPrefix, probeLabel } from '../contract.ts';
 import type { PatchOperation, Workload } from '../injection/types.ts';
+import { printable } from '../printable.ts';
 
 /** The part of an `admission.k8s.io/v1` AdmissionReview's request that the webhooks read. */
 export interface AdmissionRequest {
@@ -66,7 +67,7 @@ export function writeReview(uid: string, answer: Answer): object {
       ...(patch && patch.length > 0
         ? { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
         : {}),
-      ...(warnings && warnings.length > 0 ? { warnings } : {}),
+      ...(warnings && warnings.length > 0 ? { warnings: warnings.map(printable) } : {}),
     },
   };
 }

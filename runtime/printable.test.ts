@@ -1,0 +1,14 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { printable } from './printable.ts';
+
+it('leaves nothing that steers a terminal, and every other character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(printable(text)).not.toMatch(/(?![\t\n])\p{Cc}|\u202e/u);
+      expect(printable(text)).toHaveLength(text.length);
+    }),
+  );
+  expect(printable('a\u001b[31mb\u009b2Jc\td\n')).toBe('a�[31mb�2Jc\td\n');
+  expect(printable('größer – 大 🚀')).toBe('größer – 大 🚀');
+});
