@@ -1,0 +1,42 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
+import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
+import { render, serialize } from './render.ts';
+
+/** What ends a text in JSON, YAML or the collector's own language, and what begins a variable. */
+const hostile = fc.oneof(
+  fc.constantFrom('"', '\\', '${env:HOME}', '$$', '\n- x: y', '") where true\nset(body, "', '}}', '# x', '\u2028'),
+  fc.string({ unit: 'binary' }),
+);
+
+it(
+  "fuzz: a name changes no more of the collector's configuration than the text in which it stands",
+  () =>
+    fc.assert(
+      fc.property(settings, collection, hostile, hostile, (given, collected, clusterName, namespace) => {
+        const namespaces = collected.namespaces.map((each, index) =>
+          index === 0 ? { ...each, name: namespace } : each,
+        );
+        const rendered = render({ ...given, clusterName }, { ...collected, namespaces, initial: [] });
+        const text = serialize(rendered);
+        // The collector takes two dollar signs for one, and one for the beginning of a variable.
+        expect(text.replaceAll('$$', '')).not.toContain('$');
+        const plain = text.replaceAll('$$', '$');
+        expect(parse(plain)).toEqual(JSON.parse(JSON.stringify(rendered)));
+        // A namespace's name has no such characters, as the API server sees to it; a cluster's is anybody's.
+        const harmless = render({ ...given, clusterName: 'c' }, { ...collected, namespaces, initial: [] });
+        expect(rendered.service).toEqual(harmless.service);
+        expect(statementsOf(rendered)).toEqual(statementsOf(harmless));
+      }),
+      fuzz,
+    ),
+  fuzzTimeoutMs,
+);
+
+/** Everything written in the collector's own language, but for the quoted texts in it. */
+const statementsOf = (configuration: object): string[] =>
+  [...JSON.stringify(configuration).matchAll(/"(?:statements|log_statements|trace_statements)":\[[^\]]*\]/g)].map(
+    ([text]) => text,
+  );

@@ -1,0 +1,191 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
+import { anyJson, damaged } from '../../sandbox/testing/arbitrary/damage.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
+import { annotations, labels, workloads } from '../contract.ts';
+import { inject } from '../injection/inject.ts';
+import { isInjected, remove } from '../injection/remove.ts';
+import { parseStamp } from '../injection/stamp.ts';
+import type { InjectionSettings, NamespacePolicy, PodTemplate } from '../injection/types.ts';
+import { reviewBody } from './review-body.ts';
+import { reviewWorkload } from './injector.ts';
+import { writeReview, type AdmissionRequest, type Answer } from './review.ts';
+
+/** What anybody may send, and may write into an object. */
+
+const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
+const settings: InjectionSettings = {
+  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: ['pull'] },
+  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
+  ...tracing,
+};
+const active: NamespacePolicy = {
+  ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
+  tracing,
+};
+const context = (policy: NamespacePolicy) => ({
+  injector: settings,
+  ownUser: 'us',
+  policy: () => policy,
+  now: () => '',
+});
+const policies = fc.constantFrom(active, { state: 'none' } as const);
+
+const injected = (template: PodTemplate): PodTemplate => {
+  const result = inject(template, settings);
+  return result.refused === undefined ? result.template : template;
+};
+const templates = fc.tuple(podTemplate(), fc.boolean()).map(([template, is]) => (is ? injected(template) : template));
+
+const label = fc.constantFrom({}, { [labels.autoTrace]: 'true' }, { [labels.autoTrace]: 'false' });
+const objects = fc
+  .tuple(fc.constantFrom(...workloads), templates, label)
+  .map(([{ apiVersion, kind, template: path }, template, own]) => {
+    const spec = path
+      .toReversed()
+      .slice(0, -1)
+      .reduce<object>((inner, step) => ({ [step]: inner }), template);
+    return { apiVersion, kind, metadata: { name: 'app', namespace: 'shop', labels: own }, spec };
+  });
+
+const requests = fc.record({
+  uid: fc.constant('u'),
+  kind: fc.constant({ group: 'apps', version: 'v1', kind: 'Deployment' }),
+  operation: fc.constantFrom('CREATE', 'UPDATE', 'DELETE'),
+  object: damaged(objects),
+  oldObject: fc.option(damaged(objects)),
+});
+
+afterEach(() => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+});
+
+const nothing: Answer = { allowed: true, code: 200, message: '' };
+const read = (bytes: Uint8Array | string, review = (_request: AdmissionRequest) => nothing) => {
+  try {
+    return reviewBody({ kind: 'whole', bytes: Buffer.from(bytes as string) }, review);
+  } catch (error) {
+    // Answered 400 (app.ts).
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};
+
+describe('fuzz: a review', () => {
+  it(
+    'of any bytes, and of any JSON, is answered or refused with a sentence',
+    () =>
+      fc.assert(
+        fc.property(
+          fc.oneof(
+            fc.uint8Array(),
+            anyJson,
+            damaged(requests).map((each) =>
+              JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: each }),
+            ),
+          ),
+          (bytes) => {
+            const reviewed = read(bytes);
+            if (reviewed !== undefined && 'status' in reviewed) expect(reviewed.message).toMatch(/\w+ \w+/);
+          },
+        ),
+        fuzz,
+      ),
+    fuzzTimeoutMs,
+  );
+
+  it(
+    'of any object is allowed, and its patch is one that can be applied',
+    () =>
+      fc.assert(
+        fc.property(requests, policies, (request, policy) => {
+          const body = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
+          const reviewed = read(body, (each) => reviewWorkload(each, context(policy)));
+          if (reviewed === undefined || !('answer' in reviewed)) throw new Error('it was not reviewed');
+          const { answer, uid } = reviewed;
+          expect(answer.allowed).toBe(true);
+          expect(JSON.stringify(writeReview(uid, answer))).toContain('"uid":"u"');
+          if (answer.patch !== undefined) applyStrictly(request.object, answer.patch);
+        }),
+        fuzz,
+      ),
+    fuzzTimeoutMs,
+  );
+
+  it('as deep or as wide as a body can be does not end the process', () => {
+    const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const shapes = [
+      deep(10_000),
+      `[${'[],'.repeat(20_000)}[]]`,
+      `{${Array.from({ length: 4_000 }, (_, i) => `"k${i}":{}`).join(',')}}`,
+    ];
+    for (const shape of shapes) {
+      const places = [
+        '"metadata":{"labels":',
+        '"metadata":{},"spec":{"template":{"spec":{"containers":[{"name":"a"}],"x":',
+      ];
+      for (const place of places) {
+        const object = `{"apiVersion":"apps/v1","kind":"Deployment",${place}${shape}${place.includes('spec') ? '}}}' : '}'}}`;
+        const request = `{"uid":"u","kind":{"group":"apps","version":"v1","kind":"Deployment"},"operation":"UPDATE","object":${object},"oldObject":${object}}`;
+        const body = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":${request}}`;
+        expect(read(body, (each) => reviewWorkload(each, context(active)))).toMatchObject({
+          answer: { allowed: true },
+        });
+      }
+    }
+  });
+});
+
+describe('fuzz: what stands on an object', () => {
+  const record = templates.map(
+    (template) => JSON.parse(injected(template).metadata?.annotations?.[annotations.injection] ?? '{}') as unknown,
+  );
+  const texts = fc.oneof(
+    anyJson,
+    fc.string(),
+    damaged(record).map((each) => JSON.stringify(each) ?? ''),
+  );
+
+  it(
+    'whatever the record says, removal comes to an end, and what it leaves is no injection',
+    () =>
+      fc.assert(
+        fc.property(templates, texts, (template, text) => {
+          const whole = injected(template);
+          const metadata = {
+            ...whole.metadata,
+            annotations: { ...whole.metadata?.annotations, [annotations.injection]: text },
+          };
+          const clean = remove({ ...whole, metadata });
+          expect(isInjected(clean)).toBe(false);
+          expect(remove(clean)).toEqual(clean);
+        }),
+        fuzz,
+      ),
+    fuzzTimeoutMs,
+  );
+
+  it(
+    'any stamp is read or is none',
+    () =>
+      fc.assert(
+        fc.property(
+          fc.oneof(
+            fc.string(),
+            fc.stringMatching(
+              /^added \S{1,5} by webhook; secret=\S{1,5}\/\S{1,5} traces=true logs=false label=.{0,9}$/,
+            ),
+          ),
+          (text) => {
+            const stamp = parseStamp(text);
+            if (stamp?.userLabel !== undefined) expect(stamp.userLabel).toMatch(/^[-\w.]*$/);
+          },
+        ),
+        fuzz,
+      ),
+    fuzzTimeoutMs,
+  );
+});
