@@ -138,9 +138,11 @@ export const settingsSchema = fields({
     .describe(
       'Whether the manifests contain the namespace, which then admits pods of the `restricted` Pod Security Standard only.',
     ),
-  platform: oneOf('kubernetes', 'openshift')
-    .default('kubernetes')
-    .describe('OpenShift assigns user ids itself; there the injection pins none.'),
+  platform: oneOf('auto', 'kubernetes', 'openshift')
+    .default('auto')
+    .describe(
+      "OpenShift assigns user ids itself; there the injection pins none. `auto`: the operator asks the API server whether it is one. Plain YAML for OpenShift needs `openshift` all the same, for the operator's own pods.",
+    ),
   kubernetesClusterDomain: dnsSubdomain().default('cluster.local').describe("The cluster's DNS domain."),
   cluster: section({ name: text().default('').describe('A name for this cluster, shown with its telemetry.') }),
   endpoint: section({

@@ -94,7 +94,7 @@ describe('problems', () => {
       }),
     ).toEqual([
       'name must consist of lower-case letters, digits and - (not at either end), but is "Lumigo"',
-      'platform must be one of kubernetes, openshift, but is "eks"',
+      'platform must be one of auto, kubernetes, openshift, but is "eks"',
       'endpoint.otlp.url must be an http:// or https:// URL without a slash at its end, but is "ga-otlp.golumigo.com/"',
       'controllerManager.replicas must be a whole number from 1 to 20, without quotes, but is "2"',
       'debug must be a map of enabled, but is true',

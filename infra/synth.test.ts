@@ -70,7 +70,7 @@ describe('cdk8s synth', () => {
       expect(status).toBe(1);
       expect(stderr).toContain(
         `The settings file ${file} cannot be used:\n` +
-          '  - platform must be one of kubernetes, openshift, but is "eks"\n' +
+          '  - platform must be one of auto, kubernetes, openshift, but is "eks"\n' +
           '  - replicas is not a setting; did you mean controllerManager.replicas?\n',
       );
       expect(files).toEqual({});

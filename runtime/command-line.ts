@@ -6,7 +6,8 @@ import { assumedPolicy, preview } from './insight/preview.ts';
 import { findConfig, findInstalled } from './installation.ts';
 import { createClient, type Client } from './kubernetes/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
-import { createTransport } from './kubernetes/transport.ts';
+import { createTransport, type Transport } from './kubernetes/transport.ts';
+import { withPlatform } from './platform.ts';
 import { runManager } from './manager/manager.ts';
 import { prepare as prepareTelemetryProxy } from './telemetry-proxy/files.ts';
 import { letGo } from './uninstall/held-objects.ts';
@@ -114,19 +115,20 @@ async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void>
     if (flags.awaitDefinition === true) return await awaitDefinition(client, flags.deadline * 1_000);
     if (flags.update === true) return await runUpdate(client, flags, environment);
     if (flags.uninstall === true) return await runUninstall(client, flags, surroundings);
-    await runInsight(client, flags, surroundings, connection.namespace);
+    await runInsight(transport, flags, surroundings, connection.namespace);
   } finally {
     transport.close();
   }
 }
 
 async function runInsight(
-  client: Client,
+  transport: Transport,
   { namespace, explain: target, assumeLumigo }: Flags,
   { print, environment }: Surroundings,
   ownNamespace = 'default',
 ): Promise<void> {
-  const config = await findConfig(client, environment);
+  const client = createClient(transport);
+  const config = await withPlatform(await findConfig(client, environment), transport);
   const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
   const isExcluded = (namespace: string) => excluded.has(namespace);
   const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print, isExcluded };

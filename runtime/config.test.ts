@@ -16,7 +16,7 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   injectorImagePullPolicy: fc.constantFrom('Always', 'IfNotPresent', 'Never'),
   injectorImagePullSecrets: fc.array(name, { maxLength: 3 }),
   telemetryProxyUrl: fc.constantFrom('http://proxy.lumigo-system.svc.cluster.local', 'https://proxy:8443/base'),
-  platform: fc.constantFrom('kubernetes', 'openshift'),
+  platform: fc.constantFrom('auto', 'kubernetes', 'openshift'),
   updateOnUpgrade: fc.boolean(),
   changesConcurrent: fc.integer({ min: 1, max: 256 }),
   changesConcurrentPerNamespace: fc.integer({ min: 1, max: 256 }),

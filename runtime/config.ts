@@ -37,7 +37,7 @@ const fields = {
   injectorImagePullSecrets: field('LUMIGO_INJECTOR_IMAGE_PULL_SECRETS', names, []),
   /** The base URL that instrumented programs send to, without a trailing slash. */
   telemetryProxyUrl: field('LUMIGO_TELEMETRY_PROXY_URL', url),
-  platform: field('LUMIGO_PLATFORM', oneOf('kubernetes', 'openshift'), 'kubernetes'),
+  platform: field('LUMIGO_PLATFORM', oneOf('auto', 'kubernetes', 'openshift'), 'auto'),
   /** Whether an operator upgrade renews the injection of existing workloads, which restarts them. */
   updateOnUpgrade: field('LUMIGO_INJECTION_UPDATE_ON_UPGRADE', trueOrFalse, false),
   /** How many workloads may be changing at once, in all and in one namespace. */
@@ -118,5 +118,5 @@ export const injectorOf = (config: RuntimeConfig): InjectorSettings => ({
   imagePullPolicy: config.injectorImagePullPolicy,
   imagePullSecrets: config.injectorImagePullSecrets,
   endpoint: config.telemetryProxyUrl,
-  platform: config.platform,
+  platform: config.platform === 'openshift' ? 'openshift' : 'kubernetes',
 });

@@ -25,7 +25,14 @@ export const switches: readonly Switch[] = [
   filled('networkPolicy.otlp.from', []),
   filled('networkPolicy.metrics.from', []),
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
-  { path: 'platform', off: 'kubernetes', on: 'openshift', condition: 'eq $.Values.platform "openshift"' },
+  { path: 'platform', off: 'auto', on: 'kubernetes', condition: 'eq $.Values.platform "kubernetes"' },
+  {
+    path: 'platform',
+    off: 'auto',
+    on: 'openshift',
+    condition:
+      'or (eq $.Values.platform "openshift") (and (eq $.Values.platform "auto") ($.Capabilities.APIVersions.Has "security.openshift.io/v1"))',
+  },
   {
     path: 'certificates.issuer',
     off: 'delivery',

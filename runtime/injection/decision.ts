@@ -54,6 +54,8 @@ const messages = {
     `The resource belongs to ${owner}, which decides its pod template; resource will not be mutated`,
   excluded: (namespace: string) => `The '${namespace}' namespace is never instrumented; resource will not be mutated`,
   windows: () => 'Pods on Windows are not instrumented; resource will not be mutated',
+  architecture: () =>
+    'The injector is there for amd64 and arm64, and the pods ask for others; resource will not be mutated',
   'no-lumigo': (namespace: string) =>
     `No Lumigo configuration for the '${namespace}' namespace; resource will not be mutated`,
   disabled: (namespace: string) =>

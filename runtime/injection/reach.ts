@@ -1,6 +1,7 @@
 import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
-import type { JobStatus, Metadata, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import { otherNodes } from './node-selection.ts';
+import type { JobStatus, Metadata, NamespacePolicy, Workload } from './types.ts';
 import { kindOf, templateOf } from './workload.ts';
 
 /** What is not this operator's to change, whatever its namespace's policy; undefined for what is. */
@@ -17,11 +18,9 @@ export function outOfReach({
   if (owner !== undefined) return none('left-to-owner', workload, owner);
   const template = templateOf(workload);
   if (template === undefined) return none('no-template', workload);
-  return isWindows(template) ? none('windows', workload) : undefined;
+  const other = otherNodes(template.spec);
+  return other === undefined ? undefined : none(other, workload);
 }
-
-const isWindows = ({ spec: { os, nodeSelector } }: PodTemplate): boolean =>
-  os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows';
 
 /** Who decides about it in its place, in words; undefined for one of its own. */
 export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {

@@ -1,6 +1,8 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
+import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { stampOf } from '../injection/stamp.ts';
 import type { Metadata, Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
 import { undefinedIfNotFound } from '../kubernetes/errors.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';
 import { outlook, type Outlook } from './render-verdicts.ts';
@@ -34,6 +36,7 @@ export async function explain(options: ExplainOptions): Promise<void> {
       `  Decision:   ${verdict.decision.message}`,
       `  Next:       ${describeNext(kind, verdict)}`,
       ...describeElsewhere(verdict, options.injector.endpoint),
+      ...describePreloads(workload as Workload),
       '',
     ].join('\n'),
   );
@@ -77,6 +80,10 @@ function describeElsewhere({ decision }: Verdict, endpoint: string): string[] {
     "              its next pod template gets this operator's, and 'injection.updateOnUpgrade' renews it at once",
   ];
 }
+
+/** What cannot be read from here, and would be lost unsaid. */
+const describePreloads = (workload: Workload): string[] =>
+  hiddenPreloads(templateOf(workload)?.spec ?? { containers: [] }).map((note) => `  Note:       ${note}`);
 
 const next: Readonly<Record<Outlook, string>> = {
   instrument: 'the reconciler instruments it; ',

@@ -3,6 +3,7 @@ import { certificateStoreOf } from '../certificates.ts';
 import type { RuntimeConfig } from '../config.ts';
 import { connect, type ConnectOptions } from '../connection.ts';
 import { suffixes } from '../contract.ts';
+import { whenPlatformKnown } from '../platform.ts';
 import { leaseOf } from '../installation.ts';
 import { createClient } from '../kubernetes/client.ts';
 import { elect } from '../kubernetes/leader-election.ts';
@@ -20,16 +21,17 @@ const WORK_SOCKETS = 16;
  * Runs the manager until it is told to stop (SIGTERM, SIGINT): every replica answers the webhook, the one that holds the
  * Lease reconciles. On the way out it hands the Lease over and answers what was begun.
  */
-export async function runManager(config: RuntimeConfig, options: ConnectOptions): Promise<void> {
-  const logger = createLogger(config.logLevel);
+export async function runManager(given: RuntimeConfig, options: ConnectOptions): Promise<void> {
+  const logger = createLogger(given.logLevel);
   const { signal } = stopSignal(logger);
   const metrics = createMetrics();
   const transport = createTransport(await connect(options, process.env), {
-    userAgent: `lumigo-operator/${config.version}`,
-    maxSockets: Math.max(WORK_SOCKETS, config.changesConcurrent),
+    userAgent: `lumigo-operator/${given.version}`,
+    maxSockets: Math.max(WORK_SOCKETS, given.changesConcurrent),
     onRequest: ({ verb, resource, code }) => metrics.apiRequests.inc({ verb, resource, code: String(code) }),
     logger,
   });
+  const config = await whenPlatformKnown(given, { transport, logger, signal });
   const certificates = certificateStoreOf(config, createClient(transport));
   const shared = { config, transport, metrics, logger };
   const parts = createParts({ ...shared, certificates, stopping: signal });

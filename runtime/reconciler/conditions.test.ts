@@ -77,8 +77,10 @@ describe('the status of a Lumigo', () => {
         'WebhookReachable',
       )?.status,
     ).toBe('True');
-    const problem = { reachable: false, reason: 'ProbeTimedOut', message: 'no answer' };
-    expect(conditionOf(statusOf({ ...input, webhook: problem }, undefined), 'WebhookReachable')).toMatchObject({
+    const problem = { reason: 'ProbeTimedOut', message: 'no answer' };
+    expect(
+      conditionOf(statusOf({ ...input, webhook: { reachable: false, ...problem } }, undefined), 'WebhookReachable'),
+    ).toMatchObject({
       status: 'False',
       ...problem,
     });

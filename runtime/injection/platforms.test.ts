@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import { hiddenPreloads } from './hidden-preload.ts';
+import { otherNodes } from './node-selection.ts';
+import { reasonToRefuse } from './refusal.ts';
+import type { PodSpec } from './types.ts';
+
+const containers = [{ name: 'app', image: 'app' }];
+const required = (...terms: readonly (readonly object[])[]) => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions })),
+      },
+    },
+  },
+});
+const windows = { key: 'kubernetes.io/os', operator: 'In', values: ['windows'] };
+const mainframe = { key: 'kubernetes.io/arch', operator: 'In', values: ['s390x', 'ppc64le'] };
+
+describe('F24: pods that run where the injector cannot', () => {
+  it.each<[string, object, 'windows' | 'architecture' | undefined]>([
+    ['by nothing', {}, undefined],
+    ['by os', { os: { name: 'windows' } }, 'windows'],
+    ['by selector', { nodeSelector: { 'kubernetes.io/os': 'windows' } }, 'windows'],
+    ['by the label of old', { nodeSelector: { 'beta.kubernetes.io/os': 'windows' } }, 'windows'],
+    ['by required affinity', required([windows]), 'windows'],
+    ['by what is excluded', required([{ key: 'kubernetes.io/os', operator: 'NotIn', values: ['linux'] }]), 'windows'],
+    ['by the processor', { nodeSelector: { 'kubernetes.io/arch': 's390x' } }, 'architecture'],
+    ['by the processor, as affinity', required([mainframe]), 'architecture'],
+    ['by each of two terms, in its way', required([windows], [mainframe]), 'windows'],
+    ['by one of two terms alone', required([windows], [{ key: 'zone', operator: 'In', values: ['a'] }]), undefined],
+    [
+      'on both processors',
+      required([{ key: 'kubernetes.io/arch', operator: 'In', values: ['arm64', 's390x'] }]),
+      undefined,
+    ],
+    ['on all but one', required([{ key: 'kubernetes.io/arch', operator: 'NotIn', values: ['amd64'] }]), undefined],
+  ])('%s', (_case, spec, other) => {
+    expect(otherNodes({ containers, ...spec } as PodSpec)).toBe(other);
+  });
+
+  it('F24: a processor limit that makes the copying of the injector take minutes keeps it out, with the reason', () => {
+    const limited = (cpu: string): PodSpec => ({ containers: [{ name: 'app', resources: { limits: { cpu } } }] });
+    expect(reasonToRefuse(limited('10m'), new Map())).toContain('25m');
+    expect(reasonToRefuse(limited('25m'), new Map())).toBeUndefined();
+    const two = { containers: [...limited('10m').containers, { name: 'other', resources: { limits: { cpu: '1' } } }] };
+    expect(reasonToRefuse(two, new Map())).toBeUndefined();
+  });
+
+  it('F24: where an LD_PRELOAD may come from that would be hidden is known', () => {
+    const from = (envFrom: object[], env: object[] = []) =>
+      hiddenPreloads({ containers: [{ name: 'app', envFrom, env }] } as never);
+    expect(from([{ configMapRef: { name: 'shared' } }])).toEqual([
+      "an LD_PRELOAD in the ConfigMap 'shared' of container 'app' gives way to the injector's",
+    ]);
+    expect(from([{ secretRef: { name: 'shared' }, prefix: 'APP_' }])).toEqual([]);
+    expect(from([{ secretRef: { name: 'shared' } }], [{ name: 'LD_PRELOAD', value: '/own.so' }])).toEqual([]);
+  });
+});
