@@ -34,6 +34,10 @@ const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
 const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
   permission.startsWith('list ') && used.has(permission.replace('list ', 'watch '));
 
+/** What the API server asks itself about another request: whoever names an owner must be allowed these two (hold.cluster.test.ts). */
+const isAskedOfOwners = (permission: string): boolean =>
+  permission === 'delete serviceaccounts.' || permission.includes('/finalizers.');
+
 /** Has the operator make another one in its place. */
 async function breakCertificate(): Promise<void> {
   const { name, namespace } = operator.installation.settings;
@@ -118,7 +122,8 @@ describe('the permissions of the operator', () => {
     // The Lease is renewed every five seconds; all else has been asked for by now.
     await eventually(() => {
       const used = new Set(ownRequests().map(asked));
-      expect(all.filter((permission) => !used.has(permission) && !isFallback(permission, used))).toEqual([]);
+      const unused = all.filter((permission) => !used.has(permission) && !isFallback(permission, used));
+      expect(unused.filter((permission) => !isAskedOfOwners(permission))).toEqual([]);
     });
   });
 });

@@ -79,15 +79,20 @@ export const permissions = {
       rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),
     ),
     needed(
-      'a finalizer holds its own account until everything is clean, and is put back where somebody replaced the account',
+      'a finalizer holds its own account until everything is clean, and is put back where somebody replaced the account; `delete`, which it never does, to name who the account goes with',
       'uninstall/cleanup-protection',
-      rule('', 'serviceaccounts', 'get list watch patch', `NAME${suffixes.manager}`),
+      rule('', 'serviceaccounts', 'get list watch patch delete', `NAME${suffixes.manager}`),
     ),
     // Kubernetes lets nobody give himself more rights by changing a role: of these only finalizers can be changed.
     needed(
       'the same for its own rights; `delete` so that they go after the account, never before it',
       'uninstall/hold',
       rule(rbac, 'clusterroles clusterrolebindings', 'get list watch patch delete', `NAME${suffixes.managerRole}`),
+    ),
+    needed(
+      "to say that its rights wait for the account, where the API server asks (OpenShift's does); nothing is sent there",
+      'uninstall/hold',
+      rule(rbac, 'clusterroles/finalizers clusterrolebindings/finalizers', 'update', `NAME${suffixes.managerRole}`),
     ),
   ],
   /** What the telemetry proxy collects, and finds senders' pods by; it has a role of its own. */

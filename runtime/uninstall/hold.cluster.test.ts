@@ -4,9 +4,10 @@ import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { destroy, whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { holds, installedAs, instrumented, instrumentedAndHeld, whenHeld } from '../../sandbox/testing/holding.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { holdFinalizer, labels, workloads } from '../contract.ts';
+import { labels, workloads } from '../contract.ts';
 import { heldObjects } from './held-objects.ts';
 
 /** Whatever removes the operator, in whatever order: what it instrumented does not outlive it. */
@@ -19,83 +20,48 @@ afterEach(() => operator?.stop());
 const [deployment] = workloads;
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 
-const held = () => {
-  const { name, namespace } = operator.installation.settings;
-  return heldObjects({ operatorName: name, operatorNamespace: namespace });
-};
-
-const holds = () =>
-  Promise.all(
-    held().map(async (ref) => {
-      const { metadata } = await operator.cluster.client.get(ref);
-      return metadata.finalizers?.includes(holdFinalizer) === true;
-    }),
-  );
-
-const whenHeld = (expected: boolean, timeoutMs = 20_000) =>
-  eventually(
-    async () => {
-      expect(await holds()).toEqual([expected, expected, expected]);
-    },
-    { timeoutMs },
-  );
-
-async function instrumented(): Promise<string> {
-  const { bench } = operator;
-  const namespace = await bench.namespace('shop');
-  await bench.activate(namespace);
-  await bench.create(workloadOf(deployment, namespace, 'app'));
-  await bench.whenInstrumented(deployment, namespace, 'app');
-  return namespace;
-}
-
-async function instrumentedAndHeld(): Promise<string> {
-  const namespace = await instrumented();
-  await whenHeld(true);
-  return namespace;
-}
-
 describe('the hold on the operator’s account and rights', () => {
   it('is there while there is something to clean up: a Lumigo, or what was opted in by label', async () => {
     const { bench } = operator;
-    await whenHeld(false);
-    const namespace = await instrumentedAndHeld();
+    await whenHeld(operator, false);
+    const namespace = await instrumentedAndHeld(operator);
     await bench.deleteLumigo(namespace);
-    await whenHeld(false);
+    await whenHeld(operator, false);
     await bench.create(workloadOf(deployment, namespace, 'alone', { labels: { [labels.autoTrace]: 'true' } }));
-    await whenHeld(true);
+    await whenHeld(operator, true);
   });
 
   it('comes back where somebody replaced an object, and its finalizers with it', async () => {
     const { client } = operator.cluster;
-    await instrumentedAndHeld();
-    for (const ref of held()) await client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [] } } });
-    expect(await holds()).toEqual([false, false, false]);
-    await whenHeld(true, 45_000);
+    await instrumentedAndHeld(operator);
+    for (const ref of heldObjects(installedAs(operator.installation)))
+      await client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [] } } });
+    expect(await holds(operator)).toEqual([false, false, false]);
+    await whenHeld(operator, true, 45_000);
   }, 60_000);
 
   it('ends with the last manager, so that nothing waits for one that there is not', async () => {
-    await instrumentedAndHeld();
+    await instrumentedAndHeld(operator);
     const another = await operator.startAnother();
     await operator.stopManager();
     await eventually(async () => {
       if ((await another.metric('lumigo_operator_leader')) !== 1) throw new Error('the other one does not lead yet');
     });
-    await whenHeld(true);
+    await whenHeld(operator, true);
     await another.stop();
-    expect(await holds()).toEqual([false, false, false]);
+    expect(await holds(operator)).toEqual([false, false, false]);
   });
 
   it('takes nothing from anybody where only its account was deleted, or only its Deployment', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld();
+    const namespace = await instrumentedAndHeld(operator);
     const [deployed] = installation.manifests.filter(({ kind }) => kind === 'Deployment');
     if (deployed !== undefined) await cluster.client.delete(refOf(deployed));
     await operator.stopManager();
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
     if (deployed !== undefined) await apply(cluster.client, deployed);
     await operator.startManager();
-    await whenHeld(true);
+    await whenHeld(operator, true);
     const [account] = installation.manifests.filter(({ kind }) => kind === 'ServiceAccount');
     if (account !== undefined) await cluster.client.delete(refOf(account));
     await operator.stopManager();
@@ -103,13 +69,13 @@ describe('the hold on the operator’s account and rights', () => {
     expect((await bench.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('D42: keeps the operator able to clean up when all its objects are deleted at once', async () => {
+  it('D42, F41: keeps the operator able to clean up when all its objects are deleted at once', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumented();
+    const namespace = await instrumented(operator);
     const alone = await bench.namespace('alone');
     await bench.create(workloadOf(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
     await bench.whenInstrumented(deployment, alone, 'app');
-    await whenHeld(true);
+    await whenHeld(operator, true);
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
     for (const each of [namespace, alone]) expect(await bench.isInstrumented(deployment, each, 'app')).toBe(false);
     expect(await bench.label(deployment, alone, 'app')).toBe('true');
@@ -117,7 +83,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: keeps it able to when its namespace is deleted and nothing else', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld();
+    const namespace = await instrumentedAndHeld(operator);
     const own = installation.manifests.filter(({ kind }) => kind === 'Namespace');
     for (const { metadata } of own) await cluster.client.delete({ ...namespaces, name: metadata.name });
     await operator.stopManager();
@@ -130,7 +96,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: keeps it able to where Argo CD deletes wave by wave', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld();
+    const namespace = await instrumentedAndHeld(operator);
     const waveOf = ({ metadata }: Manifest): number =>
       Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
     const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => waveOf(each) === wave));
@@ -141,7 +107,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: holds nothing for longer than the manager can last, also where a workload refuses to be changed', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld();
+    const namespace = await instrumentedAndHeld(operator);
     await operator.refuseChanges(namespace, { app: 'app' });
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
@@ -149,7 +115,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: where all its objects were deleted and no manager was left, is let go from anybody’s machine', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld();
+    const namespace = await instrumentedAndHeld(operator);
     await operator.killManager();
     const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
     const { code, stderr } = await runCommand(
@@ -163,7 +129,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('is let go by --uninstall where a manager died without a word', async () => {
     const { cluster, installation, bench } = operator;
-    const namespace = await instrumentedAndHeld();
+    const namespace = await instrumentedAndHeld(operator);
     await operator.killManager();
     const { name, namespace: own } = installation.settings;
     const lease = {
@@ -176,7 +142,7 @@ describe('the hold on the operator’s account and rights', () => {
     await cluster.client.patch(lease, { kind: 'merge', body: { spec: { holderIdentity: '' } } });
     const { code, stderr } = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '30']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(await holds()).toEqual([false, false, false]);
+    expect(await holds(operator)).toEqual([false, false, false]);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });

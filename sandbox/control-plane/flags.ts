@@ -27,7 +27,10 @@ export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
     'log-level': 'warn',
   });
 
-/** An API server with what a real cluster's has: TLS, RBAC, service accounts, all the default admission. */
+/**
+ * An API server with what a real cluster's has: TLS, RBAC, service accounts, all the default admission, and OpenShift's rule that
+ * whoever names an owner must be allowed to delete the one and to hold up the other.
+ */
 export const apiServerFlags = (
   { folder, ports, place, etcdPort = ports.etcd }: Addresses,
   audit: boolean,
@@ -42,6 +45,7 @@ export const apiServerFlags = (
     'tls-private-key-file': join(folder, 'apiserver.key'),
     'token-auth-file': join(folder, 'tokens.csv'),
     'authorization-mode': 'Node,RBAC',
+    'enable-admission-plugins': 'OwnerReferencesPermissionEnforcement',
     'client-ca-file': join(folder, 'ca.crt'),
     'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
     'service-account-key-file': join(folder, 'service-account.pub'),
