@@ -53,7 +53,7 @@ export async function findInstalled(client: Client, environment: NodeJS.ProcessE
   return only(await listManagers(client), hint) ?? only(await listRights(client), hint);
 }
 
-const listManagers = (client: Client) =>
+export const listManagers = (client: Client) =>
   list(client, { group: 'apps', plural: 'deployments', labelSelector: managerSelector }, (object) => {
     const deployment = object as ManagerDeployment;
     const { name, namespace } = deployment.metadata;
