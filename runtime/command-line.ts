@@ -143,7 +143,8 @@ async function runUninstall(
   { print, environment }: Surroundings,
 ): Promise<void> {
   const installed = await findInstalled(client, environment);
-  const stuck = await uninstall({ client, installed, deadlineMs: deadline * 1_000, print, leavesRefusing });
+  const until = Date.now() + deadline * 1_000;
+  const stuck = await uninstall({ client, installed, deadline: until, print, leavesRefusing });
   if (stuck.length === 0 && installed !== undefined) await letGo(client, installed);
   if (stuck.length > 0)
     throw new Error(

@@ -81,7 +81,7 @@ export function createParts(options: PartsOptions): Part[] {
       run: async (signal) => {
         await aborted(signal);
         const removalDeadlineMs = config.removalDeadlineSeconds * 1_000;
-        await farewell({ client, installed: config, removalDeadlineMs, logger });
+        await farewell({ transport, installed: config, identity: config.podName, removalDeadlineMs, logger });
       },
     },
     lumigoWatch,

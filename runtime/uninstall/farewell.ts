@@ -1,18 +1,30 @@
 import type { Logger } from 'pino';
 import { describeError } from '../errors.ts';
 import type { Installed } from '../installation.ts';
-import type { Client } from '../kubernetes/client.ts';
+import { createClient, type Client } from '../kubernetes/client.ts';
+import { within, type Transport } from '../kubernetes/transport.ts';
 import { letGo } from './held-objects.ts';
 import { isLed } from './lease.ts';
 import { hasSuccessor, readSigns } from './signs.ts';
+import { inTurn } from './turn.ts';
 import { uninstall } from './uninstall.ts';
 
-/** An account that is being deleted is believed for a minute; of it the drain took some seconds. */
-const MOST_MS = 45_000;
+/**
+ * An account that is being deleted is believed for 60 s. So many after the deletion no change of a workload is begun any more, and
+ * so many after it everything else is broken off: to let go takes some five.
+ */
+const CHANGES_MS = 40_000;
+const CLEANING_MS = 48_000;
+/** A clock that runs ahead of the API server's takes not all of it away. */
+const LEAST_MS = 5_000;
+/** How many of what is left the log names. */
+const NAMED = 20;
 
 interface FarewellOptions {
-  readonly client: Client;
+  readonly transport: Transport;
   readonly installed: Installed;
+  /** Who this replica is; the pod's name. */
+  readonly identity: string;
   /** How long a workload that cannot be changed may hold up the rest; never more than there is time for. */
   readonly removalDeadlineMs: number;
   readonly logger: Logger;
@@ -25,21 +37,47 @@ interface FarewellOptions {
  * that there is not. Never throws: the process ends anyway.
  */
 export async function farewell(options: FarewellOptions): Promise<void> {
-  const { client, installed, logger } = options;
-  const deadlineMs = Math.min(options.removalDeadlineMs, MOST_MS);
+  const { transport, installed, identity, logger } = options;
+  const client = createClient(transport);
   try {
-    const { isRemoved } = await readSigns(client, installed);
-    if (isRemoved && (await hasSuccessor(client, installed))) {
-      logger.info({}, 'the operator goes on under another name: cleaning up nothing');
-      await letGo(client, installed);
-    } else if (isRemoved) {
-      logger.info({}, 'the operator is being removed: cleaning up');
-      const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
-      const stuck = await uninstall({ client, installed, deadlineMs, print, isLast: true });
-      if (stuck.length > 0) logger.error({ stuck }, 'not everything could be cleaned up');
-      await letGo(client, installed);
+    const { isRemoved, accountGoingSince } = await readSigns(client, installed);
+    if (isRemoved) {
+      const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
+      const after = (milliseconds: number) => Date.now() + Math.max(LEAST_MS, milliseconds - ageMs);
+      const times = { until: after(CHANGES_MS), end: after(CLEANING_MS) };
+      await inTurn({ client, installed, identity, end: times.end }, () => leave(options, client, times));
     } else if (!(await isLed(client, installed))) await letGo(client, installed);
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'no farewell');
   }
+}
+
+interface Times {
+  /** Until when workloads are changed, by Date.now. */
+  readonly until: number;
+  /** When all but letting go is broken off. */
+  readonly end: number;
+}
+
+/** Cleans up, unless somebody else is there to, and lets go whatever came of it. */
+async function leave(options: FarewellOptions, client: Client, { until, end }: Times): Promise<void> {
+  const { transport, installed, logger } = options;
+  if (await hasSuccessor(client, installed))
+    logger.info({}, 'the operator goes on under another name: cleaning up nothing');
+  else {
+    logger.info({}, 'the operator is being removed: cleaning up');
+    const signal = AbortSignal.timeout(Math.max(0, end - Date.now()));
+    const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
+    const stuck = await uninstall({
+      client: createClient(within(transport, { signal, fence: () => signal.throwIfAborted() })),
+      ...{ installed, until, print, isLast: true },
+      deadline: Math.min(until, Date.now() + options.removalDeadlineMs),
+    }).catch((error: unknown) => [describeError(error)]);
+    if (stuck.length > 0)
+      logger.error(
+        { stuck: stuck.slice(0, NAMED), left: stuck.length },
+        'not everything could be cleaned up; --uninstall finds what is left',
+      );
+  }
+  await letGo(client, installed);
 }

@@ -1,3 +1,4 @@
+import { atOnce } from '../async/at-once.ts';
 import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import { ourLabel } from '../injection/label.ts';
@@ -23,16 +24,28 @@ interface Where {
   readonly wanted: (workload: Workload) => boolean;
 }
 
-/** Takes the injection out of every workload there. One that fails stops no other. Jobs cannot change and are left as they are. */
-export async function removeInstrumentation(client: Client, where: Where): Promise<Removal> {
+/** As many as the reconciler changes at a time, unless it is told otherwise. */
+const AT_ONCE = 16;
+/** How many of those for which there was no time are named. */
+const NAMED = 5;
+
+/**
+ * Takes the injection out of every workload there, begun before `until` (by Date.now). One that fails stops no other, and has a
+ * sentence of its own; those for which there was no time have one together. Jobs cannot change and are left as they are.
+ */
+export async function removeInstrumentation(client: Client, where: Where, until: number): Promise<Removal> {
   const problems: string[] = [];
+  const late: string[] = [];
   let removed = 0;
-  for await (const { kind, workload } of instrumentedWorkloads(client, where)) {
-    const { namespace, name } = workload.metadata;
+  await atOnce(AT_ONCE, instrumentedWorkloads(client, where), async ({ kind, workload }) => {
+    const subject = `${kind.kind} ${workload.metadata.namespace}/${workload.metadata.name}`;
+    if (Date.now() >= until) return void late.push(subject);
     const done = await removeFrom(client, kind, workload).catch(describeError);
-    if (typeof done === 'string') problems.push(`${kind.kind} ${namespace}/${name} stays instrumented: ${done}`);
+    if (typeof done === 'string') problems.push(`${subject} stays instrumented: ${done}`);
     else if (done) removed += 1;
-  }
+  });
+  const some = [...late.slice(0, NAMED), ...(late.length > NAMED ? ['…'] : [])].join(', ');
+  if (late.length > 0) problems.push(`no time was left for ${late.length} that stay instrumented: ${some}`);
   return { removed, problems };
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atOnce } from '../async/at-once.ts';
 import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import { policyOf } from '../injection/policy.ts';
@@ -15,7 +16,10 @@ interface UninstallOptions {
   readonly client: Client;
   /** Undefined where no operator is left whose manager could answer. */
   readonly installed: Installed | undefined;
-  readonly deadlineMs: number;
+  /** Until when (by Date.now) what refuses to change is tried again. */
+  readonly deadline: number;
+  /** Until when changes are begun, where that is later: many that do change may take longer than one that refuses. */
+  readonly until?: number;
   /** A line for whoever watches. */
   readonly print: (line: string) => void;
   /**
@@ -29,6 +33,8 @@ interface UninstallOptions {
 
 const INTERVAL_MS = 1_000;
 const PROGRESS_MS = 5_000;
+/** Lumigo resources whose workloads are changed side by side. */
+const RELEASED_AT_ONCE = 4;
 /** How many of those that are left a line of progress names. */
 const SHOWN = 5;
 
@@ -38,8 +44,7 @@ const SHOWN = 5;
  * deadline and why, a line each: empty when the cluster is clean.
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
-  const { client, print, deadlineMs } = options;
-  const deadline = Date.now() + deadlineMs;
+  const { client, print, deadline } = options;
   const problems = new Map<string, readonly string[]>();
   const kept = new Set<string>();
   let left = await listLumigoes(client);
@@ -58,7 +63,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
       `Waiting for ${count(left)}: ${left.slice(0, SHOWN).map(keyOf).join(', ')}${left.length > SHOWN ? ', …' : ''}`,
     );
   }
-  return cleanRest(options, deadline, ({ metadata }) => kept.has(metadata.namespace ?? ''));
+  return cleanRest(options, ({ metadata }) => kept.has(metadata.namespace ?? ''));
 }
 
 /** Where a Lumigo says that its workloads stay instrumented, none is touched, whether or not each knows it already. */
@@ -73,14 +78,14 @@ async function takeStep(
   options: UninstallOptions,
   problems: Map<string, readonly string[]>,
 ): Promise<LumigoResource[]> {
-  const { client, print } = options;
+  const { client } = options;
   const { toDelete, toRelease } = planUninstall(left, await isAnswered(options));
   const attempt = async (lumigo: LumigoResource, action: Promise<readonly string[] | void>): Promise<void> => {
     const failed = (error: unknown) => (isNotFound(error) ? [] : [describeError(error)]);
     problems.set(keyOf(lumigo), (await action.catch(failed)) ?? []);
   };
   await Promise.all(toDelete.map((lumigo) => attempt(lumigo, deleteLumigo(client, lumigo))));
-  for (const lumigo of toRelease) await attempt(lumigo, release(client, lumigo, print));
+  await atOnce(RELEASED_AT_ONCE, toRelease, (lumigo) => attempt(lumigo, release(options, lumigo)));
   return listLumigoes(client);
 }
 
@@ -90,10 +95,9 @@ async function takeStep(
  */
 async function cleanRest(
   options: UninstallOptions,
-  deadline: number,
   isKept: (workload: Workload) => boolean,
 ): Promise<readonly string[]> {
-  const { client, print, installed } = options;
+  const { client, print, installed, deadline } = options;
   const wanted = (workload: Workload): boolean => !isToStay(workload) && !isKept(workload);
   if (!(await isAnyInstrumented(client, { wanted }))) {
     print('No Lumigo is left, and no workload that it instrumented.');
@@ -101,7 +105,7 @@ async function cleanRest(
   }
   if (installed !== undefined && (await isAnswered(options))) await standDown(client, installed);
   for (let total = 0; ; await sleep(INTERVAL_MS)) {
-    const { removed, problems } = await removeInstrumentation(client, { wanted });
+    const { removed, problems } = await removeInstrumentation(client, { wanted }, endOf(options));
     total += removed;
     if (options.leavesRefusing === true) {
       problems.forEach(print);
@@ -113,6 +117,7 @@ async function cleanRest(
   }
 }
 
+const endOf = ({ deadline, until = deadline }: UninstallOptions): number => Math.max(deadline, until);
 const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
 const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 const count = (left: readonly LumigoResource[]): string => counted(left.length, 'Lumigo resource');
@@ -133,16 +138,13 @@ const deleteLumigo = (client: Client, { metadata: { namespace, name, uid } }: Lu
   client.delete({ ...contract, namespace, name }, { preconditions: { uid } });
 
 /** Does what the manager would do for a Lumigo that is being deleted: respects its settings, then lets it go. */
-async function release(
-  client: Client,
-  lumigo: LumigoResource,
-  print: (line: string) => void,
-): Promise<readonly string[]> {
+async function release(options: UninstallOptions, lumigo: LumigoResource): Promise<readonly string[]> {
+  const { client, print } = options;
   const { namespace } = lumigo.metadata;
   const policy = policyOf([lumigo]);
   if (policy.state === 'deleting' && policy.remove) {
     const wanted = (workload: Workload) => !isOptedIn(workload);
-    const { removed, problems } = await removeInstrumentation(client, { namespace, wanted });
+    const { removed, problems } = await removeInstrumentation(client, { namespace, wanted }, endOf(options));
     if (removed > 0)
       print(`No manager answers; removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
     if (problems.length > 0) return problems;

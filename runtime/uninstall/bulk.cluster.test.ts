@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { inFlight } from '../../sandbox/faults/fleet.ts';
+import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
+import { destroy } from '../../sandbox/testing/destroy.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { instrumentedAndHeld } from '../../sandbox/testing/holding.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { workloads } from '../contract.ts';
+import { removeInstrumentation } from './remove-instrumentation.ts';
+
+/** Far more than fit one after the other into the time that an account which is being deleted is believed. */
+const WORKLOADS = Number(process.env['LUMIGO_REMOVED_WORKLOADS'] ?? 300);
+/** With so much for each write, 300 of them after each other take 45 s. */
+const SLOW_MS = WORKLOADS > 300 ? 0 : 150;
+const MOST_MS = 30_000;
+
+let operator: OperatorBench;
+let etcd: TcpProxy | undefined;
+beforeAll(async () => {
+  const etcdThrough = async (port: number) => (etcd = await startTcpProxy(port)).port;
+  operator = await startOperator({ audit: true, etcdThrough });
+});
+afterAll(async () => {
+  await operator?.stop();
+  await etcd?.close();
+});
+
+const [deployment] = workloads;
+
+async function instrumentMany(): Promise<{ namespace: string; count: () => Promise<number> }> {
+  const { bench, cluster } = operator;
+  const namespace = await instrumentedAndHeld(operator);
+  const names = Array.from({ length: WORKLOADS - 1 }, (_, index) => `app-${index}`);
+  await inFlight(names, (name) => bench.create(workloadOf(deployment, namespace, name)));
+  const count = async () => {
+    let found = 0;
+    for await (const { items } of cluster.client.pages({ ...deployment, namespace }))
+      found += items.filter((item) => JSON.stringify(item['spec']).includes('lumigo-injector')).length;
+    return found;
+  };
+  await eventually(async () => expect(await count()).toBe(WORKLOADS), { timeoutMs: 120_000, intervalMs: 500 });
+  return { namespace, count };
+}
+
+/** Changes of workloads that the API server took. */
+const changes = (): AuditEntry[] =>
+  operatorRequests(operator.cluster, operator.installation).filter(
+    ({ verb, objectRef, responseStatus }) =>
+      verb === 'patch' && objectRef?.resource === 'deployments' && responseStatus?.code === 200,
+  );
+
+const processOf = ({ user }: AuditEntry): string => String(user.extra?.['authentication.kubernetes.io/credential-id']);
+
+describe('a removal with many workloads', () => {
+  it('F42: is done by one of two replicas, many at a time, while the account that is being deleted is believed', async () => {
+    const { client } = operator.cluster;
+    const { namespace, count } = await instrumentMany();
+    const late = await removeInstrumentation(client, { namespace, wanted: () => true }, 0);
+    expect(late.removed).toBe(0);
+    expect(late.problems).toEqual([
+      expect.stringMatching(
+        new RegExp(`^no time was left for ${WORKLOADS} that .*: Deployment ${namespace}/app, (Deployment .*, ){4}…$`),
+      ),
+    ]);
+    const another = await operator.startAnother();
+    const before = changes().length;
+    etcd?.delayAnswers(SLOW_MS);
+    const started = Date.now();
+    let tookMs = 0;
+    await destroy(operator.cluster, [operator.installation.manifests], async () => {
+      await Promise.all([operator.stopManager(), another.stop()]);
+      tookMs = Date.now() - started;
+      etcd?.delayAnswers(0);
+    });
+    if (WORKLOADS > 300) process.stderr.write(`${WORKLOADS} workloads: ${tookMs} ms, left ${await count()}\n`);
+    expect(await count()).toBe(0);
+    const made = changes().slice(before);
+    expect(new Set(made.map(processOf)).size).toBe(1);
+    expect(made.length).toBe(WORKLOADS);
+    expect(tookMs).toBeLessThan(Math.max(MOST_MS, WORKLOADS * 20));
+  }, 300_000);
+});
