@@ -4,10 +4,12 @@ import { runInContainer } from '../sandbox/manager/command.ts';
 import { operatorRequests, type AuditEntry } from '../sandbox/testing/audit.ts';
 import { whenGone } from '../sandbox/testing/destroy.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
+import { installedAs, whenHeld } from '../sandbox/testing/holding.ts';
 import { startTelemetry, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
 import { everyKind, mutableKinds, workloadOf } from '../sandbox/testing/workloads.ts';
 import { holdFinalizer, labels, workloads } from './contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
+import { accountOf } from './uninstall/held-objects.ts';
 
 /** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
 let operator: TelemetryBench;
@@ -44,6 +46,20 @@ async function breakCertificate(): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
   await operator.stopManager();
   await operator.cluster.client.patch(ref, { kind: 'merge', body: { data: { 'tls.crt': '', 'tls.key': '' } } });
+  await operator.startManager();
+}
+
+/** Deletes its account by mistake while it is held, and does what its Deployment's new pods would once it is back. */
+async function loseAccount(): Promise<void> {
+  const { cluster, installation } = operator;
+  const account = accountOf(installedAs(installation));
+  await whenHeld(operator, true);
+  const { uid } = (await cluster.client.get(account)).metadata;
+  await cluster.client.delete(account);
+  await eventually(async () => expect((await cluster.client.get(account)).metadata.uid).not.toBe(uid), {
+    timeoutMs: 40_000,
+  });
+  await operator.stopManager();
   await operator.startManager();
 }
 
@@ -99,6 +115,7 @@ describe('the permissions of the operator', () => {
       ]);
       expect(explained).toMatchObject({ code: 0, stderr: '' });
     }
+    await loseAccount();
     await removeRights();
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
     await bench.lumigo(namespace);

@@ -118,5 +118,15 @@ export const permissions = {
       'certificates',
       rule('', 'secrets', 'list watch patch', `NAME${suffixes.certificates}`),
     ),
+    needed(
+      'its own account anew, where that was deleted by mistake',
+      'uninstall/no-removal',
+      rule('', 'serviceaccounts', 'create'),
+    ),
+    needed(
+      'a token of its own account, which is believed while that is replaced',
+      'uninstall/no-removal',
+      rule('', 'serviceaccounts/token', 'create', `NAME${suffixes.manager}`),
+    ),
   ],
 };

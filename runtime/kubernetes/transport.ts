@@ -26,6 +26,8 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence'> 
   /** Of one attempt. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   readonly lane?: Lane | undefined;
+  /** In the place of the connection's own. */
+  readonly authorization?: string | undefined;
   /**
    * Whether sending it twice does no harm; decides only about a kept-alive connection that broke before a byte of the
    * answer came (the server had closed it, most likely without reading). Default: GET and PUT, which HTTP defines so and
@@ -42,7 +44,10 @@ interface ApiAnswer {
 }
 
 /** The timeout is until the answer's head: the stream itself may last for ever. */
-interface StreamRequest extends Pick<ApiRequest, 'path' | 'query' | 'accept' | 'signal' | 'fence' | 'timeoutMs'> {
+interface StreamRequest extends Pick<
+  ApiRequest,
+  'path' | 'query' | 'accept' | 'signal' | 'fence' | 'timeoutMs' | 'authorization'
+> {
   /** The server has accepted; lines may be long in coming. */
   readonly onOpen?: (() => void) | undefined;
   /** One parsed line. What it throws ends the stream. */
@@ -85,7 +90,7 @@ export function createTransport(connection: Connection, options: TransportOption
   const attempt = async (request: ApiRequest, refused: boolean): Promise<Answer> => {
     const { path, query, method, body } = request;
     const started = performance.now();
-    const authorization = await connection.authorization(refused);
+    const authorization = request.authorization ?? (await connection.authorization(refused));
     const login = authorization === undefined ? {} : { authorization };
     const text = body === undefined ? undefined : JSON.stringify(body);
     let code = 0;
@@ -155,10 +160,10 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 }
 
-/** The same way to the API server for whoever may use it for a time only: `signal` and `fence` hold for each request. */
+/** The same way to the API server for whoever may use it for a time only, or as somebody else: the bounds hold for each request. */
 export const within = (
   transport: Transport,
-  bounds: { readonly signal?: AbortSignal; readonly fence: () => void },
+  bounds: Pick<ApiRequest, 'signal' | 'fence' | 'authorization'>,
 ): Transport => ({
   request: (request) => transport.request({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
   stream: (request) => transport.stream({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),

@@ -10,6 +10,8 @@ import { listWatch } from '../kubernetes/list-watch.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
 import type { Transport } from '../kubernetes/transport.ts';
 import { heldObjects, isHeld, letGo, type HeldObject } from './held-objects.ts';
+import { readSigns } from './signs.ts';
+import { undoDeletion } from './undo-deletion.ts';
 
 interface CleanupProtectionOptions {
   readonly client: Client;
@@ -24,6 +26,9 @@ interface CleanupProtectionOptions {
 /** What is seen together is looked at once. */
 const pause = { quietMs: 20, atMostMs: 100 };
 const IDLE_MS = 60_000;
+/** Whatever removes the operator has come to its Deployment by then. */
+const MISTAKE_MS = 10_000;
+const LOOK_MS = 2_000;
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
 /**
@@ -35,6 +40,8 @@ export class CleanupProtection {
   readonly #options: CleanupProtectionOptions;
   readonly #seen = new Map<HeldObject, Metadata>();
   readonly #changes = new Debounce(pause);
+  /** When it was first seen, by performance.now, that any of what is held is being deleted. */
+  #goingSince: number | undefined;
 
   constructor(options: CleanupProtectionOptions) {
     this.#options = options;
@@ -51,10 +58,13 @@ export class CleanupProtection {
     const watches = heldObjects(installed).map((object) => this.#watch(object, signal));
     await Promise.all(watches.map(({ synced }) => synced));
     for (let failures = 0; !signal.aborted;) {
-      const problem = await this.#hold().then(() => undefined, describeError);
+      const problem = await this.#undoMistake()
+        .then(() => this.#hold())
+        .then(() => undefined, describeError);
       failures = problem === undefined ? 0 : failures + 1;
       // Whoever refuses has to change that; nobody is helped by asking four times a second.
-      const waitMs = failures === 0 ? IDLE_MS : backoffMs(failures, backoff, Math.random());
+      const restMs = this.#goingSince === undefined ? IDLE_MS : LOOK_MS;
+      const waitMs = failures === 0 ? restMs : backoffMs(failures, backoff, Math.random());
       if (problem !== undefined && !signal.aborted)
         logger[failures === 1 ? 'warn' : 'debug'](
           { problem, retryInMs: waitMs },
@@ -63,6 +73,17 @@ export class CleanupProtection {
       await this.#changes.wait(waitMs, signal);
     }
     await Promise.all(watches.map(({ stopped }) => stopped));
+  }
+
+  /** An account or a right that was deleted, although neither the Deployment nor the namespace is going, holds up nobody. */
+  async #undoMistake(): Promise<void> {
+    const { client, installed } = this.#options;
+    const going = [...this.#seen].filter(([, seen]) => isHeld(seen) && seen.deletionTimestamp !== undefined);
+    if (going.length === 0) return void (this.#goingSince = undefined);
+    this.#goingSince ??= performance.now();
+    if (performance.now() - this.#goingSince < MISTAKE_MS || (await readSigns(client, installed)).isEnding) return;
+    const objects = going.map(([object]) => object);
+    await undoDeletion(objects, this.#options);
   }
 
   async #hold(): Promise<void> {

@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { refOf } from '../../sandbox/manager/apply.ts';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { whenGone } from '../../sandbox/testing/destroy.ts';
-import { instrumentedAndHeld } from '../../sandbox/testing/holding.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { installedAs, instrumentedAndHeld, whenHeld } from '../../sandbox/testing/holding.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloads } from '../contract.ts';
+import type { PodTemplate } from '../injection/types.ts';
+import { accountOf, heldObjects } from './held-objects.ts';
 
 /** What looks like the removal of the operator and is none takes nothing from anybody. */
 let operator: OperatorBench;
@@ -14,6 +18,7 @@ beforeEach(async () => {
 afterEach(() => operator?.stop());
 
 const [deployment] = workloads;
+const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 describe('no removal', () => {
   it('F43: is a rename, which removes the objects of the old name while those of the new one are there', async () => {
@@ -29,6 +34,53 @@ describe('no removal', () => {
     await operator.stopManager();
     for (const each of old) await whenGone(cluster, each);
     expect((await bench.readLumigo(namespace)).metadata.deletionTimestamp).toBeUndefined();
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+  });
+  it('F40: is the deletion of its account alone: the account comes back, and the pods with tokens of the new one', async () => {
+    const { bench, cluster } = operator;
+    const { client } = cluster;
+    const namespace = await instrumentedAndHeld(operator);
+    const own = installedAs(operator.installation);
+    const account = accountOf(own);
+    const deployed = { ...deployment, namespace: account.namespace, name: account.name };
+    const keepsakes = { labels: { theirs: 'kept' }, annotations: { 'example.com/theirs': 'kept' } };
+    const body = { metadata: keepsakes, imagePullSecrets: [{ name: 'theirs' }] };
+    await client.patch(account, { kind: 'merge', body });
+    const before = await client.get(account);
+    await client.delete(account);
+    const after = await eventually(
+      async () => {
+        const found = await client.get(account);
+        expect(found.metadata.uid).not.toBe(before.metadata.uid);
+        const { spec } = (await client.get(deployed)) as { spec?: { template: PodTemplate } };
+        expect(spec?.template.metadata?.annotations).toHaveProperty([restartedAt]);
+        return found;
+      },
+      { timeoutMs: 40_000 },
+    );
+    expect(after.metadata).toMatchObject({ labels: before.metadata.labels, annotations: before.metadata.annotations });
+    expect(after).toMatchObject({ imagePullSecrets: [{ name: 'theirs' }], automountServiceAccountToken: false });
+    // What a rollout does: a pod that comes anew has a token of the account that is there now.
+    await operator.stopManager();
+    await operator.startManager();
+    await whenHeld(operator, true, 40_000);
+    await bench.create(workloadOf(deployment, namespace, 'later'));
+    await bench.whenInstrumented(deployment, namespace, 'later');
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
+  });
+
+  it('F40: is the deletion of its rights alone: they go at once, for whoever brings them back', async () => {
+    const { bench, cluster, installation } = operator;
+    const namespace = await instrumentedAndHeld(operator);
+    const rights = heldObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');
+    const lost = installation.manifests.filter((each) =>
+      rights.some(({ kind, name }) => each.kind === kind && each.metadata.name === name),
+    );
+    expect(lost.length).toBe(2);
+    for (const each of lost) await cluster.client.delete(refOf(each));
+    for (const each of lost) await whenGone(cluster, each);
+    for (const each of lost) await apply(cluster.client, each);
+    await whenHeld(operator, true, 90_000);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 });
