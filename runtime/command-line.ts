@@ -10,7 +10,7 @@ import { createTransport, type Transport } from './kubernetes/transport.ts';
 import { withPlatform } from './platform.ts';
 import { runManager } from './manager/manager.ts';
 import { prepare as prepareTelemetryProxy } from './telemetry-proxy/files.ts';
-import { letGo } from './uninstall/held-objects.ts';
+import { letGo, letGoOfAll } from './uninstall/held-objects.ts';
 import { uninstall } from './uninstall/uninstall.ts';
 import { openHelm } from './updater/helm.ts';
 import { update } from './updater/update.ts';
@@ -144,8 +144,13 @@ async function runUninstall(
 ): Promise<void> {
   const installed = await findInstalled(client, environment);
   const until = Date.now() + deadline * 1_000;
-  const stuck = await uninstall({ client, installed, deadline: until, print, leavesRefusing });
-  if (stuck.length === 0 && installed !== undefined) await letGo(client, installed);
+  const stuck = [...(await uninstall({ client, installed, deadline: until, print, leavesRefusing }))];
+  const isInContainer = environment['LUMIGO_OPERATOR_NAME'] !== undefined;
+  // What is stuck is left to a manager, if there is one, and so are its account and its rights.
+  if (stuck.length > 0 && installed !== undefined)
+    print('The operator keeps its account and rights until all is clean.');
+  else if (isInContainer && installed !== undefined) await letGo(client, installed);
+  else stuck.push(...(await letGoOfAll(client, print)));
   if (stuck.length > 0)
     throw new Error(
       `not everything could be removed in ${deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,

@@ -1,5 +1,5 @@
 import { fromEnvironment, type RuntimeConfig } from './config.ts';
-import { managerContainer, managerSelector, partOfSelector, suffixes } from './contract.ts';
+import { managerContainer, managerSelector, suffixes } from './contract.ts';
 import type { PodTemplate } from './injection/types.ts';
 import type { Client, KubernetesObject } from './kubernetes/client.ts';
 
@@ -13,10 +13,6 @@ export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
 
 interface ManagerDeployment extends KubernetesObject {
   readonly spec: { readonly template: PodTemplate };
-}
-
-interface Binding extends KubernetesObject {
-  readonly subjects?: readonly { namespace?: string }[];
 }
 
 /**
@@ -42,49 +38,25 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
 }
 
 /**
- * Which operator is to be cleaned up after: the one whose container this is, else the one whose Deployment is in the cluster,
- * else the one whose rights are left of it, which a clean-up that did not end holds. Undefined where there is none of these.
+ * Which operator is to be cleaned up after: the one whose container this is, else the one whose Deployment is in the cluster.
+ * Undefined where there is none of these; of an operator that is gone more may be left (runtime/uninstall/held-objects.ts).
  * @throws Error with their names where there is more than one
  */
 export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
   const { LUMIGO_OPERATOR_NAME: operatorName, LUMIGO_OPERATOR_NAMESPACE: operatorNamespace } = environment;
   if (operatorName !== undefined && operatorNamespace !== undefined) return { operatorName, operatorNamespace };
-  const hint = 'run this inside the container of one of them';
-  return only(await listManagers(client), hint) ?? only(await listRights(client), hint);
+  return only(await listManagers(client), 'run this inside the container of one of them');
 }
 
-export const listManagers = (client: Client) =>
-  list(client, { group: 'apps', plural: 'deployments', labelSelector: managerSelector }, (object) => {
-    const deployment = object as ManagerDeployment;
-    const { name, namespace } = deployment.metadata;
-    return [{ ...named(name, suffixes.manager, namespace), deployment }];
-  });
-
-const listRights = (client: Client) =>
-  list(
-    client,
-    { group: 'rbac.authorization.k8s.io', plural: 'clusterrolebindings', labelSelector: partOfSelector },
-    (object) => {
-      const { metadata, subjects = [] } = object as Binding;
-      return metadata.name.endsWith(suffixes.managerRole)
-        ? [named(metadata.name, suffixes.managerRole, subjects[0]?.namespace)]
-        : [];
-    },
-  );
-
-const named = (name: string, suffix: string, operatorNamespace = ''): Installed => ({
-  operatorName: name.slice(0, -suffix.length),
-  operatorNamespace,
-});
-
-async function list<T>(
-  client: Client,
-  { labelSelector, ...kind }: { readonly group: string; readonly plural: string; readonly labelSelector: string },
-  read: (object: KubernetesObject) => readonly T[],
-): Promise<T[]> {
-  const found: T[] = [];
-  for await (const { items } of client.pages({ ...kind, version: 'v1' }, { labelSelector }))
-    found.push(...items.flatMap(read));
+/** Every operator whose Deployment is in the cluster. */
+export async function listManagers(client: Client) {
+  const found: (Installed & { readonly deployment: ManagerDeployment })[] = [];
+  const deployments = { group: 'apps', version: 'v1', plural: 'deployments' };
+  for await (const { items } of client.pages(deployments, { labelSelector: managerSelector }))
+    for (const deployment of items as readonly ManagerDeployment[]) {
+      const { name, namespace: operatorNamespace = '' } = deployment.metadata;
+      found.push({ operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment });
+    }
   return found;
 }
 

@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holdFinalizer, suffixes } from '../contract.ts';
+import { holdFinalizer, partOfSelector, suffixes } from '../contract.ts';
+import { describeError } from '../errors.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Installed } from '../installation.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { readMetadata, removeFinalizer } from '../kubernetes/finalizers.ts';
+import type { ObjectMeta } from '../kubernetes/objects.ts';
+
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
+const clusterRoles = { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' };
+const clusterRoleBindings = { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
+const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' };
 
 /** Who the manager is. */
 export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
-  ...{ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' },
+  ...serviceAccounts,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.manager}`,
 });
@@ -15,12 +22,7 @@ export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
 /** All that is held: what lets the manager act, since without it it cannot clean up, and who it is, last. */
 export function heldObjects(installed: Installed) {
   const name = `${installed.operatorName}${suffixes.managerRole}`;
-  const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', name };
-  return [
-    { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' },
-    { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' },
-    accountOf(installed),
-  ];
+  return [{ ...clusterRoles, name }, { ...clusterRoleBindings, name }, accountOf(installed)];
 }
 
 export type HeldObject = ReturnType<typeof heldObjects>[number];
@@ -48,6 +50,32 @@ export async function letGo(client: Client, installed: Installed): Promise<void>
   const leaving = held.filter((each) => each !== account && each.metadata.deletionTimestamp !== undefined);
   if (leaving.length > 0 && account !== undefined) await chain(client, leaving, account);
   for (const { ref, metadata } of found) await removeFinalizer(client, ref, metadata, holdFinalizer);
+}
+
+/** Kubernetes' garbage collector takes its own away when the rest has gone. */
+const collectors = ['foregroundDeletion', 'orphan'];
+
+/**
+ * Lets go of whatever any operator holds, also where nothing else is left of it, for somebody who may list it. Returns what stays
+ * although it was deleted, a line each.
+ */
+export async function letGoOfAll(client: Client, print: (line: string) => void): Promise<readonly string[]> {
+  const stuck: string[] = [];
+  const letOneGo = async (kind: typeof serviceAccounts, metadata: ObjectMeta): Promise<void> => {
+    const { namespace, name, finalizers = [], deletionTimestamp } = metadata;
+    const subject = `${kind.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+    const foreign = finalizers.filter((finalizer) => ![holdFinalizer, ...collectors].includes(finalizer));
+    const removed = removeFinalizer(client, { ...kind, namespace, name }, metadata, holdFinalizer);
+    const problem = await removed.then(() => undefined, describeError);
+    if (problem !== undefined) stuck.push(`${subject}: ${problem}`);
+    else if (deletionTimestamp !== undefined && foreign.length > 0)
+      stuck.push(`${subject}: somebody else's finalizers hold it: ${foreign.join(', ')}`);
+    else print(`Let go of ${subject}.`);
+  };
+  for (const kind of [clusterRoles, clusterRoleBindings, serviceAccounts])
+    for await (const { items } of client.pages(kind, { labelSelector: partOfSelector, metadataOnly: true }))
+      for (const { metadata } of items.filter((item) => isHeld(item.metadata))) await letOneGo(kind, metadata);
+  return stuck;
 }
 
 /** Makes the account theirs, and has them deleted in the foreground: only after what is theirs. */

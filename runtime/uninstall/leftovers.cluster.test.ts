@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bundle } from '../../infra/bundle.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { refOf } from '../../sandbox/manager/apply.ts';
+import { runCommand } from '../../sandbox/manager/command.ts';
+import { install, type Installation } from '../../sandbox/manager/install.ts';
+import { whenGone } from '../../sandbox/testing/destroy.ts';
+import { installedAs } from '../../sandbox/testing/holding.ts';
+import { holdFinalizer } from '../contract.ts';
+import { undefinedIfNotFound } from '../kubernetes/errors.ts';
+import { heldObjects, type HeldObject } from './held-objects.ts';
+
+/** No manager, no Deployment, no node: an object that an operator held is all that is left of it. */
+let cluster: ControlPlane;
+beforeAll(async () => {
+  await bundle();
+  cluster = await startControlPlane();
+});
+afterAll(() => cluster?.stop());
+
+async function leaveOnly(kind: string, ...others: string[]): Promise<{ installation: Installation; left: HeldObject }> {
+  const { client } = cluster;
+  const installation = await install(client, {});
+  const [left] = heldObjects(installedAs(installation)).filter((ref) => ref.kind === kind);
+  if (left === undefined) throw new Error(`no ${kind} is held`);
+  await client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [...others, holdFinalizer] } } });
+  for (const each of installation.manifests) await client.delete(refOf(each)).catch(undefinedIfNotFound);
+  return { installation, left };
+}
+
+const uninstall = () => runCommand(['--uninstall', '--deadline', '30', '--kubeconfig', cluster.kubeconfig], {});
+
+describe('what is left of an operator that is gone', () => {
+  it.each(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'])(
+    'F44: %s alone is found and let go',
+    async (kind) => {
+      const { installation, left } = await leaveOnly(kind);
+      const { code, stdout, stderr } = await uninstall();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(
+        `Let go of ${kind} ${left.kind === 'ServiceAccount' ? 'lumigo-system/' : ''}${left.name}.`,
+      );
+      for (const each of installation.manifests) await whenGone(cluster, each);
+    },
+  );
+
+  it('F44: is named, and no success, where somebody else holds it, too', async () => {
+    const { installation, left } = await leaveOnly('ServiceAccount', 'example.com/theirs');
+    const { code, stderr } = await uninstall();
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `ServiceAccount lumigo-system/${left.name}: somebody else's finalizers hold it: example.com/theirs`,
+    );
+    await cluster.client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [] } } });
+    for (const each of installation.manifests) await whenGone(cluster, each);
+  });
+});
