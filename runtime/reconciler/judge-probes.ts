@@ -1,4 +1,11 @@
-import type { Reach } from './probe-request.ts';
+import type { Problem } from '../problem.ts';
+
+/** What one API server's answer says; `unknown` when it says nothing of the webhook. */
+export type Reach =
+  | { readonly reached: 'injector' | 'lumigoes' }
+  | { readonly unreached: Problem }
+  /** `unanswered`: there was no answer at all. */
+  | { readonly unknown: string; readonly unanswered: boolean };
 
 /** What the condition `WebhookReachable` says. */
 export interface WebhookSeen {

@@ -7,6 +7,7 @@ import { ApiError } from '../kubernetes/errors.ts';
 import type { ResourceRef } from '../kubernetes/paths.ts';
 import type { Problem } from '../problem.ts';
 import { lumigoRef } from './api.ts';
+import type { Reach } from './judge-probes.ts';
 
 /** What a probe pretends to change. */
 export interface Candidate {
@@ -14,13 +15,6 @@ export interface Candidate {
   /** One that the injector's rule covers; undefined: there is none, so only the rule for Lumigo resources can be tried. */
   readonly workload: (ResourceRef & { readonly kind: WorkloadKind }) | undefined;
 }
-
-/** What one API server's answer says; `unknown` when it says nothing of the webhook. */
-export type Reach =
-  | { readonly reached: 'injector' | 'lumigoes' }
-  | { readonly unreached: Problem }
-  /** `unanswered`: there was no answer at all. */
-  | { readonly unknown: string; readonly unanswered: boolean };
 
 /** An answer after so much of the API server's patience is one that it gave without the webhook. */
 const TIMED_OUT = 0.9;
