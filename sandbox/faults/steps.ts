@@ -37,13 +37,22 @@ export async function changeSomething(trial: Trial, fleet: Fleet): Promise<void>
 }
 
 /** Waits until so many workloads are instrumented; resolves with the milliseconds that took. @throws Error after a minute. */
-export async function whenInstrumented(fleet: Fleet, atLeast: number): Promise<number> {
+export const whenInstrumented = (fleet: Fleet, atLeast: number): Promise<number> =>
+  whenCounted(fleet, (found) => found >= atLeast, `${atLeast} are`);
+
+/** Waits until no workload is instrumented any more; resolves with the milliseconds that took. @throws Error after a minute. */
+export const whenNoneInstrumented = (fleet: Fleet): Promise<number> =>
+  whenCounted(fleet, (found) => found === 0, 'none is');
+
+async function whenCounted(fleet: Fleet, isEnough: (found: number) => boolean, wanted: string): Promise<number> {
   const started = Date.now();
   for (;;) {
     const found = await fleet.instrumented();
-    if (found >= atLeast) return Date.now() - started;
+    if (isEnough(found)) return Date.now() - started;
     if (Date.now() - started > DONE_MS)
-      throw new Error(`${found} instead of ${atLeast} workloads of ${fleet.namespace} are instrumented after a minute`);
+      throw new Error(
+        `${found} workloads of ${fleet.namespace} are instrumented after a minute, where ${wanted} awaited`,
+      );
     await sleep(20);
   }
 }

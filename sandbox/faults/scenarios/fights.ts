@@ -5,7 +5,7 @@ import { lumigo as contract, workloads } from '../../../runtime/contract.ts';
 import { isConflict, undefinedIfNotFound } from '../../../runtime/kubernetes/errors.ts';
 import type { Fleet } from '../fleet.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
-import { whenInstrumented } from '../steps.ts';
+import { whenInstrumented, whenNoneInstrumented } from '../steps.ts';
 
 interface Fight {
   readonly observedMs: number;
@@ -115,6 +115,7 @@ export const foreignFinalizer = scenarioOf<Waiting>({
     await bench.changeLumigo(namespace, { metadata: { finalizers: [...finalizers, foreign] } });
     await trial.rest();
     await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
+    await whenNoneInstrumented(fleet);
     await trial.rest(5_000);
     // Whoever it waits for notes something on it: it is seen again, after all is done that we had to do.
     await bench.changeLumigo(namespace, { metadata: { annotations: { 'example.com/progress': 'half' } } });
