@@ -102,6 +102,10 @@ const updaterFields = {
   repository: field('LUMIGO_CHART_REPOSITORY', url),
   /** A range of semantic versions; empty: the installed major version. */
   versions: field('LUMIGO_CHART_VERSIONS', String, ''),
+  /** A file of public keys that a chart must be signed by; empty: none is checked. */
+  keyring: field('LUMIGO_CHART_KEYRING', String, ''),
+  /** What to do where there is none. */
+  unsigned: field('LUMIGO_CHART_UNSIGNED', oneOf('refuse', 'accept'), 'refuse'),
   /** How long the upgraded operator may take until it is ready, and the same again for a rollback. */
   timeoutSeconds: field('LUMIGO_UPDATE_TIMEOUT_SECONDS', integer(1, 86_400), 600),
   logLevel,

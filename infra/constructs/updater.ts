@@ -82,8 +82,11 @@ const own = (name: string, namespace: string): Manifest[] => [
   { apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata: { name } },
 ];
 
+const keyringMount = { name: 'keyring', mountPath: '/etc/lumigo/keyring', readOnly: true } as const;
+
 function podSpec(settings: Settings, serviceAccountName: string) {
-  const { image, resources } = settings.updater;
+  const { image, resources, verify } = settings.updater;
+  const keyring = verify.keyringSecret;
   return {
     ...operatorPod(settings),
     serviceAccountName,
@@ -99,15 +102,18 @@ function podSpec(settings: Settings, serviceAccountName: string) {
         env: environment(settings),
         resources,
         securityContext: containerSecurity,
-        volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }],
+        volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }, ...(keyring === '' ? [] : [keyringMount])],
       },
     ],
-    volumes: [{ name: 'temporary', emptyDir: { sizeLimit: '256Mi' } }],
+    volumes: [
+      { name: 'temporary', emptyDir: { sizeLimit: '256Mi' } },
+      ...(keyring === '' ? [] : [{ name: keyringMount.name, secret: { secretName: keyring } }]),
+    ],
   };
 }
 
 function environment({ name, namespace, updater, debug }: Settings) {
-  const { repository, versions, timeoutSeconds } = updater;
+  const { repository, versions, timeoutSeconds, verify } = updater;
   const configuration = updaterEnvironment.toEnvironment({
     version: operatorVersion(),
     operatorName: name,
@@ -115,6 +121,8 @@ function environment({ name, namespace, updater, debug }: Settings) {
     podName: '',
     repository,
     versions,
+    keyring: verify.keyringSecret === '' ? '' : `${keyringMount.mountPath}/keyring.gpg`,
+    unsigned: verify.unsigned,
     timeoutSeconds,
     logLevel: debug.enabled ? 'debug' : 'info',
   });

@@ -52,11 +52,20 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
         .filter(({ name }) => name === `${REPOSITORY}/${chartName}`)
         .map(({ version }) => version);
     },
-    /** Upgrades to a version of the repository last asked, keeps the values that were set, and rolls back if it does not get ready. */
-    async upgrade(release: string, version: string, timeoutSeconds: number): Promise<void> {
-      const which = [release, `${REPOSITORY}/${chartName}`, '--version', version, '--namespace', namespace];
+    /**
+     * Fetches a version from the repository last asked, and gives back the file. A key of the keyring (a path; empty: any) must have
+     * signed it, or it throws: so nothing is applied, or even looked into, that was not.
+     */
+    async fetch(version: string, keyring: string): Promise<string> {
+      const verified = keyring === '' ? [] : ['--verify', '--keyring', keyring];
+      await helm('pull', `${REPOSITORY}/${chartName}`, '--version', version, '--destination', home, ...verified);
+      return join(home, `${chartName}-${version}.tgz`);
+    },
+    /** Upgrades to a chart in a file, keeps the values that were set, and rolls back if it does not get ready. */
+    async upgrade(release: string, file: string, timeoutSeconds: number): Promise<void> {
+      const how = ['--namespace', namespace, '--reset-then-reuse-values'];
       // --atomic waits until everything is ready, and rolls back otherwise.
-      await helm('upgrade', ...which, '--reset-then-reuse-values', '--atomic', '--timeout', `${timeoutSeconds}s`);
+      await helm('upgrade', release, file, ...how, '--atomic', '--timeout', `${timeoutSeconds}s`);
     },
     /** Removes what Helm has written down meanwhile. */
     close: () => rmSync(home, { recursive: true, force: true }),

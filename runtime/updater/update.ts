@@ -16,6 +16,11 @@ interface UpdateOptions {
 
 type Outcome = 'operatorUpdated' | 'operatorUpToDate' | 'cannotUpdateOperator';
 
+const isTrusting = ({ keyring, unsigned }: UpdaterConfig): boolean => keyring !== '' || unsigned === 'accept';
+
+const unverified =
+  'nothing tells whose charts these are: name the Secret with the keyring that they must be signed by (updater.verify.keyringSecret), or trust the chart repository alone (updater.verify.unsigned: accept)';
+
 const said = { operatorUpdated: 'operator updated', operatorUpToDate: 'operator up to date' } as const;
 
 /**
@@ -26,7 +31,8 @@ const said = { operatorUpdated: 'operator updated', operatorUpToDate: 'operator 
 export async function update(options: UpdateOptions): Promise<boolean> {
   const { config, client, logger } = options;
   const { release, regarding } = await findRelease(client, config);
-  const [outcome, message] = await attempt(options, release).catch(
+  const acting = isTrusting(config) ? attempt(options, release) : Promise.reject(new Error(unverified));
+  const [outcome, message] = await acting.catch(
     (error: unknown) => ['cannotUpdateOperator', describeError(error)] as const,
   );
   if (outcome === 'cannotUpdateOperator') logger.error({ release, problem: message }, 'operator not updated');
@@ -36,16 +42,17 @@ export async function update(options: UpdateOptions): Promise<boolean> {
 }
 
 async function attempt({ config, helm, logger }: UpdateOptions, release: string): Promise<readonly [Outcome, string]> {
-  const { operatorNamespace: namespace, repository, versions, timeoutSeconds } = config;
+  const { operatorNamespace: namespace, repository, versions, keyring, timeoutSeconds } = config;
   const history = await helm.history(release);
   const available = await helm.versions(repository);
   const { step, to, message } = planUpdate({ release, namespace, history, available, versions });
   if (step === 'stay') return ['operatorUpToDate', message];
   if (step === 'refuse' || to === undefined) return ['cannotUpdateOperator', message];
+  const chart = await helm.fetch(to, keyring);
   const from = history.at(-1)?.version;
   logger.info({ release, from, to, reason: message }, 'updating the operator');
   try {
-    await helm.upgrade(release, to, timeoutSeconds);
+    await helm.upgrade(release, chart, timeoutSeconds);
   } catch (error) {
     const last = (await helm.history(release)).at(-1);
     const state = `revision ${last?.revision}, with ${last?.version}, is ${last?.status}`;

@@ -42,6 +42,7 @@ beforeAll(async () => {
   const values = {
     'updater.enabled': 'true',
     'updater.timeoutSeconds': '20',
+    'updater.verify.unsigned': 'accept',
     'cluster.name': 'kept',
   };
   release('install', 'lumigo', folder, ...setting(values), '--wait', '--timeout', '120s');
