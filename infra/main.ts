@@ -1,33 +1,57 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, YamlOutputType } from 'cdk8s';
+import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
 import { loadSettings, SettingsError, settingsVariable } from './settings.ts';
 
-/** For `kubectl apply -k`, for Flux, and for whoever patches the manifests with an overlay of his own. */
-const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
+/**
+ * For `kubectl apply -k`, for Flux, and for whoever patches the manifests with an overlay of his own. By this one of its names it
+ * is no manifest to cdk8s, which would print it with `--stdout`, nor to `kubectl apply -f` of the folder.
+ */
+const kustomization = {
+  name: 'Kustomization',
+  text: `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
   - lumigo-operator.k8s.yaml
-`;
+`,
+};
 
 /**
- * `cdk8s synth`: the installation as plain YAML, lumigo-operator.k8s.yaml, for `kubectl apply` and GitOps. Settings
- * that cannot be installed end it with 1 before anything is written.
+ * `cdk8s synth`: the installation as plain YAML, lumigo-operator.k8s.yaml, for `kubectl apply` and GitOps; with
+ * `--format helm` the chart. Settings that cannot be installed end it with 1 before anything is written.
  */
 function main(): number {
+  const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
+  const scaffold = scaffoldAround(app.outdir);
   try {
-    const settings = loadSettings(process.env[settingsVariable]);
-    const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
-    new Operator(app, 'lumigo-operator', { settings });
-    app.synth();
-    writeFileSync(join(app.outdir, 'kustomization.yaml'), kustomization);
+    if (scaffold === undefined) writeManifests(app);
+    else writeChart(scaffold);
     return 0;
   } catch (error) {
+    if (scaffold !== undefined) discard(scaffold);
     if (!(error instanceof SettingsError)) throw error;
     process.stderr.write(`${error.message}\n`);
     return 1;
   }
+}
+
+function writeManifests(app: App): void {
+  const settings = loadSettings(process.env[settingsVariable]);
+  new Operator(app, 'lumigo-operator', { settings });
+  app.synth();
+  writeFileSync(join(app.outdir, kustomization.name), kustomization.text);
+}
+
+/** @throws SettingsError where settings are given, which would have no effect */
+function writeChart(scaffold: Scaffold): void {
+  const file = process.env[settingsVariable] ?? '';
+  if (file !== '') {
+    const problem = `a chart has none until it is installed; unset ${settingsVariable}, and pass the file to \`helm install --values\``;
+    throw new SettingsError([problem], `The settings file ${file}`);
+  }
+  completeChart(scaffold);
 }
 
 process.exitCode = main();

@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { writeChart } from './helm/chart.ts';
 import { synthesize } from './manifests.ts';
 import { parseSettings } from './settings.ts';
+import { operatorVersion } from './version.ts';
 
 /** `cdk8s synth` as a person runs it: a process of its own. */
 
@@ -21,19 +23,31 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function synth(
-  output: string,
-  settings = '',
-): { status: number | null; stderr: string; files: Record<string, string> } {
-  const out = join(folder, output);
-  const run = spawnSync(process.execPath, [cli, 'synth', '--check-upgrade=false', '--output', out], {
-    cwd: root,
+function runCli(cwd: string, settings: string, ...options: readonly string[]) {
+  return spawnSync(process.execPath, [cli, 'synth', '--check-upgrade=false', ...options], {
+    cwd,
     encoding: 'utf8',
     env: { ...process.env, LUMIGO_SETTINGS: settings, NODE_OPTIONS: '' },
   });
-  const names = existsSync(out) ? readdirSync(out) : [];
-  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(out, name), 'utf8')]));
-  return { status: run.status, stderr: run.stderr, files };
+}
+
+interface Synthesized {
+  readonly status: number | null;
+  readonly stderr: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+function synth(output: string, settings = '', ...options: readonly string[]): Synthesized {
+  const out = join(folder, output);
+  const { status, stderr } = runCli(root, settings, '--output', out, ...options);
+  return { status, stderr, files: filesIn(out) };
+}
+
+function filesIn(folder: string): Readonly<Record<string, string>> {
+  if (!existsSync(folder)) return {};
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = entries.map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(paths.map((path) => [relative(folder, path), readFileSync(path, 'utf8')]));
 }
 
 describe('cdk8s synth', () => {
@@ -42,7 +56,7 @@ describe('cdk8s synth', () => {
     () => {
       const first = synth('first');
       expect([first.status, first.stderr]).toEqual([0, '']);
-      expect(Object.keys(first.files)).toEqual(['kustomization.yaml', 'lumigo-operator.k8s.yaml']);
+      expect(Object.keys(first.files)).toEqual(['Kustomization', 'lumigo-operator.k8s.yaml']);
       expect(synth('second').files).toEqual(first.files);
     },
     TIMEOUT_MS,
@@ -74,6 +88,73 @@ describe('cdk8s synth', () => {
           '  - replicas is not a setting; did you mean controllerManager.replicas?\n',
       );
       expect(files).toEqual({});
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('cdk8s synth --stdout', () => {
+  it(
+    'prints the objects of the installation, and nothing else',
+    () => {
+      // Run here, it would clear the output folder that cdk8s.yaml names.
+      const { status, stdout } = runCli(
+        folder,
+        '',
+        '--stdout',
+        '--app',
+        `cd ${root} && node --import tsx infra/main.ts`,
+      );
+      const documents = parseAllDocuments(stdout).map((document) => document.toJS() as unknown);
+      expect([status, documents]).toEqual([0, synthesize(parseSettings({}))]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('cdk8s synth --format helm', () => {
+  const helm = (version: string) => ['--format', 'helm', '--chart-api-version', 'v2', '--chart-version', version];
+
+  it.each([operatorVersion(), '7.8.9'])(
+    'F57: gives the chart of `npm run chart`, of the version that it is told: %s',
+    (version) => {
+      const chart = join(folder, `chart-${version}`);
+      writeChart(chart, version);
+      const { status, stderr, files } = synth(`synthesized-${version}`, '', ...helm(version));
+      expect([status, stderr]).toEqual([0, '']);
+      expect(files).toEqual(filesIn(chart));
+      expect(parse(files['Chart.yaml'] ?? '')).toMatchObject({ version, appVersion: operatorVersion() });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'F57: leaves nothing behind where settings are given, which a chart takes later, and says so',
+    () => {
+      const file = join(folder, 'for-a-chart.yaml');
+      writeFileSync(file, 'debug: { enabled: true }\n');
+      const { status, stderr, files } = synth('refused', file, ...helm('1.0.0'));
+      expect([status, files]).toEqual([1, {}]);
+      expect(stderr).toContain(
+        `The settings file ${file} cannot be used:\n  - a chart has none until it is installed; unset LUMIGO_SETTINGS, and ` +
+          'pass the file to `helm install --values`\n',
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is not taken for where plain YAML goes into a chart of somebody else',
+    () => {
+      const own = join(folder, 'own');
+      mkdirSync(own);
+      writeFileSync(join(own, 'Chart.yaml'), 'name: own\nversion: 1.0.0\ndescription: Ours\n');
+      expect(synth(join('own', 'templates')).status).toBe(0);
+      expect(Object.keys(filesIn(own)).toSorted()).toEqual([
+        'Chart.yaml',
+        'templates/Kustomization',
+        'templates/lumigo-operator.k8s.yaml',
+      ]);
     },
     TIMEOUT_MS,
   );

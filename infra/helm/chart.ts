@@ -11,13 +11,14 @@ import { merge } from './merge.ts';
 import { releaseExpressions, releaseMarker } from './release.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
+import { operatorVersion } from '../version.ts';
 import { TemplateWriter } from './write.ts';
 
 /** The files of the Helm chart by their path in it. It is the one construct tree, rendered with markers for values. */
-function chartFiles(): Readonly<Record<string, string>> {
+function chartFiles(version: string): Readonly<Record<string, string>> {
   const { templates } = chartTemplates();
   return {
-    'Chart.yaml': stringify(chartMetadata()),
+    'Chart.yaml': stringify({ ...chartMetadata(), version }),
     'README.md': chartReadme(),
     'values.yaml': chartValues(),
     'values.schema.json': valuesSchema(),
@@ -27,9 +28,9 @@ function chartFiles(): Readonly<Record<string, string>> {
   };
 }
 
-/** Writes the chart into a folder. */
-export function writeChart(folder: string): Readonly<Record<string, string>> {
-  const files = chartFiles();
+/** Writes the chart into a folder, as the operator's own version or as another. */
+export function writeChart(folder: string, version = operatorVersion()): Readonly<Record<string, string>> {
+  const files = chartFiles(version);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
