@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { chartName } from '../runtime/contract.ts';
 import { repositoryIndex } from './helm/chart-texts.ts';
 import { writeChart } from './helm/chart.ts';
+import { unpublishedNotice } from './publisher.ts';
+import { parseSettings } from './settings.ts';
 import { operatorVersion } from './version.ts';
 
 /**
@@ -27,6 +29,8 @@ function main([parent = 'dist/chart']: readonly string[]): number {
   const index = join(parent, 'index.yaml');
   writeFileSync(index, repositoryIndex(archive, digest, new Date()));
   process.stdout.write([folder, path, index, ''].join('\n'));
+  const notice = unpublishedNotice(parseSettings({}).controllerManager.manager.image);
+  if (notice !== undefined) process.stderr.write(`${notice}\n`);
   return 0;
 }
 

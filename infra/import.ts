@@ -7,13 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { App, Chart } from 'cdk8s';
 import { lumigo } from '../runtime/contract.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
+import { withGenerated } from './generated-parts.ts';
+import { installWithHelm } from './installation-texts.ts';
 import { withTables } from './security-reference.ts';
 import { settingsReference } from './settings-reference.ts';
 
 /**
- * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, and the tables of
- * docs/security.md. With
- * `--check` it writes nothing, and ends with 1 where what is committed is not what would be written.
+ * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, the tables of
+ * docs/security.md, and how to install with Helm in the README. With `--check` it writes nothing, and ends with 1 where what is committed is not what would be written.
  */
 
 type Generated = Readonly<Record<string, string>>;
@@ -21,6 +22,7 @@ type Generated = Readonly<Record<string, string>>;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
 const security = join('docs', 'security.md');
+const readme = 'README.md';
 const imported = `${lumigo.group}.ts`;
 
 function generate(): Generated {
@@ -33,6 +35,7 @@ function generate(): Generated {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'settings.md')]: settingsReference(),
+      [readme]: withGenerated(readme, readFileSync(join(root, readme), 'utf8'), { helm: () => installWithHelm() }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
     };
   } finally {

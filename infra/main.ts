@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { App, YamlOutputType } from 'cdk8s';
 import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
-import { loadSettings, SettingsError, settingsVariable } from './settings.ts';
+import { unpublishedNotice } from './publisher.ts';
+import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings.ts';
 
 /**
  * For `kubectl apply -k`, for Flux, and for whoever patches the manifests with an overlay of his own. By this one of its names it
@@ -26,8 +27,10 @@ function main(): number {
   const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
   const scaffold = scaffoldAround(app.outdir);
   try {
-    if (scaffold === undefined) writeManifests(app);
-    else writeChart(scaffold);
+    const { controllerManager } = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
+    const notice = unpublishedNotice(controllerManager.manager.image);
+    // cdk8s keeps what its app writes to the standard output for itself.
+    if (notice !== undefined) process.stderr.write(`${notice}\n`);
     return 0;
   } catch (error) {
     if (scaffold !== undefined) discard(scaffold);
@@ -37,21 +40,23 @@ function main(): number {
   }
 }
 
-function writeManifests(app: App): void {
+function writeManifests(app: App): Settings {
   const settings = loadSettings(process.env[settingsVariable]);
   new Operator(app, 'lumigo-operator', { settings });
   app.synth();
   writeFileSync(join(app.outdir, kustomization.name), kustomization.text);
+  return settings;
 }
 
 /** @throws SettingsError where settings are given, which would have no effect */
-function writeChart(scaffold: Scaffold): void {
+function writeChart(scaffold: Scaffold): Settings {
   const file = process.env[settingsVariable] ?? '';
   if (file !== '') {
     const problem = `a chart has none until it is installed; unset ${settingsVariable}, and pass the file to \`helm install --values\``;
     throw new SettingsError([problem], `The settings file ${file}`);
   }
   completeChart(scaffold);
+  return parseSettings({});
 }
 
 process.exitCode = main();

@@ -3,6 +3,7 @@ import { reachedPorts } from './constructs/network-policy.ts';
 import type { UpdaterRule } from './constructs/updater-rules.ts';
 import { rulesOfUpdater } from './constructs/updater.ts';
 import { userRoles } from './constructs/user-roles.ts';
+import { withGenerated } from './generated-parts.ts';
 import { releaseOf } from './operator.ts';
 import { parseSettings } from './settings.ts';
 
@@ -14,14 +15,8 @@ const tables: Readonly<Record<string, () => string>> = {
   ports: portsTable,
 };
 
-/** The document with its tables anew, each between `<!-- NAME: generated -->` and `<!-- /NAME -->`. */
-export const withTables = (document: string): string =>
-  Object.entries(tables).reduce((text, [name, table]) => {
-    const [begin, end] = [`<!-- ${name}: generated -->\n`, `<!-- /${name} -->`];
-    const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-    if (from < 0 || to < from) throw new Error(`docs/security.md has no ${begin.trim()} with ${end} after it`);
-    return `${text.slice(0, from + begin.length)}${table()}\n${text.slice(to)}`;
-  }, document);
+/** The document with its tables anew. */
+export const withTables = (document: string): string => withGenerated('docs/security.md', document, tables);
 
 /** As Helm installs it: the namespace is no part of its release. */
 const settings = parseSettings({ createNamespace: false });

@@ -43,14 +43,15 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(...values:
 export const httpUrl = () =>
   text().regex(/^https?:\/\/[^/\s]+(\/\S*[^/\s])?$/, 'must be an http:// or https:// URL without a slash at its end');
 
-/** Where programs come from: nobody on the way may replace them. */
+/** Where programs come from: nobody on the way may replace them. Or nothing. */
 export const httpsUrl = () =>
   text().regex(
-    /^https:\/\/[^/\s]+(\/\S*[^/\s])?$/,
+    /^(https:\/\/[^/\s]+(\/\S*[^/\s])?)?$/,
     'must be an https:// URL without a slash at its end, since by http:// anybody on the way could replace what is installed',
   );
 
-const repository = () =>
+/** Where an image is, without what tells its versions apart. */
+export const imageRepository = () =>
   text().regex(
     /^[a-z0-9]([-._a-z0-9]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9]([-._a-z0-9]*[a-z0-9])?)*$/,
     'must be an image repository without tag or digest, such as registry.example.com/team/image',
@@ -88,7 +89,7 @@ export const image = (
   of: string,
 ) =>
   section({
-    repository: repository().default(defaults.repository).describe(`Where the image of ${of} comes from.`),
+    repository: imageRepository().default(defaults.repository).describe(`Where the image of ${of} comes from.`),
     tag: text()
       .regex(/^[A-Za-z0-9_][-.A-Za-z0-9_]{0,127}$/, 'must be an image tag (letters, digits, -, _ and .)')
       .default(defaults.tag)

@@ -18,6 +18,7 @@ import {
 } from './settings-leaves.ts';
 import { lumigoToken, monitoredNamespace } from './settings-monitored.ts';
 import { networkPolicy } from './settings-network-policy.ts';
+import { imageRepositoryOf } from './publisher.ts';
 import { updater } from './settings-updater.ts';
 import { operatorVersion } from './version.ts';
 
@@ -52,7 +53,7 @@ const controllerManager = section({
     .describe('How many pods serve the webhook; one of them leads. With one, injection pauses while it restarts.'),
   manager: section({
     image: image(
-      { repository: 'public.ecr.aws/lumigo/lumigo-kubernetes-operator', tag: operatorVersion() },
+      { repository: imageRepositoryOf('lumigo-kubernetes-operator'), tag: operatorVersion() },
       'the operator',
     ),
     resources: opaqueMap()

@@ -10,6 +10,7 @@ import {
   versionRange,
   wholeNumber,
 } from './settings-leaves.ts';
+import { imageRepositoryOf, publisher } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 
 /** The CronJob that keeps a Helm release current. */
@@ -22,9 +23,9 @@ export const updater = section({
     ),
   schedule: schedule().default('17 3 * * *').describe('When it looks for a newer chart, as cron writes it (UTC).'),
   repository: httpsUrl()
-    .default('https://lumigo-io.github.io/lumigo-kubernetes-operator')
+    .default(publisher.charts.index)
     .describe(
-      'The chart repository; whoever can write to it, owns the cluster, unless charts are verified (docs/security.md).',
+      'The chart repository; whoever can write to it, owns the cluster, unless charts are verified (docs/security.md). Empty: there is none, and the CronJob is suspended.',
     ),
   versions: versionRange()
     .default('')
@@ -43,7 +44,7 @@ export const updater = section({
     .default(600)
     .describe('How long an upgraded operator may take until it is ready; after that the upgrade is rolled back.'),
   image: image(
-    { repository: 'public.ecr.aws/lumigo/lumigo-kubernetes-operator-updater', tag: operatorVersion() },
+    { repository: imageRepositoryOf('lumigo-kubernetes-operator-updater'), tag: operatorVersion() },
     'the updater (the operator with Helm)',
   ),
   resources: opaqueMap()

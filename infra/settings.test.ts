@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { settingEntries } from './settings-tree.ts';
 import { loadSettings, parseSettings, SettingsError } from './settings.ts';
+import { imageRepositoryOf } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 
 function problemsOf(given: unknown): readonly string[] {
@@ -53,7 +54,7 @@ describe('what is given', () => {
   it('replaces its default and leaves the others', () => {
     const { controllerManager } = parseSettings({ controllerManager: { manager: { image: { tag: 'next' } } } });
     expect(controllerManager.manager.image).toEqual({
-      repository: 'public.ecr.aws/lumigo/lumigo-kubernetes-operator',
+      repository: imageRepositoryOf('lumigo-kubernetes-operator'),
       tag: 'next',
       digest: '',
     });

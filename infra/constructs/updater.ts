@@ -52,6 +52,8 @@ export class Updater extends Construct {
       metadata: { ...inNamespace, labels: { ...common, ...optOut } },
       spec: {
         schedule: settings.updater.schedule,
+        // There is nothing newer to be found where there is no chart repository.
+        suspend: settings.updater.repository === '',
         concurrencyPolicy: 'Forbid',
         startingDeadlineSeconds: 3_600,
         successfulJobsHistoryLimit: 3,

@@ -1,14 +1,15 @@
 import { stringify } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
+import { chartReference, installWithHelm } from '../installation-texts.ts';
+import { publisher as own, type Publisher } from '../publisher.ts';
 import { settingsTable } from '../settings-reference.ts';
 import { operatorVersion } from '../version.ts';
 import { ofTheRelease } from './values.ts';
 
 const description = 'Traces every Python and Node.js program of a namespace, without a change to any of them.';
-const home = 'https://github.com/lumigo-io/lumigo-kubernetes-operator';
 
 /** What Chart.yaml says, and the index of a repository that holds the chart. */
-export const chartMetadata = () => ({
+export const chartMetadata = (publisher: Publisher = own) => ({
   apiVersion: 'v2',
   name: chartName,
   description,
@@ -16,18 +17,13 @@ export const chartMetadata = () => ({
   version: operatorVersion(),
   appVersion: operatorVersion(),
   kubeVersion: '>=1.28.0-0',
-  home,
-  sources: [home],
+  ...origin(publisher),
   keywords: ['tracing', 'opentelemetry', 'lumigo', 'observability'],
-  maintainers: [{ name: 'Lumigo', url: 'https://lumigo.io' }],
   annotations: {
     'artifacthub.io/license': 'Apache-2.0',
     'artifacthub.io/operator': 'true',
     'artifacthub.io/operatorCapabilities': 'Deep Insights',
     'artifacthub.io/category': 'monitoring-logging',
-    'artifacthub.io/links': stringify([
-      { name: 'Documentation', url: 'https://docs.lumigo.io/docs/lumigo-kubernetes-operator' },
-    ]),
     'artifacthub.io/crds': stringify([
       {
         kind: 'Lumigo',
@@ -38,6 +34,12 @@ export const chartMetadata = () => ({
       },
     ]),
   },
+});
+
+/** Whose it is: nobody's, where nobody publishes it. */
+const origin = ({ home, maintainers }: Publisher) => ({
+  ...(home === '' ? {} : { home, sources: [home] }),
+  ...(maintainers.length === 0 ? {} : { maintainers }),
 });
 
 /** The index of a chart repository that holds this one version. `digest` is the archive's SHA-256, in hexadecimal. */
@@ -53,17 +55,13 @@ export const chartReadme = (): string => `# Lumigo Kubernetes operator
 
 ${description}
 
-\`\`\`sh
-helm repo add lumigo https://lumigo-io.github.io/lumigo-kubernetes-operator
-helm install lumigo lumigo/${chartName} --namespace lumigo-system --create-namespace
-\`\`\`
+${installWithHelm()}
 
 Then put your [Lumigo token](https://docs.lumigo.io/docs/lumigo-tokens) into a Secret of each namespace that you want to trace, and
 create a \`Lumigo\` beside it; the notes of the installation say how.
 
 \`\`\`sh
-helm repo update
-helm upgrade lumigo lumigo/${chartName} --namespace lumigo-system --reset-then-reuse-values
+helm upgrade lumigo ${chartReference()} --namespace lumigo-system --reset-then-reuse-values
 helm delete lumigo --namespace lumigo-system
 \`\`\`
 

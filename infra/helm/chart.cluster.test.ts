@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { finished } from '../../sandbox/testing/run.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { installWithHelm } from '../installation-texts.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { parseSettings } from '../settings.ts';
 import { settingEntries } from '../settings-tree.ts';
@@ -307,7 +308,7 @@ describe('the Helm chart', () => {
   it('explains every value in its README, and how to get on in its notes', () => {
     const readme = readFileSync(join(chart, 'README.md'), 'utf8');
     for (const path of Object.keys(samples).filter((each) => each !== 'name')) expect(readme).toContain(`\`${path}\``);
-    expect(readme).toContain('helm install lumigo lumigo/lumigo-operator --namespace lumigo-system --create-namespace');
+    expect(readme).toContain(installWithHelm());
   });
 
   it('passes helm lint', () => {

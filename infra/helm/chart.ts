@@ -162,6 +162,12 @@ Next, in each namespace that you want to trace:
   MANIFEST
 
 Whether it works:  kubectl get lumigo -A
+{{- if hasPrefix "localhost/" .Values.controllerManager.manager.image.repository }}
+! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is published nowhere: build it (docker build or buildah build) and bring it to the nodes, or push it to a registry and set controllerManager.manager.image.
+{{- end }}
+{{- if and .Values.updater.enabled (not .Values.updater.repository) }}
+! The updater is suspended: this build has no chart repository; updater.repository names one.
+{{- end }}
 {{- if .Release.IsUpgrade }}
 {{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
 {{- $lumigo := . }}

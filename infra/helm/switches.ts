@@ -20,6 +20,7 @@ export const switches: readonly Switch[] = [
   // Whole objects depend on these, in which other switches have their parts: so they are there in the rendering that all start from.
   { path: 'updater.enabled', off: true, on: false, condition: 'not $.Values.updater.enabled' },
   filled('updater.verify.keyringSecret'),
+  filled('updater.repository'),
   filled('updater.image.digest'),
   { path: 'networkPolicy.enabled', off: true, on: false, condition: 'not $.Values.networkPolicy.enabled' },
   filled('networkPolicy.webhook.from', []),

@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { chartMetadata, chartReadme } from './helm/chart-texts.ts';
+import { installWithHelm } from './installation-texts.ts';
+import { synthesize } from './manifests.ts';
+import { imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
+import { parseSettings } from './settings.ts';
+
+/** F52: what is published has an identity of its own, which stands in publisher.yaml alone. */
+
+const nobody = parsePublisher("{ home: '', images: '', charts: { index: '', oci: '' }, maintainers: [] }");
+const acme = parsePublisher(`
+home: https://github.com/acme/operator
+images: ghcr.io/acme
+charts: { index: https://acme.github.io/operator, oci: ghcr.io/acme/charts }
+maintainers: [{ name: Acme, url: https://acme.example }]
+`);
+
+describe('an operator that somebody publishes', () => {
+  it('has its images, its chart and its links there', () => {
+    expect(imageRepositoryOf('lumigo-kubernetes-operator', acme)).toBe('ghcr.io/acme/lumigo-kubernetes-operator');
+    expect(chartMetadata(acme)).toMatchObject({
+      home: 'https://github.com/acme/operator',
+      sources: ['https://github.com/acme/operator'],
+      maintainers: [{ name: 'Acme', url: 'https://acme.example' }],
+    });
+    expect(installWithHelm(acme)).toContain('helm repo add lumigo https://acme.github.io/operator\n');
+    expect(installWithHelm(acme)).toContain('helm install lumigo oci://ghcr.io/acme/charts/lumigo-operator ');
+    expect(installWithHelm(acme)).not.toContain('localhost');
+  });
+});
+
+describe('an operator that nobody publishes', () => {
+  const image = { repository: imageRepositoryOf('lumigo-kubernetes-operator', nobody), tag: '1.0.0' };
+
+  it('claims nobody, and says what to build', () => {
+    expect(image.repository).toBe('localhost/lumigo-kubernetes-operator');
+    const { home, sources, maintainers } = chartMetadata(nobody) as Readonly<Record<string, unknown>>;
+    expect([home, sources, maintainers]).toEqual([undefined, undefined, undefined]);
+    expect(installWithHelm(nobody)).not.toContain('helm repo add');
+    expect(installWithHelm(nobody)).toContain('docker build -t localhost/lumigo-kubernetes-operator:');
+    expect(unpublishedNotice(image)).toContain('`docker build -t localhost/lumigo-kubernetes-operator:1.0.0 .`');
+    expect(unpublishedNotice({ ...image, repository: 'registry.example/operator' })).toBeUndefined();
+  });
+
+  it('has an updater that waits for a chart repository', () => {
+    const suspended = (updater: object) => {
+      const objects = synthesize(parseSettings({ updater: { enabled: true, ...updater } }), 'Helm');
+      return (objects.find(({ kind }) => kind === 'CronJob')?.['spec'] as { suspend: boolean }).suspend;
+    };
+    expect(suspended({ repository: '' })).toBe(true);
+    expect(suspended({ repository: 'https://charts.example' })).toBe(false);
+  });
+});
+
+describe('publisher.yaml', () => {
+  it('is refused with all that is wrong with it', () => {
+    const wrong = "{ home: 'http://x', images: 'GHCR.io', charts: { index: '', oci: '' }, maintainers: [] }";
+    expect(() => parsePublisher(wrong)).toThrow(
+      /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry and a folder/,
+    );
+  });
+
+  it('is what the README and the defaults say', () => {
+    const { images, charts } = parse(readFileSync('publisher.yaml', 'utf8')) as typeof nobody;
+    const { controllerManager, updater } = parseSettings({});
+    expect(controllerManager.manager.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator`);
+    expect(updater.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator-updater`);
+    expect(updater.repository).toBe(charts.index);
+  });
+});
+
+describe('the repository of the original operator', () => {
+  it.each(['README.md', 'docs/settings.md', 'docs/operations.md', 'CHANGELOG.md'])('is not named in %s', (file) => {
+    expect(readFileSync(file, 'utf8')).not.toMatch(original);
+  });
+
+  it('is not named in what is delivered', () => {
+    const settings = parseSettings({ updater: { enabled: true } });
+    const delivered = [synthesize(settings, 'Helm'), chartMetadata(), chartReadme()];
+    expect(JSON.stringify(delivered)).not.toMatch(original);
+  });
+});
+
+const original = /lumigo-io|public\.ecr\.aws\/lumigo\/lumigo-kubernetes-operator/;

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { fields, httpsUrl, imageRepository, text } from './settings-leaves.ts';
+
+const registry = () =>
+  text().refine((value) => value === '' || imageRepository().safeParse(value).success, {
+    error: 'must be a registry and a folder in it, such as ghcr.io/acme, or empty',
+  });
+
+const schema = fields({
+  home: httpsUrl(),
+  images: registry(),
+  charts: fields({ index: httpsUrl(), oci: registry() }),
+  maintainers: z.array(fields({ name: text().min(1, 'must not be empty'), url: httpsUrl() })),
+});
+
+/** Who publishes the operator, and where; what is empty is published nowhere. */
+export type Publisher = z.output<typeof schema>;
+
+/** @throws Error with every problem that publisher.yaml has */
+export function parsePublisher(yaml: string): Publisher {
+  const { data, error } = schema.safeParse(parse(yaml));
+  if (data !== undefined) return data;
+  const problems = error.issues.map(({ path, message }) => `  - ${path.join('.') || 'it'} ${message}`);
+  throw new Error(['publisher.yaml cannot be used:', ...problems].join('\n'));
+}
+
+export const publisher = parsePublisher(readFileSync(new URL('../publisher.yaml', import.meta.url), 'utf8'));
+
+/**
+ * Where images are that nobody published: `buildah` names what it builds so, `docker` and `kind` take it for any other name, and
+ * no node finds somebody else's image by it.
+ */
+const OWN_MACHINE = 'localhost';
+
+/** Where one of the operator's images comes from. */
+export const imageRepositoryOf = (name: string, { images }: Publisher = publisher): string =>
+  `${images === '' ? OWN_MACHINE : images}/${name}`;
+
+/** Whether no registry has an image: it is one of the machine's own. */
+export const isUnpublished = (repository: string): boolean => repository.startsWith(`${OWN_MACHINE}/`);
+
+/** What to do about an image that is published nowhere, in one line; undefined for any other. */
+export function unpublishedNotice({ repository, tag }: { repository: string; tag: string }): string | undefined {
+  if (!isUnpublished(repository)) return undefined;
+  const image = `${repository}:${tag}`;
+  return (
+    `The image ${image} is published nowhere: build it (\`docker build -t ${image} .\` or \`buildah build -t ${image} .\`) and ` +
+    'bring it to the nodes, or push it to a registry and name it by controllerManager.manager.image.'
+  );
+}
