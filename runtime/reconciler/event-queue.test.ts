@@ -96,4 +96,22 @@ describe('the queue of events', () => {
     expect(queue.isPending('shop', 'a')).toBe(false);
     end.abort();
   });
+
+  it('tries again although timers fire up to a millisecond early', async () => {
+    const end = new AbortController();
+    const queues = Array.from({ length: 30 }, () => queueOf());
+    for (const { queue, add, post } of queues) {
+      let failed = false;
+      void queue.run(end.signal, async (event) => {
+        if (failed) return post(event);
+        failed = true;
+        throw new Error('the connection broke');
+      });
+      add('shop', 'a', '1');
+    }
+    const left = (): number => queues.filter(({ posted }) => posted.length === 0).length;
+    for (const deadline = performance.now() + 3_000; left() > 0 && performance.now() < deadline;) await turn();
+    expect(left()).toBe(0);
+    end.abort();
+  });
 });

@@ -152,7 +152,14 @@ export class EventQueue {
     }
     const waitMs = backoffMs(lane.failures, backoff, Math.random());
     lane.pausedUntil = performance.now() + waitMs;
-    void sleep(waitMs + 1, undefined, { ref: false }).then(() => this.#startMore());
+    this.#resume(lane);
+  }
+
+  /** Goes on when a lane's pause is over. Timers fire up to a millisecond early, and nobody else might come by. */
+  #resume(lane: Lane): void {
+    const leftMs = lane.pausedUntil - performance.now();
+    if (leftMs > 0) setTimeout(() => this.#resume(lane), Math.ceil(leftMs)).unref();
+    else this.#startMore();
   }
 
   #remember(name: string): void {
