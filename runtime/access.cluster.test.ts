@@ -102,6 +102,7 @@ describe('the permissions of the operator', () => {
     await eventually(() =>
       expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
     );
+    await loseAccount();
     await breakCertificate();
     const preview = await runInContainer(cluster, installation, ['--preview']);
     expect(preview).toMatchObject({ code: 0, stderr: '' });
@@ -115,7 +116,6 @@ describe('the permissions of the operator', () => {
       ]);
       expect(explained).toMatchObject({ code: 0, stderr: '' });
     }
-    await loseAccount();
     await removeRights();
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
     await bench.lumigo(namespace);
