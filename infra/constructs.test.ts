@@ -35,7 +35,7 @@ describe('the pods of the operator', () => {
   });
 
   it('do without the variables of Services, which look like settings of the operator', () => {
-    expect(podOf(defaults).spec).toMatchObject({ enableServiceLinks: false, automountServiceAccountToken: true });
+    expect(podOf(defaults).spec).toMatchObject({ enableServiceLinks: false, automountServiceAccountToken: false });
   });
 
   it('are replaced without a gap', () => {

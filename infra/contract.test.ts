@@ -12,7 +12,7 @@ interface Container {
   readonly image: string;
   readonly env: readonly { name: string; value?: string; valueFrom?: unknown }[];
   readonly ports: readonly { name: string; containerPort: number }[];
-  readonly volumeMounts: readonly { name: string; mountPath: string }[];
+  readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[];
   readonly startupProbe: Probe;
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
@@ -27,9 +27,17 @@ interface DeploymentSpec {
     readonly metadata: { readonly labels: Labels };
     readonly spec: {
       readonly serviceAccountName: string;
+      readonly automountServiceAccountToken: boolean;
+      readonly initContainers: readonly [Container];
       readonly priorityClassName: string;
       readonly containers: readonly [Container, Container];
-      readonly volumes: readonly { name: string; configMap?: { name: string }; secret?: { secretName: string } }[];
+      readonly volumes: readonly {
+        name: string;
+        configMap?: { name: string };
+        secret?: { secretName: string };
+        projected?: { sources: readonly object[] };
+        emptyDir?: { medium?: string };
+      }[];
       readonly topologySpreadConstraints: readonly { labelSelector: { matchLabels: Labels } }[];
     };
   };
@@ -174,9 +182,14 @@ describe('the references', () => {
   it('mount volumes that the pod has, where the contract says', () => {
     const names = volumes.map(({ name }) => name);
     for (const { volumeMounts } of containers) for (const { name } of volumeMounts) expect(names).toContain(name);
-    expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([mounts.telemetryProxyConfiguration]);
+    expect(manager.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
+      mounts.telemetryProxyConfiguration,
+      mounts.telemetryProxyAccount,
+      mounts.serviceAccount,
+    ]);
     expect(telemetryProxy.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
       mounts.telemetryProxyConfiguration,
+      mounts.serviceAccount,
       mounts.telemetryProxyQueue,
     ]);
   });
@@ -184,23 +197,48 @@ describe('the references', () => {
   it('name objects that are installed too', () => {
     expect(volumes.flatMap(({ configMap, secret }) => [configMap ?? [], secret ?? []].flat())).toEqual([]);
     expect(pod.priorityClassName).toBe(one('PriorityClass').metadata.name);
-    expect(pod.serviceAccountName).toBe(one('ServiceAccount').metadata.name);
+    expect(pod.serviceAccountName).toBe(one('ServiceAccount', suffixes.manager).metadata.name);
   });
 
-  it('bind each role to the one ServiceAccount', () => {
-    const subject = { kind: 'ServiceAccount', name: pod.serviceAccountName, namespace: settings.namespace };
-    for (const [binding, role] of [
-      [one('ClusterRoleBinding', suffixes.managerRole), one('ClusterRole', suffixes.managerRole)],
-      [one('ClusterRoleBinding', suffixes.telemetryProxyRole), one('ClusterRole', suffixes.telemetryProxyRole)],
-      [one('RoleBinding'), one('Role')],
+  it('F26: bind each role to the ServiceAccount of the program that it is for', () => {
+    const { metadata: manages } = one('ServiceAccount', suffixes.manager);
+    const { metadata: forwards } = one('ServiceAccount', suffixes.telemetryProxy);
+    for (const [binding, role, { name, namespace }] of [
+      [one('ClusterRoleBinding', suffixes.managerRole), one('ClusterRole', suffixes.managerRole), manages],
+      [
+        one('ClusterRoleBinding', suffixes.telemetryProxyRole),
+        one('ClusterRole', suffixes.telemetryProxyRole),
+        forwards,
+      ],
+      [one('RoleBinding'), one('Role'), manages],
     ] as const) {
-      expect(binding.subjects).toEqual([subject]);
+      expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', name, namespace }]);
       expect(binding.roleRef).toEqual({
         apiGroup: 'rbac.authorization.k8s.io',
         kind: role.kind,
         name: role.metadata.name,
       });
     }
+  });
+});
+
+describe("the pod's tokens", () => {
+  it("F26: the manager's is found by the manager and by what prepares the pod, not by the telemetry proxy", () => {
+    const projected = volumes.filter((volume) => volume.projected !== undefined).map(({ name }) => name);
+    const finders = [...pod.initContainers, ...containers].filter(({ volumeMounts }) =>
+      volumeMounts.some(({ name }) => projected.includes(name)),
+    );
+    expect(pod.automountServiceAccountToken).toBe(false);
+    expect(projected).toHaveLength(1);
+    expect(finders).toEqual([...pod.initContainers, manager]);
+  });
+
+  it("F26: the telemetry proxy's is in memory, and the telemetry proxy can only read it", () => {
+    const mounted = telemetryProxy.volumeMounts.find(({ mountPath }) => mountPath === mounts.serviceAccount);
+    expect(mounted?.readOnly).toBe(true);
+    expect(volumes.find(({ name }) => name === mounted?.name)?.emptyDir?.medium).toBe('Memory');
+    const written = manager.volumeMounts.find(({ mountPath }) => mountPath === mounts.telemetryProxyAccount);
+    expect(written).toEqual({ name: mounted?.name, mountPath: mounts.telemetryProxyAccount });
   });
 });
 

@@ -20,12 +20,20 @@ afterAll(() => operator?.stop());
 
 const [deployment] = workloads;
 
-const ownRequests = () => operatorRequests(operator.cluster, operator.installation);
+const ownRequests = (account: keyof typeof grantedTo = 'manager') =>
+  operatorRequests(operator.cluster, operator.installation, account);
 
 const granted = (rules: readonly PolicyRule[]): string[] =>
   rules.flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
   );
+
+/** By account. */
+const grantedTo = {
+  manager: [...permissions.cluster, ...permissions.ownNamespace],
+  telemetryProxy: permissions.telemetryProxy,
+} as const;
+const accounts = ['manager', 'telemetryProxy'] as const;
 
 const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
   const { resource = '', subresource, apiGroup = '' } = objectRef;
@@ -125,20 +133,21 @@ describe('the permissions of the operator', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
   });
 
-  it('nothing that it asked for was forbidden, and nothing was asked for that is not in the contract', () => {
-    const requests = ownRequests();
+  it.each(accounts)('F26: of the account %s hold all that it asks for', (account) => {
+    const requests = ownRequests(account);
+    expect(requests).not.toEqual([]);
     expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
-    const allowed = new Set(Object.values(permissions).flatMap(granted));
+    const allowed = new Set(granted(grantedTo[account]));
     // What the API server can do, everybody who is known may ask.
     const ofResources = requests.filter(({ objectRef }) => objectRef?.resource !== undefined);
     expect([...new Set(ofResources.map(asked))].filter((request) => !allowed.has(request))).toEqual([]);
   });
 
-  it('nothing is granted that is never used', async () => {
-    const all = Object.values(permissions).flatMap(granted);
+  it.each(accounts)('of the account %s hold nothing that it never uses', async (account) => {
+    const all = granted(grantedTo[account]);
     // The Lease is renewed every five seconds; all else has been asked for by now.
     await eventually(() => {
-      const used = new Set(ownRequests().map(asked));
+      const used = new Set(ownRequests(account).map(asked));
       const unused = all.filter((permission) => !used.has(permission) && !isFallback(permission, used));
       expect(unused.filter((permission) => !isAskedOfOwners(permission))).toEqual([]);
     });

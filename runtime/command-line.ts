@@ -6,9 +6,11 @@ import { assumedPolicy, preview } from './insight/preview.ts';
 import { findConfig, findInstalled } from './installation.ts';
 import { createClient, type Client } from './kubernetes/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
+import type { Connection } from './kubernetes/credentials.ts';
 import { createTransport, type Transport } from './kubernetes/transport.ts';
 import { withPlatform } from './platform.ts';
 import { runManager } from './manager/manager.ts';
+import { writeAccount } from './telemetry-proxy/account.ts';
 import { prepare as prepareTelemetryProxy } from './telemetry-proxy/files.ts';
 import { letGo, letGoOfAll } from './uninstall/held-objects.ts';
 import { uninstall } from './uninstall/uninstall.ts';
@@ -105,13 +107,13 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
 
 async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void> {
   const { environment } = surroundings;
-  if (flags.prepareTelemetryProxy === true) return prepareTelemetryProxy(fromEnvironment(environment));
   if (!commands().some((option) => option.attributeName() in flags))
     return runManager(fromEnvironment(environment), flags);
   const connection = await connect(flags, environment);
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
   const client = createClient(transport);
   try {
+    if (flags.prepareTelemetryProxy === true) return await runPrepare(client, connection.ca, environment);
     if (flags.awaitDefinition === true) return await awaitDefinition(client, flags.deadline * 1_000);
     if (flags.update === true) return await runUpdate(client, flags, environment);
     if (flags.uninstall === true) return await runUninstall(client, flags, surroundings);
@@ -119,6 +121,13 @@ async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void>
   } finally {
     transport.close();
   }
+}
+
+/** The telemetry proxy starts as soon as this is done, so its token comes first. */
+async function runPrepare(client: Client, authority: Connection['ca'], environment: NodeJS.ProcessEnv): Promise<void> {
+  const config = fromEnvironment(environment);
+  await writeAccount({ config, client, authority });
+  prepareTelemetryProxy(config);
 }
 
 async function runInsight(

@@ -36,6 +36,7 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   clusterName: fc.constantFrom('', 'production'),
   endpoint: fc.constantFrom('https://lumigo.example', 'http://127.0.0.1:4318/base'),
   telemetryProxyDirectory: fc.constant('/etc/proxy'),
+  telemetryProxyAccountDirectory: fc.constant('/etc/account'),
   telemetryProxyQueueDirectory: fc.constant('/var/lib/proxy'),
   telemetryProxyQueueBatches: fc.integer({ min: 1, max: 1_000_000 }),
   otlpHttpPort: port,

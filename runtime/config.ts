@@ -72,6 +72,8 @@ const fields = {
   endpoint: field('LUMIGO_ENDPOINT', url),
   /** Where the telemetry proxy finds its configuration, and where it keeps what it has not sent yet. */
   telemetryProxyDirectory: field('LUMIGO_TELEMETRY_PROXY_DIR', nonEmpty, mounts.telemetryProxyConfiguration),
+  /** Where the manager writes the token that the telemetry proxy asks the API server with. */
+  telemetryProxyAccountDirectory: field('LUMIGO_TELEMETRY_PROXY_ACCOUNT_DIR', nonEmpty, mounts.telemetryProxyAccount),
   telemetryProxyQueueDirectory: field('LUMIGO_TELEMETRY_PROXY_QUEUE_DIR', nonEmpty, mounts.telemetryProxyQueue),
   telemetryProxyQueueBatches: field('LUMIGO_TELEMETRY_PROXY_QUEUE_BATCHES', integer(1, 1_000_000), 5_000),
   /** The telemetry proxy's ports, which it shares its pod's addresses with; the last on loopback only. */
@@ -80,7 +82,7 @@ const fields = {
   telemetryHealthPort: field('LUMIGO_TELEMETRY_PROXY_HEALTH_PORT', port, ports.telemetryHealth),
   telemetryMetricsPort: field('LUMIGO_TELEMETRY_PROXY_METRICS_PORT', port, ports.telemetryMetrics),
   telemetryLoopPort: field('LUMIGO_TELEMETRY_PROXY_LOOP_PORT', port, ports.telemetryLoop),
-  /** As whom the telemetry proxy asks the API server: its pod's ServiceAccount or, beside a cluster, KUBECONFIG. */
+  /** Where the telemetry proxy finds that token: as any program in a pod or, beside a cluster, by its KUBECONFIG. */
   telemetryProxyCredentials: field(
     'LUMIGO_TELEMETRY_PROXY_CREDENTIALS',
     oneOf('serviceAccount', 'kubeConfig'),

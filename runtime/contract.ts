@@ -155,11 +155,16 @@ export const ports = {
 export const mounts = {
   telemetryProxyConfiguration: '/etc/lumigo/telemetry-proxy',
   telemetryProxyQueue: '/var/lib/lumigo/telemetry-proxy',
+  /** Where the manager writes what the telemetry proxy's container finds at the next one. */
+  telemetryProxyAccount: '/etc/lumigo/telemetry-proxy-account',
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
 } as const;
 
 /** Below the configuration's folder, which is memory. The second holds the tokens that are let in, one a line. */
 export const telemetryProxyFiles = { configuration: 'collector.json', tokens: 'tokens' } as const;
+
+/** What a program in a pod finds of its ServiceAccount (`mounts.serviceAccount`). */
+export const accountFiles = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;
 
 export const certificateFiles = { certificate: 'tls.crt', key: 'tls.key', authority: 'ca.crt' } as const;
 
@@ -167,6 +172,7 @@ export const certificateFiles = { certificate: 'tls.crt', key: 'tls.key', author
 export const suffixes = {
   manager: '-controller-manager',
   webhookService: '-webhooks-service',
+  telemetryProxy: '-telemetry-proxy',
   telemetryProxyService: '-telemetry-proxy-service',
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',

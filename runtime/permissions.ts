@@ -32,7 +32,10 @@ const needed = (why: string, test: string, granted: PolicyRule): Permission => (
 const appsKinds = 'deployments daemonsets statefulsets replicasets';
 const rbac = 'rbac.authorization.k8s.io';
 
-/** What the operator's ServiceAccount may do, and a test proves that it does all of it (runtime/access.cluster.test.ts). */
+/**
+ * What the two ServiceAccounts may do: the manager's, and (`telemetryProxy`) the collector's, which parses what every pod sends. A
+ * test proves that each does all of it (runtime/access.cluster.test.ts).
+ */
 export const permissions = {
   cluster: [
     needed(
@@ -95,7 +98,7 @@ export const permissions = {
       rule(rbac, 'clusterroles/finalizers clusterrolebindings/finalizers', 'update', `NAME${suffixes.managerRole}`),
     ),
   ],
-  /** What the telemetry proxy collects, and finds senders' pods by; it has a role of its own. */
+  /** What the telemetry proxy collects, and finds senders' pods by. */
   telemetryProxy: [
     needed(
       'which pod a span comes from; events and pods of namespaces whose Lumigo has `kubeEvents` on',
@@ -127,6 +130,11 @@ export const permissions = {
       'a token of its own account, which is believed while that is replaced',
       'uninstall/no-removal',
       rule('', 'serviceaccounts/token', 'create', `NAME${suffixes.manager}`),
+    ),
+    needed(
+      'the token that the telemetry proxy of its own pod asks with: a pod has one account, and this is another',
+      'telemetry-proxy/account',
+      rule('', 'serviceaccounts/token', 'create', `NAME${suffixes.telemetryProxy}`),
     ),
   ],
 };

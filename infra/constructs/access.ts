@@ -24,21 +24,23 @@ export class Access extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const { name, namespace } = settings;
-    const account = `${name}${suffixes.manager}`;
     const common = labels(settings, 'rbac');
-    const subjects = [{ kind: 'ServiceAccount', name: account, namespace }];
+    const subjects = (account: string) => [{ kind: 'ServiceAccount', name: `${name}${account}`, namespace }];
     const reference = (kind: string, role: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: role });
 
-    // The token is mounted where a pod asks for it, which only the operator's does.
-    new k8s.KubeServiceAccount(this, 'account', {
-      metadata: { name: account, namespace, labels: common },
-      automountServiceAccountToken: false,
-    });
+    // Each of the pod's two programs has an account and a role of its own. A token is mounted where a container asks for it.
+    for (const [id, suffix] of [
+      ['account', suffixes.manager],
+      ['telemetry-proxy-account', suffixes.telemetryProxy],
+    ] as const)
+      new k8s.KubeServiceAccount(this, id, {
+        metadata: { name: `${name}${suffix}`, namespace, labels: common },
+        automountServiceAccountToken: false,
+      });
 
-    // One pod has one account; two roles still say what each of its two programs needs.
-    for (const [id, suffix, granted] of [
-      ['cluster-role', suffixes.managerRole, permissions.cluster],
-      ['telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy],
+    for (const [id, suffix, granted, account] of [
+      ['cluster-role', suffixes.managerRole, permissions.cluster, suffixes.manager],
+      ['telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy, suffixes.telemetryProxy],
     ] as const) {
       const clusterRole = `${name}${suffix}`;
       new k8s.KubeClusterRole(this, id, {
@@ -48,7 +50,7 @@ export class Access extends Construct {
       new k8s.KubeClusterRoleBinding(this, `${id}-binding`, {
         metadata: { name: clusterRole, labels: common },
         roleRef: reference('ClusterRole', clusterRole),
-        subjects,
+        subjects: subjects(account),
       });
     }
 
@@ -60,7 +62,7 @@ export class Access extends Construct {
     new k8s.KubeRoleBinding(this, 'role-binding', {
       metadata: { name: role, namespace, labels: common },
       roleRef: reference('Role', role),
-      subjects,
+      subjects: subjects(suffixes.manager),
     });
   }
 }

@@ -4,9 +4,9 @@ import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
-import { operatorContainer, operatorPod, probes, type Raw } from './pod.ts';
+import { managerAccountMount, managerAccountVolume, operatorContainer, operatorPod, probes, type Raw } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
-import { configurationMount, type TelemetryProxy } from './telemetry-proxy.ts';
+import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
 
 const component = 'controller-manager';
 
@@ -95,6 +95,8 @@ const strategy = ({ controllerManager }: Settings) =>
 function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
   return {
     ...operatorPod(settings),
+    // The telemetry proxy, which parses what every pod sends, must not find the manager's token.
+    automountServiceAccountToken: false,
     priorityClassName,
     // Enough to clean up when the whole operator is removed (runtime/uninstall/farewell.ts); otherwise it takes some seconds.
     terminationGracePeriodSeconds: 75,
@@ -108,7 +110,7 @@ function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps,
     })),
     initContainers: [telemetryProxy.initContainer],
     containers: [managerContainer(settings, delivery), telemetryProxy.container],
-    volumes: telemetryProxy.volumes,
+    volumes: [...telemetryProxy.volumes, managerAccountVolume],
   };
 }
 
@@ -119,6 +121,6 @@ function managerContainer(settings: Settings, delivery: Delivery): Raw {
     ...operatorContainer(settings, delivery),
     ports: [port('webhook', ports.webhook), port('health', ports.health), port('metrics', ports.metrics)],
     ...probes('health', paths.live, paths.ready),
-    volumeMounts: [configurationMount],
+    volumeMounts: [...writtenMounts, managerAccountMount],
   };
 }

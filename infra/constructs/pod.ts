@@ -1,4 +1,4 @@
-import { suffixes } from '../../runtime/contract.ts';
+import { accountFiles, mounts, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { managerEnvironment, type Delivery } from './runtime-environment.ts';
@@ -41,6 +41,30 @@ export const operatorPod = (settings: Settings): Raw => ({
   tolerations: settings.tolerations,
   affinity: settings.affinity,
 });
+
+const managerAccount = 'manager-account';
+
+/** For the containers that may do what the manager may; nothing is mounted where none asks for it. */
+export const managerAccountMount = { name: managerAccount, mountPath: mounts.serviceAccount, readOnly: true };
+
+/**
+ * The account's files, which Kubernetes would mount into every container of a pod. The kubelet renews the token; of an hour's life,
+ * since some clusters take one of 3,607 s for an old client's and accept it for a year.
+ */
+export const managerAccountVolume = {
+  name: managerAccount,
+  projected: {
+    sources: [
+      { serviceAccountToken: { path: accountFiles.token, expirationSeconds: 3_600 } },
+      { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: accountFiles.authority }] } },
+      {
+        downwardAPI: {
+          items: [{ path: accountFiles.namespace, fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+        },
+      },
+    ],
+  },
+};
 
 /** A container that runs the operator's program, whichever of its duties. */
 export function operatorContainer(settings: Settings, delivery: Delivery): Raw {

@@ -48,6 +48,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     clusterName: settings.cluster.name,
     endpoint: settings.endpoint.otlp.url,
     telemetryProxyDirectory: mounts.telemetryProxyConfiguration,
+    telemetryProxyAccountDirectory: mounts.telemetryProxyAccount,
     telemetryProxyQueueDirectory: mounts.telemetryProxyQueue,
     telemetryProxyQueueBatches: queue.batches,
     otlpHttpPort: ports.otlpHttp,

@@ -4,14 +4,18 @@ import { mounts, paths, ports, suffixes, telemetryProxyFiles } from '../../runti
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
-import { containerSecurity, operatorContainer, probes, type Raw } from './pod.ts';
+import { containerSecurity, managerAccountMount, operatorContainer, probes, type Raw } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 
 const configuration = 'telemetry-proxy-configuration';
+const account = 'telemetry-proxy-account';
 const queue = 'telemetry-proxy-queue';
 
-/** Where the manager writes what the telemetry proxy reads. */
-export const configurationMount = { name: configuration, mountPath: mounts.telemetryProxyConfiguration };
+/** Where the manager writes what the telemetry proxy reads: its configuration, and its own account's token. */
+export const writtenMounts = [
+  { name: configuration, mountPath: mounts.telemetryProxyConfiguration },
+  { name: account, mountPath: mounts.telemetryProxyAccount },
+];
 
 export interface TelemetryProxyProps {
   readonly settings: Settings;
@@ -56,7 +60,7 @@ function initContainer({ settings, delivery }: TelemetryProxyProps): Raw {
     name: 'telemetry-proxy-configuration',
     ...operatorContainer(settings, delivery),
     args: ['--prepare-telemetry-proxy'],
-    volumeMounts: [configurationMount],
+    volumeMounts: [...writtenMounts, managerAccountMount],
   };
 }
 
@@ -85,7 +89,8 @@ function container(settings: Settings): Raw {
     resources,
     securityContext: containerSecurity,
     volumeMounts: [
-      { ...configurationMount, readOnly: true },
+      { name: configuration, mountPath: mounts.telemetryProxyConfiguration, readOnly: true },
+      { name: account, mountPath: mounts.serviceAccount, readOnly: true },
       { name: queue, mountPath: mounts.telemetryProxyQueue },
     ],
   };
@@ -108,8 +113,9 @@ const memory = [
 function volumes(settings: Settings): Raw[] {
   const { claimName, sizeLimit } = settings.controllerManager.telemetryProxy.queue;
   return [
-    // It holds tokens, so it is never on a disk.
+    // They hold tokens, so they are never on a disk.
     { name: configuration, emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } },
+    { name: account, emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
     {
       name: queue,
       ...(claimName === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName } }),

@@ -60,7 +60,7 @@ export interface RequestInfo extends RequestKind {
   readonly seconds: number;
 }
 
-interface TransportOptions {
+export interface TransportOptions {
   readonly userAgent: string;
   /** Connections of the lane `work`, default 8. */
   readonly maxSockets?: number | undefined;

@@ -8,9 +8,10 @@ import { leaseOf } from '../installation.ts';
 import { createClient } from '../kubernetes/client.ts';
 import { elect } from '../kubernetes/leader-election.ts';
 import { ownersOf } from '../kubernetes/owners.ts';
-import { createTransport } from '../kubernetes/transport.ts';
+import { createTransport, type TransportOptions } from '../kubernetes/transport.ts';
 import { createLogger } from '../logging.ts';
 import { createMetrics } from '../metrics.ts';
+import { asTelemetryProxy } from '../telemetry-proxy/account.ts';
 import { createParts } from './parts.ts';
 import { leadAll, listenable, runAll, type LeaderRunnable, type Part, type Runnable, type Shared } from './runnable.ts';
 
@@ -25,20 +26,25 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const logger = createLogger(given.logLevel);
   const { signal } = stopSignal(logger);
   const metrics = createMetrics();
-  const transport = createTransport(await connect(options, process.env), {
+  const connection = await connect(options, process.env);
+  const common: TransportOptions = {
     userAgent: `lumigo-operator/${given.version}`,
-    maxSockets: Math.max(WORK_SOCKETS, given.changesConcurrent),
     onRequest: ({ verb, resource, code }) => metrics.apiRequests.inc({ verb, resource, code: String(code) }),
     logger,
-  });
+  };
+  const maxSockets = Math.max(WORK_SOCKETS, given.changesConcurrent);
+  const transport = createTransport(connection, { ...common, maxSockets });
+  const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
   const config = await whenPlatformKnown(given, { transport, logger, signal });
   const certificates = certificateStoreOf(config, createClient(transport));
   const shared = { config, transport, metrics, logger };
-  const parts = createParts({ ...shared, certificates, stopping: signal });
+  const authority = connection.ca;
+  const parts = createParts({ ...shared, collectorTransport, authority, certificates, stopping: signal });
   const leading = election(shared, parts.filter(isLeaders));
   logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
   await runAll([...parts.filter((part) => !isLeaders(part)), leading], signal, logger);
   transport.close();
+  collectorTransport.close();
   logger.info({}, 'manager stopped');
 }
 

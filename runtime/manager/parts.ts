@@ -4,9 +4,11 @@ import { CredentialCache } from '../credentials/cache.ts';
 import { secretReader } from '../credentials/credential.ts';
 import { changesOf } from '../kubernetes/changes-of.ts';
 import { createClient } from '../kubernetes/client.ts';
-import { within } from '../kubernetes/transport.ts';
+import type { Connection } from '../kubernetes/credentials.ts';
+import { within, type Transport } from '../kubernetes/transport.ts';
 import { LumigoStore } from '../lumigo-store.ts';
 import { probeWebhook } from '../reconciler/probe.ts';
+import { keepAccount } from '../telemetry-proxy/account.ts';
 import { whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
@@ -20,6 +22,10 @@ import { Reconciling } from './reconciling.ts';
 import { listenable, type Part, type Shared } from './runnable.ts';
 
 interface PartsOptions extends Shared {
+  /** With the rights of the telemetry proxy's own account. */
+  readonly collectorTransport: Transport;
+  /** By what the API server is trusted. */
+  readonly authority: Connection['ca'];
   readonly certificates: CertificateStore;
   /** Aborted when the manager begins to stop. */
   readonly stopping: AbortSignal;
@@ -33,13 +39,13 @@ const COLLECTOR_END_MS = 10_000;
  * others ask this replica. The webhook answers until its drain is over, and knows the Lumigo resources for as long.
  */
 export function createParts(options: PartsOptions): Part[] {
-  const { config, transport, metrics, logger, certificates, stopping } = options;
+  const { config, transport, collectorTransport, authority, metrics, logger, certificates, stopping } = options;
   const client = createClient(transport);
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const telemetryStop = listenable();
   const telemetry = new TelemetryProxy({
-    ...{ config, transport, lumigoes, credentials, metrics, logger },
+    ...{ config, transport, collectorTransport, lumigoes, credentials, metrics, logger },
     signal: telemetryStop.signal,
   });
   const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger, onBroken: () => telemetry.renew() });
@@ -94,6 +100,10 @@ export function createParts(options: PartsOptions): Part[] {
         await aborted(signal);
         await admission.close(config.drainSeconds);
       },
+    },
+    {
+      name: 'account of the telemetry proxy',
+      run: (signal) => keepAccount({ config, client, authority, logger, signal }),
     },
     { name: 'credentials', run: (signal) => credentials.run(signal) },
     {

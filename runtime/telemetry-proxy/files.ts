@@ -8,12 +8,12 @@ import type { Collection, ProxySettings } from './types.ts';
 export const configurationFile = (folder: string): string => join(folder, telemetryProxyFiles.configuration);
 
 export function writeConfiguration(settings: ProxySettings, collection?: Collection): void {
-  write(configurationFile(settings.telemetryProxyDirectory), serialize(render(settings, collection)));
+  writeWhole(configurationFile(settings.telemetryProxyDirectory), serialize(render(settings, collection)));
 }
 
 /** One a line. An empty file would let in an empty token, so one that nobody can know stands for none. */
 export function writeTokens(folder: string, tokens: readonly string[]): void {
-  write(tokensFile(folder), (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'));
+  writeWhole(tokensFile(folder), (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'));
 }
 
 /**
@@ -29,7 +29,7 @@ export function prepare(settings: ProxySettings): void {
 }
 
 /** Whole or not at all, and for nobody else to read: it holds tokens. */
-function write(file: string, text: string): void {
+export function writeWhole(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, text, { mode: 0o600 });
   renameSync(unfinished, file);

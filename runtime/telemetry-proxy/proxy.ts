@@ -23,6 +23,8 @@ import type { ProxySettings } from './types.ts';
 interface TelemetryProxyOptions {
   readonly config: RuntimeConfig;
   readonly transport: Transport;
+  /** With the rights of the telemetry proxy's own account. */
+  readonly collectorTransport: Transport;
   readonly lumigoes: LumigoStore;
   readonly credentials: CredentialCache;
   readonly metrics: Metrics;
@@ -62,12 +64,12 @@ export class TelemetryProxy {
   #complete = false;
 
   constructor(options: TelemetryProxyOptions) {
-    const { config, transport, logger, signal } = options;
+    const { config, transport, collectorTransport, logger, signal } = options;
     this.#options = options;
     this.#settings = config;
     this.#client = createClient(transport);
     this.#reloader = new Reloader({
-      ...{ client: this.#client, logger, signal },
+      ...{ client: createClient(collectorTransport), logger, signal },
       onReload: (outcome) => this.#onReload(outcome),
     });
   }

@@ -9,6 +9,7 @@ import { initialMs, planReload, textOf, type Duty, type Failure } from './plan-r
 import type { ProxySettings } from './types.ts';
 
 interface ReloaderOptions {
+  /** With the rights of the collector's own account. */
   readonly client: Client;
   /** A reload took, or did not: then why. */
   readonly onReload: (outcome: { readonly problem?: string; readonly duty: Duty | undefined }) => void;

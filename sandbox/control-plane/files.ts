@@ -60,17 +60,18 @@ export async function writeFiles(
   write('service-account.key', serviceAccount.privateKey);
   write('tokens.csv', [`${token},admin,admin,"system:masters"`, ...place.users, ''].join('\n'));
   write('audit-policy.yaml', auditPolicy);
-  write('kubeconfig', kubeconfigOf(server, authority.certificate, token));
+  write('kubeconfig', kubeconfigOf(server, authority.certificate, { token }));
   return { authority, ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };
 }
 
-export function kubeconfigOf(server: string, ca: string, token: string): string {
+/** @param user whose: a token, or (`tokenFile`) the file that one is read from again and again */
+export function kubeconfigOf(server: string, ca: string, user: { token: string } | { tokenFile: string }): string {
   const name = contextName;
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name, cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-    users: [{ name, user: { token } }],
+    users: [{ name, user }],
     contexts: [{ name, context: { cluster: name, user: name } }],
     'current-context': name,
   });

@@ -1,6 +1,7 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { accountFiles } from '../../runtime/contract.ts';
 import { configurationFile } from '../../runtime/telemetry-proxy/files.ts';
 import { upSince } from '../../runtime/telemetry-proxy/collector.ts';
 import { kubeconfigOf } from '../control-plane/files.ts';
@@ -20,6 +21,8 @@ export interface Collector {
   readonly logFile: string;
   readonly folder: string;
   readonly queueFolder: string;
+  /** What it asks the API server with at present. */
+  token(): string;
   pid(): number;
   /** How often it was started again. */
   restarts(): number;
@@ -31,6 +34,7 @@ export interface Collector {
 export interface TelemetryPlace {
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
+  readonly accountFolder: string;
   readonly queueFolder: string;
   readonly ports: {
     readonly http: number;
@@ -45,13 +49,16 @@ export interface TelemetryPlace {
 export async function telemetryPlace(folder: string): Promise<TelemetryPlace> {
   const [http = 0, grpc = 0, health = 0, metrics = 0, loop = 0] = await freePorts(5);
   const configuration = join(folder, 'telemetry-proxy');
+  const accountFolder = join(folder, 'telemetry-proxy-account');
   const queueFolder = join(folder, 'telemetry-queue');
   return {
     folder: configuration,
+    accountFolder,
     queueFolder,
     ports: { http, grpc, health, metrics, loop },
     environment: {
       LUMIGO_TELEMETRY_PROXY_DIR: configuration,
+      LUMIGO_TELEMETRY_PROXY_ACCOUNT_DIR: accountFolder,
       LUMIGO_TELEMETRY_PROXY_QUEUE_DIR: queueFolder,
       LUMIGO_OTLP_HTTP_PORT: String(http),
       LUMIGO_OTLP_GRPC_PORT: String(grpc),
@@ -69,8 +76,8 @@ export interface CollectorOptions {
   readonly place: TelemetryPlace;
   /** The manager's whole environment. */
   readonly environment: NodeJS.ProcessEnv;
-  /** The ServiceAccount's token. */
-  readonly token: string;
+  /** Where the files of the manager's ServiceAccount are. */
+  readonly serviceAccount: string;
   /** What the manifests give the container. */
   readonly args: readonly string[];
 }
@@ -79,12 +86,13 @@ const UP_MS = 30_000;
 
 /** Prepares the configuration as the pod's init container does, and starts the collector. Resolves when it is up. */
 export async function startCollector(options: CollectorOptions): Promise<Collector> {
-  const { cluster, place, name, environment } = options;
+  const { cluster, place, name, environment, serviceAccount } = options;
   const { otelcol = '' } = await ensureBinaries(['otelcol'], () => undefined);
-  const prepared = await runCommand(['--prepare-telemetry-proxy'], environment);
+  const prepared = await runCommand(['--prepare-telemetry-proxy', '--service-account', serviceAccount], environment);
   if (prepared.code !== 0) throw new Error(`the telemetry proxy cannot be prepared: ${prepared.stderr}`);
   const kubeconfig = join(place.folder, 'kubeconfig');
-  writeFileSync(kubeconfig, kubeconfigOf(cluster.server, cluster.ca, options.token), { mode: 0o600 });
+  const tokenFile = join(place.accountFolder, accountFiles.token);
+  writeFileSync(kubeconfig, kubeconfigOf(cluster.server, cluster.ca, { tokenFile }), { mode: 0o600 });
   let stopping = false;
   let restarts = 0;
   const start = (): Running => {
@@ -123,6 +131,7 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     logFile: current.logFile,
     folder: place.folder,
     queueFolder: place.queueFolder,
+    token: () => readFileSync(tokenFile, 'utf8'),
     pid: () => current.pid,
     restarts: () => restarts,
     crash: () => void process.kill(current.pid, 'SIGKILL'),

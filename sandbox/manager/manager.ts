@@ -52,7 +52,8 @@ export async function startManager(
   const [healthPort = 0, metricsPort = 0] = await freePorts(2);
   const certificates = join(folder, 'certificates');
   writeCertificate(certificates, installation.certificate, installation.authority.certificate);
-  const token = await writeServiceAccount(cluster, installation, join(folder, 'service-account'));
+  const serviceAccount = join(folder, 'service-account');
+  await writeServiceAccount(cluster, installation, serviceAccount);
   const { hostname, port } = new URL(cluster.server);
   const place = await telemetryPlace(folder);
   const environment = {
@@ -73,14 +74,15 @@ export async function startManager(
   };
   let collector: Collector | undefined;
   const joinCollector = async () => {
-    collector = await startCollector({ cluster, name, place, environment, token, args: installation.collectorArgs });
+    const args = installation.collectorArgs;
+    collector = await startCollector({ cluster, name, place, environment, serviceAccount, args });
   };
   if (options.collector === true) await joinCollector();
   const started = performance.now();
   const running = launch({
     name,
     path: options.node ?? process.execPath,
-    args: [options.program ?? bundlePath, '--service-account', join(folder, 'service-account')],
+    args: [options.program ?? bundlePath, '--service-account', serviceAccount],
     folder: cluster.dir,
     guardian: cluster.guardian,
     environment,

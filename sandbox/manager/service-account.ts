@@ -15,12 +15,8 @@ export interface Cluster {
 
 const TOKEN_SECONDS = 365 * 24 * 3_600;
 
-/** The files that a pod finds of its ServiceAccount, with a token of its own; returns the token. */
-export async function writeServiceAccount(
-  cluster: Cluster,
-  { settings }: Installation,
-  folder: string,
-): Promise<string> {
+/** The files that a manager's container finds of its ServiceAccount, with a token of its own. */
+export async function writeServiceAccount(cluster: Cluster, { settings }: Installation, folder: string): Promise<void> {
   const { name, namespace } = settings;
   const ref = {
     group: '',
@@ -45,5 +41,4 @@ export async function writeServiceAccount(
     ['namespace', namespace],
   ] as const)
     writeFileSync(join(folder, file), text, { mode: 0o600 });
-  return token;
 }

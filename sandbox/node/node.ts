@@ -167,7 +167,7 @@ async function writeNodeFiles(folders: NodeFolders, slot: Slot, cluster: Control
   write('kubelet.json', kubeletConfig(folders, slot));
   write('proxy.json', proxyConfig(folders, slot));
   write('resolv.conf', 'options ndots:5\n');
-  write('kubelet.kubeconfig', kubeconfigOf(cluster.server, cluster.ca, token));
+  write('kubelet.kubeconfig', kubeconfigOf(cluster.server, cluster.ca, { token }));
 }
 
 const ctr = (folder: string, ...args: readonly string[]): string =>

@@ -29,8 +29,12 @@ export const readAudit = ({ auditLog }: Pick<ControlPlane, 'auditLog'>): readonl
     .split('\n')
     .map((line) => JSON.parse(line) as AuditEntry);
 
-/** Those that came from the operator, whichever of its containers sent them. */
-export function operatorRequests(cluster: ControlPlane, { settings }: Installation): readonly AuditEntry[] {
-  const user = `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes.manager}`;
+/** Those that came from the operator, as one of its accounts; left out: as the manager's. */
+export function operatorRequests(
+  cluster: ControlPlane,
+  { settings }: Installation,
+  account: 'manager' | 'telemetryProxy' = 'manager',
+): readonly AuditEntry[] {
+  const user = `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
   return readAudit(cluster).filter((entry) => entry.user.username === user);
 }

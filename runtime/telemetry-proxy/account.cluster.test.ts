@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { fromEnvironment } from '../config.ts';
+import { accountFiles, workloads } from '../contract.ts';
+import { createClient, type Client } from '../kubernetes/client.ts';
+import { createTransport } from '../kubernetes/transport.ts';
+import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
+
+/** As whom the collector asks the API server, and what it may do there. */
+let telemetry: TelemetryBench;
+let collector: Client;
+let namespace = '';
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false });
+  namespace = await telemetry.activate('shop', tokenOf(1));
+  collector = clientWith(() => telemetry.collector().token());
+});
+afterAll(() => telemetry?.stop());
+
+const clientWith = (token: () => string): Client => {
+  const { server, ca } = telemetry.cluster;
+  const authorization = () => Promise.resolve(`Bearer ${token()}`);
+  return createClient(createTransport({ server: new URL(server), ca, authorization }, { userAgent: 'test' }));
+};
+const core = { group: '', version: 'v1' };
+const forbidden = { status: 403 };
+const [deployment] = workloads;
+
+const firstOf = async (client: Client, plural: string) => (await client.pages({ ...core, plural }).next()).value;
+
+const whoIs = async (client: Client): Promise<unknown> => {
+  const ref = { group: 'authentication.k8s.io', version: 'v1', plural: 'selfsubjectreviews' };
+  const { object } = await client.create(ref, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    metadata: {},
+  } as never);
+  return (object['status'] as { userInfo: { username: string } }).userInfo.username;
+};
+
+describe("F26: the collector's identity", () => {
+  it("is its own, not the manager's", async () => {
+    const { name, namespace: own } = telemetry.installation.settings;
+    expect(await whoIs(collector)).toBe(`system:serviceaccount:${own}:${name}-telemetry-proxy`);
+  });
+
+  it('sees pods and events, as collection and enrichment need', async () => {
+    expect((await firstOf(collector, 'pods'))?.resourceVersion).toMatch(/^\d+$/);
+    expect((await firstOf(collector, 'events'))?.resourceVersion).toMatch(/^\d+$/);
+    await telemetry.whenCollecting(namespace);
+  });
+
+  it('reads no Secret, changes no workload, and gets nobody a token', async () => {
+    const { name, namespace: own } = telemetry.installation.settings;
+    const secret = { ...core, plural: 'secrets', namespace, name: 'lumigo-credentials' };
+    await expect(collector.get(secret)).rejects.toMatchObject(forbidden);
+    const patch = { kind: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
+    await expect(collector.patch({ ...deployment, namespace, name: 'any' }, patch)).rejects.toMatchObject(forbidden);
+    const account = { ...core, plural: 'serviceaccounts', namespace: own, name: `${name}-controller-manager` };
+    const wanted = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
+    const request = collector.create({ ...account, subresource: 'token' }, wanted as never);
+    await expect(request).rejects.toMatchObject(forbidden);
+  });
+
+  it('takes from the manager what only the collector needs', async () => {
+    const file = join(telemetry.manager().certificates, '..', 'service-account', accountFiles.token);
+    const manager = clientWith(() => readFileSync(file, 'utf8'));
+    await expect(firstOf(manager, 'pods')).rejects.toMatchObject(forbidden);
+  });
+});
+
+describe("F26: the collector's token", () => {
+  const optionsFor = (name: string) => {
+    const { cluster, installation } = telemetry;
+    const folder = join(cluster.dir, name);
+    const environment = {
+      ...installation.environment,
+      LUMIGO_POD_NAME: 'x',
+      LUMIGO_TELEMETRY_PROXY_ACCOUNT_DIR: folder,
+    };
+    const file = join(folder, accountFiles.token);
+    return { config: fromEnvironment(environment), client: cluster.client, authority: cluster.ca, folder, file };
+  };
+
+  it('is written for its user alone, with what a program in a pod finds beside it', async () => {
+    const { folder, file, ...options } = optionsFor('written');
+    expect(await writeAccount(options)).toBe(600);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, accountFiles.authority), 'utf8')).toBe(telemetry.cluster.ca);
+    expect(readFileSync(join(folder, accountFiles.namespace), 'utf8')).toBe(options.config.operatorNamespace);
+  });
+
+  it('is renewed before it ends, and what the manager asks for with it goes on', async () => {
+    const { folder: _folder, file, ...options } = optionsFor('renewed');
+    const stop = new AbortController();
+    const keeping = keepAccount({ ...options, logger: pino({ level: 'silent' }), signal: stop.signal, renewAt: 0.002 });
+    const read = () => readFileSync(file, 'utf8');
+    const first = await eventually(() => Promise.resolve(read()));
+    const { server, ca } = telemetry.cluster;
+    const own = { server: new URL(server), ca, authorization: () => Promise.resolve(undefined) };
+    const client = createClient(createTransport(asTelemetryProxy(own, options.config), { userAgent: 'test' }));
+    const before = await whoIs(client);
+    // Two of one second are the same text.
+    await eventually(() => expect(read()).not.toBe(first));
+    expect(await whoIs(client)).toBe(before);
+    stop.abort();
+    await keeping;
+  });
+
+  it('cannot be bound to the pod, which runs under another account', async () => {
+    const { name, namespace: own } = telemetry.installation.settings;
+    const pod = { apiVersion: 'v1', kind: 'Pod', name: 'operator' };
+    await telemetry.bench.create({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: own, name: pod.name } },
+      spec: {
+        serviceAccountName: `${name}-controller-manager`,
+        securityContext: { runAsNonRoot: true, runAsUser: 1, seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [
+          {
+            ...{ name: 'any', image: 'any' },
+            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+          },
+        ],
+      },
+    } as never);
+    const account = { ...core, plural: 'serviceaccounts', namespace: own, name: `${name}-telemetry-proxy` };
+    const wanted = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {} };
+    const request = telemetry.cluster.client.create({ ...account, subresource: 'token' }, {
+      ...wanted,
+      spec: { boundObjectRef: pod },
+    } as never);
+    await expect(request).rejects.toMatchObject({ status: 400 });
+  });
+});

@@ -1,0 +1,76 @@
+import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { RuntimeConfig } from '../config.ts';
+import { accountFiles, suffixes } from '../contract.ts';
+import { describeError } from '../errors.ts';
+import type { Client } from '../kubernetes/client.ts';
+import type { Connection } from '../kubernetes/credentials.ts';
+import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import { writeWhole } from './files.ts';
+
+type Place = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace' | 'telemetryProxyAccountDirectory'>;
+
+interface AccountOptions {
+  readonly config: Place;
+  readonly client: Client;
+  /** By what the API server is trusted, in PEM; undefined: by the system's authorities. */
+  readonly authority: Connection['ca'];
+}
+
+/** The shortest life that Kubernetes grants: for so long a token is worth something to whoever got hold of it. */
+const LIFE_SECONDS = 600;
+const backoff = { firstMs: 1_000, maxMs: 30_000 };
+
+/**
+ * Writes what the telemetry proxy asks the API server with, as the kubelet would: its own ServiceAccount's token, not that of the
+ * pod, which reads every Secret. It cannot be bound to the pod, whose account is another (docs/adr/0013-identities.md).
+ * @returns for how many seconds the token is good
+ */
+export async function writeAccount({ config, client, authority }: AccountOptions): Promise<number> {
+  const { operatorName, operatorNamespace: namespace, telemetryProxyAccountDirectory: folder } = config;
+  const name = `${operatorName}${suffixes.telemetryProxy}`;
+  const ref = { group: '', version: 'v1', plural: 'serviceaccounts', namespace, name, subresource: 'token' };
+  const wanted = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {} };
+  const { object } = await client.create(ref, { ...wanted, spec: { expirationSeconds: LIFE_SECONDS } });
+  const { spec, status } = object as unknown as { spec: { expirationSeconds: number }; status: { token: string } };
+  mkdirSync(folder, { recursive: true });
+  writeWhole(join(folder, accountFiles.namespace), namespace);
+  if (authority !== undefined) writeWhole(join(folder, accountFiles.authority), authority.toString());
+  writeWhole(join(folder, accountFiles.token), status.token);
+  return spec.expirationSeconds;
+}
+
+interface KeepOptions extends AccountOptions {
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** When a token is replaced, as a part of its life. */
+  readonly renewAt?: number;
+}
+
+/** Writes it at once, and anew before it ends, until the signal is aborted. The collector looks at the file each minute. */
+export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }: KeepOptions): Promise<void> {
+  for (let failures = 0; !signal.aborted;) {
+    let waitMs: number;
+    try {
+      waitMs = (await writeAccount(options)) * 1_000 * renewAt;
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      waitMs = backoffMs(failures, backoff, Math.random());
+      logger.warn({ problem: describeError(error), retryInMs: waitMs }, "telemetry proxy's token not renewed");
+    }
+    await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** The way to the API server that the telemetry proxy has: for what the manager asks on its behalf, with its rights. */
+export const asTelemetryProxy = (
+  { server, ca, insecure, serverName }: Connection,
+  { telemetryProxyAccountDirectory: folder }: Place,
+): Connection => ({
+  ...{ server, ca, insecure, serverName },
+  authorization: async () => `Bearer ${await readFile(join(folder, accountFiles.token), 'utf8')}`,
+});
