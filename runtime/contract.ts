@@ -125,8 +125,6 @@ export const paths = {
   lumigoes: '/v1alpha1/lumigoes',
   live: '/healthz',
   ready: '/readyz',
-  /** Answers after a while: the telemetry proxy stays up for so long when its pod is to stop. */
-  drain: '/drain',
   metrics: '/metrics',
 } as const;
 

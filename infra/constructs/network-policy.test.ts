@@ -33,7 +33,7 @@ describe('the NetworkPolicy', () => {
     expect(installed({}).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
   });
 
-  it('F25: opens what others need, each port to them, and neither health nor /drain to anybody but the node', () => {
+  it('F25: opens what others need, each port to them, and health to nobody but the node', () => {
     const everyPod = [{ namespaceSelector: {} }];
     const scrapers = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
     expect(opened(policyOf())).toEqual({

@@ -23,7 +23,7 @@ export const reachedPorts: readonly ReachedPort[] = [
   { port: ports.otlpGrpc, purpose: 'traces and logs, OTLP over gRPC, with a token', by: 'otlp' },
   { port: ports.metrics, purpose: 'metrics of the manager', by: 'metrics' },
   { port: ports.telemetryMetrics, purpose: 'metrics of the telemetry proxy', by: 'metrics' },
-  { port: ports.health, purpose: 'probes of the manager, and `/drain` before the pod stops', by: 'node' },
+  { port: ports.health, purpose: 'probes of the manager', by: 'node' },
   { port: ports.telemetryHealth, purpose: 'probes of the telemetry proxy', by: 'node' },
   { port: ports.telemetryLoop, purpose: 'what the telemetry proxy hands itself', by: 'pod' },
 ];

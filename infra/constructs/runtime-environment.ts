@@ -15,6 +15,9 @@ export const telemetryProxyUrl = ({ name, namespace, kubernetesClusterDomain }: 
 export const webhookHost = ({ name, namespace }: Settings): string =>
   `${name}${suffixes.webhookService}.${namespace}.svc`;
 
+/** For so long after it was told to stop a pod is still sent what it used to be sent: not every node has noticed. */
+export const drainSeconds = 5;
+
 /** What the settings mean to the running operator; its pod's name is known to no one before it runs. */
 export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<RuntimeConfig, 'podName'> {
   const { changes, injection, injectorWebhook, name } = settings;
@@ -35,7 +38,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     changesSettleSeconds: changes.settleSeconds,
     excludedNamespaces: settings.webhook.excludedNamespaces,
     removalDeadlineSeconds: settings.removal.deadlineSeconds,
-    drainSeconds: 5,
+    drainSeconds,
     webhookPort: ports.webhook,
     webhookTimeoutSeconds: settings.webhook.timeoutSeconds,
     healthPort: ports.health,

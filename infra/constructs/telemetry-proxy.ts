@@ -1,11 +1,11 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { mounts, paths, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
+import { mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
 import type { Settings } from '../settings-schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
 import { containerSecurity, managerAccountMount, operatorContainer, probes, type Raw } from './pod.ts';
-import type { Delivery } from './runtime-environment.ts';
+import { drainSeconds, type Delivery } from './runtime-environment.ts';
 
 const configuration = 'telemetry-proxy-configuration';
 const account = 'telemetry-proxy-account';
@@ -84,8 +84,9 @@ function container(settings: Settings): Raw {
       port('otlp-metrics', ports.telemetryMetrics),
     ],
     ...probes('otlp-health', '/', '/'),
-    // It goes on for a moment when the pod is to stop, until every node has noticed that it is out of service.
-    lifecycle: { preStop: { httpGet: { path: paths.drain, port: ports.health } } },
+    // It goes on for a moment when the pod is to stop, until every node has noticed that it is out of service; but not for as long as the
+    // manager, which sees to its end. The kubelet does that by itself: there is nothing that another pod could call.
+    lifecycle: { preStop: { sleep: { seconds: drainSeconds - 1 } } },
     resources,
     securityContext: containerSecurity,
     volumeMounts: [

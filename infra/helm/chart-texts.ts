@@ -16,7 +16,7 @@ export const chartMetadata = (publisher: Publisher = own) => ({
   type: 'application',
   version: operatorVersion(),
   appVersion: operatorVersion(),
-  kubeVersion: '>=1.28.0-0',
+  kubeVersion: '>=1.30.0-0',
   ...origin(publisher),
   keywords: ['tracing', 'opentelemetry', 'lumigo', 'observability'],
   annotations: {

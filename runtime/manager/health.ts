@@ -14,10 +14,6 @@ interface ServerOptions {
 interface HealthOptions extends ServerOptions {
   /** What keeps this replica from being ready, in words; empty when it is. */
   readonly unready: () => readonly string[];
-  /** How long the path that asks for a moment's grace waits before it answers. */
-  readonly drainMs: number;
-  /** It was asked for: the pod is to end, not this container alone. */
-  readonly onDrain: () => void;
 }
 
 /**
@@ -26,10 +22,6 @@ interface HealthOptions extends ServerOptions {
  */
 export function serveHealth(options: HealthOptions): Promise<void> {
   const server = createServer((request, response) => {
-    if (request.url === paths.drain) {
-      options.onDrain();
-      return void setTimeout(() => response.end('ok'), options.drainMs);
-    }
     const problems = request.url === paths.ready ? options.unready() : [];
     const known = request.url === paths.live || request.url === paths.ready;
     response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;

@@ -9,7 +9,7 @@ import { within, type Transport } from '../kubernetes/transport.ts';
 import { LumigoStore } from '../lumigo-store.ts';
 import { probeWebhook } from '../reconciler/probe.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
-import { whenEnded } from '../telemetry-proxy/collector.ts';
+import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { keepCertificates } from '../tls/keeper.ts';
@@ -31,7 +31,7 @@ interface PartsOptions extends Shared {
   readonly stopping: AbortSignal;
 }
 
-/** The telemetry proxy is told to stop when the drain is over, as this process is; it takes a second or less. */
+/** Where the pod ends, the telemetry proxy is told to stop a moment before the drain is over; it takes a second or less. */
 const COLLECTOR_END_MS = 10_000;
 
 /**
@@ -53,9 +53,9 @@ export function createParts(options: PartsOptions): Part[] {
   const onInstrumented = () => protection?.look();
   const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, onInstrumented });
   const protectionNeeded = () => lumigoes.namespaces().length > 0 || reconciling.current?.isAnyInstrumented();
-  let isPodEnding = false;
   let admission: Admission | undefined;
   const host = config.listenAddress === '' ? undefined : config.listenAddress;
+  const collectorIsUp = async () => (await upSince(host ?? '127.0.0.1', config.telemetryHealthPort)) !== undefined;
   const parts: Part[] = [
     {
       name: 'metrics',
@@ -67,9 +67,6 @@ export function createParts(options: PartsOptions): Part[] {
         serveHealth({
           port: config.healthPort,
           host,
-          // The end of the drain is when this server goes, too.
-          drainMs: config.drainSeconds * 800,
-          onDrain: () => (isPodEnding = true),
           unready: () => [...unready(parts), ...(stopping.aborted ? ['stopping'] : [])],
           signal,
         }),
@@ -78,7 +75,7 @@ export function createParts(options: PartsOptions): Part[] {
       name: 'end of the telemetry proxy',
       run: async (signal) => {
         await aborted(signal);
-        if (isPodEnding && (await whenEnded(configurationFile(config.telemetryProxyDirectory), COLLECTOR_END_MS)))
+        if (await whenEnded(configurationFile(config.telemetryProxyDirectory), collectorIsUp, COLLECTOR_END_MS))
           logger.warn({}, 'telemetry proxy did not stop and was ended');
       },
     },

@@ -56,14 +56,19 @@ export const askToReload = ({ pid }: CollectorProcess): boolean =>
 const LOOK_MS = 100;
 
 /**
- * Waits until the collector has ended; one that has not after a while will not (it happens that a reload hangs when it is told to
- * stop), and would hold up its pod for as long as that may take. What it has not sent is on disk. Returns whether it had to be ended.
+ * Waits until the collector has ended, unless it is up: then nobody has told it to stop, and this container goes alone. One that
+ * has not ended after a while will not (it happens that a reload hangs when it is told to stop), and would hold up its pod for as
+ * long as that may take. What it has not sent is on disk. Returns whether it had to be ended.
  */
-export async function whenEnded(configurationFile: string, patienceMs: number): Promise<boolean> {
+export async function whenEnded(
+  configurationFile: string,
+  isUp: () => Promise<boolean>,
+  patienceMs: number,
+): Promise<boolean> {
   const collector = findCollector(configurationFile);
   if (collector === undefined) return false;
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(LOOK_MS))
-    if (!runs(collector)) return false;
+    if (!runs(collector) || (await isUp())) return false;
   orElse<boolean>(false, () => process.kill(collector.pid, 'SIGKILL'));
   return true;
 }

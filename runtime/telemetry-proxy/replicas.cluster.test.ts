@@ -134,12 +134,24 @@ describe('the end of a pod', () => {
     const manager = second;
     const pid = second.collector?.pid() ?? 0;
     process.kill(pid, 'SIGSTOP');
-    // As the kubelet does: it asks for the drain, and tells all containers to stop.
-    await fetch(`http://127.0.0.1:${manager.healthPort}/drain`);
     process.kill(manager.pid, 'SIGTERM');
     const started = Date.now();
     expect(await manager.died).toContain('telemetry proxy did not stop and was ended');
     expect(Date.now() - started).toBeLessThan(15_000);
     await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+
+  it('F25: nobody can announce by a request, and a manager that goes alone leaves its telemetry proxy at work', async () => {
+    const manager = telemetry.manager();
+    const { collector } = manager;
+    if (collector === undefined) throw new Error('no collector');
+    const pid = collector.pid();
+    expect((await fetch(`http://127.0.0.1:${manager.healthPort}/drain`)).status).toBe(404);
+    process.kill(manager.pid, 'SIGTERM');
+    expect(await manager.died).not.toContain('telemetry proxy did not stop');
+    expect(collector.pid()).toBe(pid);
+    expect((await send(collector.url, tokenOf(999))).status).toBe(401);
+    await collector.stop();
+    await telemetry.startManager();
   });
 });
