@@ -121,40 +121,54 @@ describe('senders', () => {
   });
 });
 
+/** A pod of a Deployment, at an address. Gives back its uid. */
+async function podAt(address: string, namespace: string, app: string): Promise<string> {
+  const { bench, cluster } = telemetry;
+  const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
+    ownerReferences: [
+      { apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid, controller: true },
+    ],
+  });
+  await bench.create(workloadOf(deployment, namespace, app));
+  const owning = await bench.get(deployment, namespace, app);
+  const replicaSet = workloadOf(workloads[3], namespace, `${app}-5b7f9c6d8f`);
+  await bench.create({
+    ...replicaSet,
+    metadata: { ...replicaSet.metadata, ...owner({ ...owning, kind: 'Deployment' }, 'apps/v1') },
+  } as never);
+  const set = await bench.get(workloads[3], namespace, `${app}-5b7f9c6d8f`);
+  const pod = podOf(namespace, `${app}-5b7f9c6d8f-abcde`);
+  await bench.create({
+    ...pod,
+    metadata: { ...pod.metadata, ...owner({ ...set, kind: 'ReplicaSet' }, 'apps/v1') },
+  } as never);
+  const ref = { group: '', version: 'v1', plural: 'pods', namespace, name: pod.metadata.name };
+  const status = { podIP: address, podIPs: [{ ip: address }] };
+  const { object } = await cluster.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
+  return object.metadata.uid ?? '';
+}
+
 describe('what is forwarded', () => {
-  it('says which pod it comes from, of which workload, in which cluster, and by which operator', async () => {
-    const { bench, cluster, activate } = telemetry;
-    const namespace = await activate('enriched', tokenOf(7));
+  let [namespace, others, uid, other] = ['', '', '', ''];
+  beforeAll(async () => {
+    const { activate } = telemetry;
+    namespace = await activate('enriched', tokenOf(7));
+    others = await activate('others', tokenOf(9));
+    other = await podAt('127.0.0.2', others, 'vault');
+    // Where everything here is sent from.
+    uid = await podAt('127.0.0.1', namespace, 'cart');
     await eventually(async () => expect((await send(tokenOf(7), ids(1))).status).toBe(200), within5s);
-    const owner = (object: { kind: string; metadata: { name?: string; uid?: string } }, apiVersion: string) => ({
-      ownerReferences: [
-        { apiVersion, kind: object.kind, name: object.metadata.name, uid: object.metadata.uid, controller: true },
-      ],
-    });
-    await bench.create(workloadOf(deployment, namespace, 'cart'));
-    const cart = await bench.get(deployment, namespace, 'cart');
-    const replicaSet = workloadOf(workloads[3], namespace, 'cart-5b7f9c6d8f');
-    await bench.create({
-      ...replicaSet,
-      metadata: { ...replicaSet.metadata, ...owner({ ...cart, kind: 'Deployment' }, 'apps/v1') },
-    } as never);
-    const set = await bench.get(workloads[3], namespace, 'cart-5b7f9c6d8f');
-    const pod = podOf(namespace, 'cart-5b7f9c6d8f-abcde');
-    await bench.create({
-      ...pod,
-      metadata: { ...pod.metadata, ...owner({ ...set, kind: 'ReplicaSet' }, 'apps/v1') },
-    } as never);
-    const made = await cluster.client.get({
-      group: '',
-      version: 'v1',
-      plural: 'pods',
-      namespace,
-      name: 'cart-5b7f9c6d8f-abcde',
-    });
-    const uid = made.metadata.uid ?? '';
+    await telemetry.whenSettled();
+  });
+  afterAll(async () => {
+    const ref = { group: '', version: 'v1', plural: 'pods', namespace, name: 'cart-5b7f9c6d8f-abcde' };
+    await telemetry.cluster.client.delete(ref);
+  });
+
+  it('says which pod it comes from, of which workload, in which cluster, and by which operator', async () => {
     await eventually(async () => {
       const spans = ids(1);
-      await send(tokenOf(7), spans, { 'k8s.pod.uid': uid });
+      await send(tokenOf(7), spans);
       await whenAllArrived(spans, 2_000);
       expect(arrived(spans)[0]?.resource).toMatchObject({
         'service.name': 'test',
@@ -168,6 +182,22 @@ describe('what is forwarded', () => {
         'k8s.cluster.uid': expect.stringMatching(/^[-0-9a-f]{36}$/),
       });
     });
+  });
+
+  it.each([
+    ['address', () => ({ 'k8s.pod.ip': '127.0.0.2' })],
+    ['uid', () => ({ 'k8s.pod.uid': other })],
+    ['namespace and name', () => ({ 'k8s.namespace.name': others, 'k8s.pod.name': 'vault-5b7f9c6d8f-abcde' })],
+  ])("F28: tells nobody of another's pod who claims its %s", async (_claim, claimed) => {
+    const spans = ids(1);
+    await send(tokenOf(7), spans, claimed());
+    await whenAllArrived(spans);
+    const [span] = arrived(spans);
+    // The pods are known in the order in which they were made, and what was said stays as it was said.
+    expect(span?.resource).toMatchObject({ 'k8s.deployment.name': 'cart', ...claimed() });
+    const told = Object.entries(span?.resource ?? {}).filter(([key]) => !(key in claimed()));
+    expect(JSON.stringify(told)).not.toContain('vault');
+    expect(JSON.stringify(told)).not.toContain(other);
   });
 });
 

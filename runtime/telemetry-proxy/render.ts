@@ -2,12 +2,11 @@ import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
 import { renderCollection } from './render-collection.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
-/** Enrichment finds a span's pod by what the sender says of it, else by the address it sent from. */
-const podAssociation = [
-  { sources: [{ from: 'resource_attribute', name: 'k8s.pod.uid' }] },
-  { sources: [{ from: 'resource_attribute', name: 'k8s.pod.ip' }] },
-  { sources: [{ from: 'connection' }] },
-];
+/**
+ * Enrichment finds a span's pod by the address it was sent from, and by nothing that the sender says: whoever claimed another's pod
+ * would be told whose it is, where it runs and what owns it.
+ */
+const podAssociation = [{ sources: [{ from: 'connection' }] }];
 
 const podAttributes = [
   ...['k8s.namespace.name', 'k8s.pod.name', 'k8s.pod.uid', 'k8s.pod.start_time', 'k8s.node.name'],
