@@ -26,14 +26,18 @@ describe('the documents of security', () => {
     expect(named.filter((test) => !existsSync(join('runtime', test)))).toEqual([]);
   });
 
-  it.each(['docs/security.md', 'SECURITY.md', 'docs/operations.md', 'docs/adr/0010-updater.md'])(
-    'in %s: every link leads to a file and a heading that there are',
-    (file) => {
-      const links = [...read(file).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
-      const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(file, link));
-      expect(broken).toEqual([]);
-    },
-  );
+  it.each([
+    'README.md',
+    'SUPPORT.md',
+    'docs/security.md',
+    'SECURITY.md',
+    'docs/operations.md',
+    'docs/adr/0010-updater.md',
+  ])('in %s: every link leads to a file and a heading that there are', (file) => {
+    const links = [...read(file).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+    const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(file, link));
+    expect(broken).toEqual([]);
+  });
 });
 
 function leadsSomewhere(file: string, link: string): boolean {

@@ -46,7 +46,8 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
 /** Whether any image would have to be built first. */
 export const areImagesBuilt = (): boolean => recipes.every((recipe) => isBase(recipe) || existsSync(archiveOf(recipe)));
 
-const isBase = ({ name }: Recipe): boolean => name.startsWith('localhost/');
+/** What others stand on and no pod runs. */
+const isBase = ({ name }: Recipe): boolean => recipes.some(({ base }) => base === name);
 
 const built = new Set<string>();
 

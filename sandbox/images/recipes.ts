@@ -159,7 +159,7 @@ export const recipes: readonly Recipe[] = [
     dockerfile: join(repository, 'Dockerfile'),
     target: 'operator',
     base: NODE,
-    sources: ['Dockerfile', 'runtime', 'package-lock.json'],
+    sources: ['Dockerfile', 'publisher.yaml', 'runtime', 'package-lock.json'],
     pins: [],
     stages: ['build'],
     prepare: program,
@@ -169,7 +169,7 @@ export const recipes: readonly Recipe[] = [
     dockerfile: join(repository, 'Dockerfile'),
     target: 'updater',
     base: NODE,
-    sources: ['Dockerfile', 'runtime', 'package-lock.json', 'sandbox/programs/helm'],
+    sources: ['Dockerfile', 'publisher.yaml', 'runtime', 'package-lock.json', 'sandbox/programs/helm'],
     pins: [],
     stages: ['build', 'helm'],
     prepare: async (context, progress) => {
