@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { kubernetesVersion } from '../sandbox/programs/archives.ts';
+import { chartMetadata } from './helm/chart-texts.ts';
+
+/** The pages that a stranger looks for first say what is so. */
+const read = (file: string): string => readFileSync(file, 'utf8');
+
+describe('LICENSE', () => {
+  it('is the text of the Apache License 2.0, to the byte, which the package and the chart name', () => {
+    // Of https://www.apache.org/licenses/LICENSE-2.0.txt, also what cdk8s-cli and others carry.
+    const published = 'cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30';
+    expect(createHash('sha256').update(readFileSync('LICENSE')).digest('hex')).toBe(published);
+    expect(JSON.parse(read('package.json'))).toMatchObject({ license: 'Apache-2.0' });
+    expect(chartMetadata().annotations['artifacthub.io/license']).toBe('Apache-2.0');
+  });
+});
+
+describe('the table of Kubernetes versions', () => {
+  const [, table = ''] = read('README.md').split('## Kubernetes versions\n');
+
+  it('names the version that the tests run on', () => {
+    const tried = kubernetesVersion.replace(/^v/, '');
+    expect(table).toContain(`| ${tried.split('.', 2).join('.')} | ${tried}: all tests`);
+  });
+
+  it('has as its oldest the one that the chart lets in', () => {
+    const [, oldest] = />=(\d+\.\d+)/.exec(chartMetadata().kubeVersion) ?? [];
+    expect(table).toContain(`| older than ${oldest} | Helm refuses |`);
+  });
+});
