@@ -49,6 +49,7 @@ export interface OperatorRequest {
   readonly atMs: number;
   readonly credential: string;
   readonly verb: string;
+  /** With its subresource: `lumigoes/status`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
@@ -144,13 +145,13 @@ function injectedIn(object: { readonly metadata?: Metadata; readonly spec?: unkn
 const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 
 function requestOf({ verb, user, objectRef, responseStatus, requestReceivedTimestamp }: AuditRecord): OperatorRequest {
-  const { resource = '', namespace = '', name = '' } = objectRef ?? {};
+  const { resource, subresource, namespace = '', name = '' } = objectRef ?? {};
   const [credential = ''] = user.extra?.[CREDENTIAL] ?? [];
   return {
     atMs: Date.parse(requestReceivedTimestamp),
     credential,
     verb,
-    resource,
+    resource: [resource, subresource].filter((part) => part !== undefined).join('/'),
     namespace,
     name,
     code: responseStatus?.code ?? 0,
