@@ -34,10 +34,12 @@ function weigh(root: unknown): number {
     const value = open.pop();
     if (typeof value === 'string') size += Math.floor(value.length / CHARACTERS);
     if (typeof value !== 'object' || value === null) continue;
+    const map = value as Readonly<Record<string, unknown>>;
     const keyWeight = Array.isArray(value) ? 1 : 2;
-    for (const [key, member] of Object.entries(value)) {
+    // Pairs of key and value would be made for each member of every review.
+    for (const key of Object.keys(map)) {
       size += keyWeight + Math.floor(key.length / CHARACTERS);
-      open.push(member);
+      open.push(map[key]);
     }
   }
   return size;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Interference } from '../api-proxy.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
 import { changeSomething } from '../steps.ts';
 
@@ -35,6 +36,17 @@ export const watchesCut = scenarioOf<Parameters>({
   },
 });
 
+/** Changes things while something happens to the answers of writes; the Lease is left alone. */
+async function changeWhile(trial: Trial, parameters: Parameters, interfere: () => Interference | undefined) {
+  const { proxy } = trial;
+  proxy.interfere = ({ isWrite, path }) => (isWrite && !path.includes('/leases/') ? interfere() : undefined);
+  try {
+    await changeFor(trial, parameters);
+  } finally {
+    proxy.interfere = undefined;
+  }
+}
+
 const LATEST_MS = 1_500;
 
 export const lateAnswers = scenarioOf<Parameters>({
@@ -42,19 +54,12 @@ export const lateAnswers = scenarioOf<Parameters>({
   holds: 'F6: answers to writes that come later than newer events of the watch take nothing back',
   short: { workloads: 100, changes: 5, pauseMs: 2_000 },
   full: { workloads: 500, changes: 30, pauseMs: 4_000 },
-  async run(trial, parameters) {
-    const { proxy, random } = trial;
-    proxy.interfere = ({ isWrite, path }) => {
-      if (!isWrite || path.includes('/leases/') || random.chance(0.5)) return undefined;
-      const lateMs = random.between(0, LATEST_MS);
+  run: (trial, parameters) =>
+    changeWhile(trial, parameters, () => {
+      if (trial.random.chance(0.5)) return undefined;
+      const lateMs = trial.random.between(0, LATEST_MS);
       return { holdAnswer: () => sleep(lateMs) };
-    };
-    try {
-      await changeFor(trial, parameters);
-    } finally {
-      proxy.interfere = undefined;
-    }
-  },
+    }),
 });
 
 /** Long enough for the watch to show what was written before its answer breaks off. */
@@ -65,16 +70,8 @@ export const lostAnswers = scenarioOf<Parameters>({
   holds: 'what was written is told once, although the watch has shown it and its answer breaks off',
   short: { workloads: 60, changes: 6, pauseMs: 4_000 },
   full: { workloads: 300, changes: 20, pauseMs: 8_000 },
-  async run(trial, parameters) {
-    const { proxy, random } = trial;
-    proxy.interfere = ({ isWrite, path }) => {
-      if (!isWrite || path.includes('/leases/') || random.chance(0.7)) return undefined;
-      return { holdAnswer: () => sleep(SHOWN_MS), cutBody: true };
-    };
-    try {
-      await changeFor(trial, parameters);
-    } finally {
-      proxy.interfere = undefined;
-    }
-  },
+  run: (trial, parameters) =>
+    changeWhile(trial, parameters, () =>
+      trial.random.chance(0.7) ? undefined : { holdAnswer: () => sleep(SHOWN_MS), cutBody: true },
+    ),
 });
