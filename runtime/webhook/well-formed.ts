@@ -7,38 +7,71 @@ import { templateOf } from '../injection/workload.ts';
  * may send a text of a megabyte as labels, which is a megabyte of members once it is copied like a map.
  */
 export function isWellFormed(object: unknown): object is Workload {
-  if (!isMap(object) || !isMetadata(object['metadata'])) return false;
-  const template: unknown = templateOf(object as unknown as Workload);
+  if (!isObject(object)) return false;
+  const template: unknown = templateOf(object as Workload);
   // One without a template is left alone.
-  if (!isMap(template)) return true;
-  const { metadata = {}, spec } = template;
-  return isMetadata(metadata) && isMap(spec) && podLists.every(([name, check]) => isListOf(check)(spec[name]));
+  return template === undefined || isTemplate(template);
 }
 
-const isMetadata = (value: unknown): boolean =>
-  isMap(value) &&
-  isTexts(value['labels']) &&
-  isTexts(value['annotations']) &&
-  isListOf(isMap)(value['ownerReferences']);
+type Check = (value: unknown) => boolean;
 
-const isTexts = (value: unknown): boolean =>
-  value === undefined || (isMap(value) && Object.values(value).every((text) => typeof text === 'string'));
+const text: Check = (value) => typeof value === 'string';
+const number: Check = (value) => typeof value === 'number';
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const mapOf =
+  (check: Check): Check =>
+  (value) =>
+    isMap(value) && Object.values(value).every(check);
 
-const isListOf = (check: (item: unknown) => boolean) => (value: unknown) =>
-  value === undefined || (Array.isArray(value) && value.every(check));
+/** A map that has the `required` fields, and may have those of `optional` and any others. */
+function form(required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check {
+  const [must, may] = [Object.entries(required), Object.entries(optional)];
+  return (value) =>
+    isMap(value) &&
+    must.every(([name, check]) => check(value[name])) &&
+    may.every(([name, check]) => value[name] === undefined || check(value[name]));
+}
 
-const isNamed = (value: unknown): boolean => isMap(value) && typeof value['name'] === 'string';
-const isMount = (value: unknown): boolean =>
-  isNamed(value) && typeof (value as { mountPath?: unknown }).mountPath === 'string';
+const metadata = form(
+  {},
+  {
+    namespace: text,
+    labels: mapOf(text),
+    annotations: mapOf(text),
+    ownerReferences: listOf(form({ kind: text, name: text })),
+  },
+);
+const isObject = form({ apiVersion: text, kind: text, metadata });
 
-const isContainer = (value: unknown): boolean =>
-  isNamed(value) &&
-  isListOf(isNamed)((value as { env?: unknown }).env) &&
-  isListOf(isMount)((value as { volumeMounts?: unknown }).volumeMounts);
+const reference = form({}, { name: text });
+const amounts = mapOf(text);
+const container = form(
+  { name: text },
+  {
+    env: listOf(form({ name: text }, { value: text })),
+    envFrom: listOf(form({}, { prefix: text, configMapRef: reference, secretRef: reference })),
+    volumeMounts: listOf(form({ name: text, mountPath: text })),
+    resources: form({}, { limits: amounts, requests: amounts }),
+    securityContext: form({}),
+  },
+);
+const expression = form({ key: text, operator: text }, { values: listOf(text) });
+const term = form({}, { matchExpressions: listOf(expression) });
+const nodes = form({ nodeSelectorTerms: listOf(term) });
 
-const podLists: readonly (readonly [name: string, check: (item: unknown) => boolean])[] = [
-  ['containers', isContainer],
-  ['initContainers', isContainer],
-  ['volumes', isNamed],
-  ['imagePullSecrets', isMap],
-];
+const pod = form(
+  { containers: listOf(container) },
+  {
+    initContainers: listOf(container),
+    volumes: listOf(form({ name: text })),
+    imagePullSecrets: listOf(reference),
+    securityContext: form({}, { runAsUser: number, fsGroup: number }),
+    os: form({ name: text }),
+    nodeSelector: mapOf(text),
+    affinity: form({}, { nodeAffinity: form({}, { requiredDuringSchedulingIgnoredDuringExecution: nodes }) }),
+  },
+);
+const isTemplate = form({ spec: pod }, { metadata });
