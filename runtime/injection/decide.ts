@@ -4,7 +4,7 @@ import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { heldBack, outOfReach } from './reach.ts';
 import { isInjected, uninstrument } from './remove.ts';
-import { tooLarge } from './size.ts';
+import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
 import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
 import type { PodTemplate, TracingSettings, Workload } from './types.ts';
@@ -86,8 +86,7 @@ function takeOut({ workload, operation }: DecisionInput, template: PodTemplate, 
   const injected = isInjected(template);
   const untouched = none(code, workload, detail);
   if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined) return untouched;
-  const size = tooLarge(workload);
-  if (size !== undefined) return blocked('too-large', workload, size);
+  if (sizeOf(workload) > LARGEST) return blocked('too-large', workload, tooLarge);
   // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
   if (kind === 'Job' && operation === 'RECONCILE')
     return injected ? blocked('job-immutable-removal', workload) : untouched;
@@ -100,11 +99,11 @@ function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const injected = isInjected(template);
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
   if (held !== undefined) return held;
-  const size = tooLarge(workload, old);
-  if (size !== undefined) return blocked('too-large', workload, size);
+  const size = sizeOf(workload, old);
+  if (size > LARGEST) return blocked('too-large', workload, tooLarge);
   const decision = write(input, template, tracing, code);
   const problem = typeof decision === 'string' ? decision : problemAfter(decision);
-  if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(input, decision);
+  if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(workload, size, decision);
   return injected ? takeOut(input, template, 'refused', problem) : blocked('refused', workload, problem);
 }
 
@@ -126,9 +125,9 @@ const problemAfter = (decision: Decision): string | undefined =>
   decision.action === 'inject' ? whyInvalid(decision.workload) : undefined;
 
 /** What is injected is to be small enough to be removed again. */
-function ifNotGrown({ workload }: DecisionInput, decision: Decision): Decision {
-  const size = decision.action === 'inject' ? tooLarge(decision.workload) : undefined;
-  return size === undefined ? decision : blocked('too-large', workload, size);
+function ifNotGrown(workload: Workload, size: number, decision: Decision): Decision {
+  const isGrown = decision.action === 'inject' && mayOutgrow(size) && sizeOf(decision.workload) > LARGEST;
+  return isGrown ? blocked('too-large', workload, tooLarge) : decision;
 }
 
 /** What there is to tell: nothing, where the injection stands in the old object word for word. */

@@ -8,7 +8,7 @@ export function upsert<T>(list: readonly T[] = [], item: T, same: (other: T) => 
   return index < 0 ? [...list, item] : list.with(index, item);
 }
 
-type JsonMap = Readonly<Record<string, unknown>>;
+export type JsonMap = Readonly<Record<string, unknown>>;
 
 export const isMap = (value: unknown): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { equal, isMap } from './lists.ts';
+import { equal, isMap, type JsonMap } from './lists.ts';
 import type { PatchOperation, Workload } from './types.ts';
 import { kindOf, templateOf } from './workload.ts';
 
@@ -25,10 +25,18 @@ function diffValue(before: unknown, after: unknown, path: string): PatchOperatio
   if (before === after) return [];
   if (Array.isArray(before) && Array.isArray(after)) return diffLists(before, after, path);
   if (!isMap(before) || !isMap(after)) return [{ op: 'replace', path, value: after }];
+  return diffMaps(before, after, path);
+}
+
+function diffMaps(before: JsonMap, after: JsonMap, path: string): PatchOperation[] {
   // A label may be called `constructor`: what every object inherits is none of its members.
-  const member = (map: typeof before, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].flatMap((key) => diffMember(member(before, key), member(after, key), `${path}/${escape(key)}`));
+  const member = (map: JsonMap, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
+  const changed = Object.keys(before).filter((key) => before[key] !== member(after, key));
+  const come = Object.keys(after).filter((key) => !Object.hasOwn(before, key));
+  // What is shared, which is most of an object, costs no path.
+  return [...changed, ...come].flatMap((key) =>
+    diffMember(member(before, key), member(after, key), `${path}/${escape(key)}`),
+  );
 }
 
 function diffLists(before: readonly unknown[], after: readonly unknown[], path: string): PatchOperation[] {
