@@ -50,13 +50,21 @@ export class BodyReader {
   }
 }
 
-async function collect(request: IncomingMessage, held: HeldBytes): Promise<Body> {
-  // Without closing the connection where the rest is not read: there is an answer to be sent.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    const refused = held.add(chunk);
-    if (refused !== undefined) return refused;
-  }
-  return held.whole();
+/** By its events: an iterator costs a small body a tenth more. */
+function collect(request: IncomingMessage, held: HeldBytes): Promise<Body> {
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer): void => {
+      const refused = held.add(chunk);
+      if (refused === undefined) return;
+      // What is not read does not end the connection here: there is an answer to be sent.
+      request.off('data', take).pause();
+      resolve(refused);
+    };
+    request
+      .on('data', take)
+      .once('end', () => resolve(held.whole()))
+      .once('error', reject);
+  });
 }
 
 /** One body, in one piece as it comes: thousands of chunks of a byte would take a hundred times their length. */
