@@ -11,7 +11,7 @@ import { listWatch } from '../kubernetes/list-watch.ts';
 import { within } from '../kubernetes/transport.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
 import { createReconcilerApi } from '../reconciler/api.ts';
-import { EventQueue } from '../reconciler/event-queue.ts';
+import { EventQueue, type QueuedEvent } from '../reconciler/event-queue.ts';
 import type { ObservedCredential } from '../reconciler/observed.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import type { LumigoWatch } from './lumigo-watch.ts';
@@ -62,9 +62,8 @@ export class Reconciling implements LeaderRunnable {
     // Not under the term's signal: what is queued when it ends in good order is posted before the Lease is given back.
     const client = createClient(within(transport, { fence }));
     const sender = { version: config.version, instance: config.podName };
-    const posting = this.#events.run(signal, (event) =>
-      postEvent(client, eventObject({ ...event, ...sender, now: new Date() })),
-    );
+    const post = (event: QueuedEvent) => postEvent(client, eventObject({ ...event, ...sender, now: new Date() }));
+    const posting = this.#events.run(signal, post, () => reconciler.underWay);
     lumigoWatch.subscribe((namespace) => reconciler.look(namespace), signal);
     credentials.onChange((namespace) => reconciler.look(namespace), signal);
     const watches = workloads.map((kind) =>

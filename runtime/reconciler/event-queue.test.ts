@@ -39,16 +39,23 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
+const idle = (): number => 0;
+
 describe('the queue of events', () => {
-  it('posts in order for each object, and a few at once in all', async () => {
+  it.each([
+    ['few', 'sixteen changes', 16, 4],
+    ['more', 'few changes', 10, 6],
+    ['as many as the work', 'none', 0, 16],
+  ])('posts in order for each object, and %s at once beside %s', async (_few, _beside, changes, most) => {
     const { queue, add, post, posted, under } = queueOf();
+    for (let other = 0; other < 20; other += 1) add('shop', `o${other}`, '0');
     for (let key = 0; key < 5; key += 1) for (const uid of ['a', 'b', 'c', 'd', 'e', 'f']) add('shop', uid, `${key}`);
     const end = new AbortController();
-    const running = queue.run(end.signal, post);
-    await until(() => posted.length === 30);
+    const running = queue.run(end.signal, post, () => changes);
+    await until(() => posted.length === 50);
     for (const uid of ['a', 'f'])
       expect(posted.filter((each) => each.startsWith(uid))).toEqual([0, 1, 2, 3, 4].map((key) => `${uid}/${key}`));
-    expect(under.most).toBe(4);
+    expect(under.most).toBe(most);
     end.abort();
     await running;
   });
@@ -58,7 +65,7 @@ describe('the queue of events', () => {
     for (let index = 0; index < 20; index += 1) add('closed', `x${index}`, '1');
     for (let index = 0; index < 20; index += 1) add('open', `y${index}`, '1');
     const end = new AbortController();
-    void queue.run(end.signal, post);
+    void queue.run(end.signal, post, idle);
     await until(() => posted.length === 20);
     expect(queue.pending('open')).toBe(0);
     expect(queue.pending('closed')).toBe(0);
@@ -70,12 +77,12 @@ describe('the queue of events', () => {
     const { queue, add, post, posted } = queueOf();
     const first = new AbortController();
     add('shop', 'a', 'added/1');
-    const running = queue.run(first.signal, post);
+    const running = queue.run(first.signal, post, idle);
     await until(() => posted.length === 1);
     first.abort();
     await running;
     const second = new AbortController();
-    void queue.run(second.signal, post);
+    void queue.run(second.signal, post, idle);
     add('shop', 'a', 'added/1');
     add('shop', 'a', 'added/2');
     await until(() => posted.length === 2);
@@ -90,7 +97,7 @@ describe('the queue of events', () => {
     expect(posted).toEqual([]);
     expect(queue.isPending('shop', 'a')).toBe(true);
     const end = new AbortController();
-    void queue.run(end.signal, post);
+    void queue.run(end.signal, post, idle);
     await until(() => drained.includes('shop'));
     expect(posted).toEqual(['a/1']);
     expect(queue.isPending('shop', 'a')).toBe(false);
@@ -102,11 +109,12 @@ describe('the queue of events', () => {
     const queues = Array.from({ length: 30 }, () => queueOf());
     for (const { queue, add, post } of queues) {
       let failed = false;
-      void queue.run(end.signal, async (event) => {
+      const breakOnce = async (event: QueuedEvent): Promise<void> => {
         if (failed) return post(event);
         failed = true;
         throw new Error('the connection broke');
-      });
+      };
+      void queue.run(end.signal, breakOnce, idle);
       add('shop', 'a', '1');
     }
     const left = (): number => queues.filter(({ posted }) => posted.length === 0).length;

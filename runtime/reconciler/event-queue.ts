@@ -27,8 +27,8 @@ interface Lane {
   pausedUntil: number;
 }
 
-/** Events are no work: they must not take the connections from it. */
-const AT_ONCE = 4;
+/** Events are no work: beside it they take few of the connections, and all that it leaves. */
+const [AT_ONCE, ALONE] = [4, 16];
 /** Some 500 bytes each; more than any change of a cluster at once, and a bound for one that refuses events for ever. */
 const MOST = 20_000;
 /** A namespace that refuses events so often in a row is told nothing more of what waited. */
@@ -54,6 +54,7 @@ export class EventQueue {
   #running = 0;
   /** Undefined between two terms. */
   #post: Post | undefined;
+  #underWay: () => number = () => 0;
 
   constructor(options: EventQueueOptions) {
     this.#options = options;
@@ -82,9 +83,10 @@ export class EventQueue {
     return this.pending(namespace) > 0 && this.#waiting.has(uid);
   }
 
-  /** Posts until the signal is aborted, and then for a moment more what is queued already. */
-  async run(signal: AbortSignal, post: Post): Promise<void> {
+  /** Posts until the signal is aborted, and then for a moment more what is queued already. `underWay`: how many changes are being made. */
+  async run(signal: AbortSignal, post: Post, underWay: () => number): Promise<void> {
     this.#post = post;
+    this.#underWay = underWay;
     this.#startMore();
     await aborted(signal);
     const deadline = performance.now() + LAST_MS;
@@ -93,7 +95,7 @@ export class EventQueue {
   }
 
   #startMore(): void {
-    while (this.#running < AT_ONCE && this.#post !== undefined) {
+    while (this.#running < Math.max(AT_ONCE, ALONE - this.#underWay()) && this.#post !== undefined) {
       const next = this.#next();
       if (next === undefined) return;
       this.#running += 1;

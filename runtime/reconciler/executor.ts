@@ -32,6 +32,8 @@ export class Executor {
   readonly #options: ExecutorOptions;
   /** What waits, by namespace and kind; a group stays for as long as it is worked off. */
   readonly #groups = new Map<string, ByName>();
+  /** Changes that were begun and have not ended. */
+  underWay = 0;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -96,6 +98,10 @@ export class Executor {
     const planned = waiting.get(name);
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(false);
-    void change(planned, fresh).then(leave);
+    this.underWay += 1;
+    void change(planned, fresh).then((changed) => {
+      this.underWay -= 1;
+      leave(changed);
+    });
   }
 }

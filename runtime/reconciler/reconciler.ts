@@ -141,6 +141,11 @@ export class Reconciler {
     for (const namespace of this.#options.lumigoes.namespaces()) this.look(namespace);
   }
 
+  /** How many workloads are being changed. */
+  get underWay(): number {
+    return this.#executor.underWay;
+  }
+
   /** Whether any workload of the cluster is instrumented; undefined until all are known. */
   isAnyInstrumented(): boolean | undefined {
     return this.#begun ? this.#store.instrumented > 0 : undefined;
