@@ -3,14 +3,15 @@ import { Bench, validToken } from '../sandbox/testing/bench.ts';
 import type { Client } from '../runtime/kubernetes/client.ts';
 import { guarded } from '../runtime/kubernetes/client.ts';
 import { isNotFound } from '../runtime/kubernetes/errors.ts';
-import { lumigo, workloads } from '../runtime/contract.ts';
+import type { ResourceRef } from '../runtime/kubernetes/paths.ts';
+import { labels, lumigo, workloads } from '../runtime/contract.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sampleReview } from './review.ts';
 
 const [deployment] = workloads;
 /** As many writes under way as the operator has by default. */
 const IN_FLIGHT = 16;
-const LOOK_MS = 25;
+const LOOK_MS = 50;
 
 async function inFlight<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const queue = items[Symbol.iterator]();
@@ -72,19 +73,36 @@ export async function instrumentFleet(client: Client, namespace: string, count: 
   return (performance.now() - started) / 1_000;
 }
 
-/** From the deletion of the Lumigo until it is gone, and with it every injection. Seconds. */
-export async function uninstrumentFleet(client: Client, namespace: string): Promise<number> {
+/** Seconds from the deletion of a Lumigo. */
+interface Removal {
+  /** Until no workload carries an injection: what corresponds to the end of instrumenting, whose events are posted beside it as well. */
+  readonly clean: number;
+  /** Until all is told and the Lumigo is gone. */
+  readonly gone: number;
+}
+
+export async function uninstrumentFleet(client: Client, namespace: string): Promise<Removal> {
   const started = performance.now();
+  const since = () => (performance.now() - started) / 1_000;
   const ref = { ...lumigo, namespace, name: 'lumigo' };
   await client.delete(ref);
-  const isThere = () =>
-    client.get(ref, { metadataOnly: true }).then(
-      () => true,
-      (error: unknown) => {
-        if (isNotFound(error)) return false;
-        throw error;
-      },
-    );
-  while (await isThere()) await sleep(LOOK_MS);
-  return (performance.now() - started) / 1_000;
+  while (await isAnyLabelled(client, namespace)) await sleep(LOOK_MS);
+  const clean = since();
+  while (await isThere(client, ref)) await sleep(LOOK_MS);
+  return { clean, gone: since() };
 }
+
+async function isAnyLabelled(client: Client, namespace: string): Promise<boolean> {
+  const one = { labelSelector: labels.autoTrace, limit: 1, metadataOnly: true };
+  for await (const { items } of client.pages({ ...deployment, namespace }, one)) return items.length > 0;
+  return false;
+}
+
+const isThere = (client: Client, ref: ResourceRef): Promise<boolean> =>
+  client.get(ref, { metadataOnly: true }).then(
+    () => true,
+    (error: unknown) => {
+      if (isNotFound(error)) return false;
+      throw error;
+    },
+  );

@@ -6,6 +6,9 @@ import { startManager, type Manager } from '../sandbox/manager/manager.ts';
 import { imageNode } from '../sandbox/node-runtime.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
+/** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings-schema.ts). */
+const HEAP = '--max-semi-space-size=4 --max-old-space-size=154';
+
 export interface Surroundings {
   readonly cluster: ControlPlane;
   readonly installation: Installation;
@@ -24,7 +27,9 @@ export async function withSurroundings<T>(
   try {
     const [webhookPort = 0] = await freePorts(1);
     const installation = await install(cluster.client, { webhook: webhookPort });
-    const manager = await startManager(cluster, installation, { webhookPort, node });
+    const manager = await startManager(cluster, installation, {
+      ...{ webhookPort, node, environment: { NODE_OPTIONS: HEAP } },
+    });
     try {
       return await measure({ cluster, installation, manager, node });
     } finally {
