@@ -206,6 +206,8 @@ export const eventReasons = {
   cannotRemove: 'LumigoCannotRemoveInstrumentation',
   contested: 'LumigoInstrumentationContested',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
+  tokenRefused: 'LumigoTokenRefused',
+  formerToken: 'LumigoFormerTokenInUse',
   operatorUpdated: 'LumigoOperatorUpdated',
   operatorUpToDate: 'LumigoOperatorUpToDate',
   cannotUpdateOperator: 'LumigoCannotUpdateOperator',

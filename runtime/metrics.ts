@@ -64,6 +64,16 @@ export function createMetrics() {
       'lumigo_operator_telemetry_tokens',
       'Tokens that the telemetry proxy of this replica lets in',
     ),
+    refusedTokens: gauge(
+      'lumigo_operator_refused_tokens',
+      '1 for a namespace whose token the endpoint refuses; only the leader knows',
+      ['namespace'],
+    ),
+    formerTokenPods: gauge(
+      'lumigo_operator_former_token_pods',
+      'Pods that run with a token which was replaced in its Secret; only the leader knows',
+      ['namespace'],
+    ),
     certificateExpiry: gauge(
       'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
       'When the certificate that the webhook serves ends',

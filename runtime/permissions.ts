@@ -101,7 +101,7 @@ export const permissions = {
   /** What the telemetry proxy collects, and finds senders' pods by. */
   telemetryProxy: [
     needed(
-      'which pod a span comes from; events and pods of namespaces whose Lumigo has `kubeEvents` on',
+      'which pod a span comes from; events and pods of namespaces whose Lumigo has `kubeEvents` on; which pods have a token that was replaced',
       'telemetry-proxy/collection',
       rule('', 'pods events', 'list watch'),
     ),

@@ -26,10 +26,16 @@ export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSourc
   return { namespace, name, key, revision, announced: status?.secretVersion };
 }
 
-/** A Secret as it was read: its data (base64 by key) and its resourceVersion. */
+/** A Secret as it was read: its data (base64 by key), its resourceVersion, and who wrote what of it. */
 interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string;
+  readonly managedFields?: readonly ManagedFields[] | undefined;
+}
+
+interface ManagedFields {
+  readonly time?: string;
+  readonly fieldsV1?: { readonly 'f:data'?: Readonly<Record<string, unknown>> };
 }
 
 /** Reads one Secret, or rejects as the API server answered. */
@@ -40,13 +46,29 @@ export const secretReader =
   async (namespace, name) => {
     const secret = await client.get({ group: '', version: 'v1', plural: 'secrets', namespace, name });
     const { data = {} } = secret as { data?: Record<string, string> };
-    return { data, version: secret.metadata.resourceVersion };
+    const { resourceVersion, managedFields } = secret.metadata as typeof secret.metadata &
+      Pick<SecretContent, 'managedFields'>;
+    return { data, version: resourceVersion, managedFields };
   };
 
 /** Either a token of the right shape, or what is wrong with it; and the resourceVersion of the Secret, if there is one. */
 export type Credential =
-  | { readonly token: string; readonly version: string; readonly problem?: undefined }
+  | ({ readonly token: string; readonly version: string; readonly problem?: undefined } & Since)
   | { readonly token?: undefined; readonly version?: string; readonly problem: Problem };
+
+/** Since when it is as it is. Times in ISO 8601, whole seconds, by the API server's clock. */
+interface Since {
+  /** When whoever wrote the key last changed anything of what they wrote; left out where the API server does not say. */
+  readonly writtenAt?: string;
+  readonly replaced?: Replaced;
+}
+
+/** When another token stood there: whatever took the token from there in this time has another one. */
+export interface Replaced {
+  /** Left out: for as long as anybody looked. */
+  readonly since?: string;
+  readonly until: string;
+}
 
 type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
 
@@ -60,7 +82,7 @@ export const nowhere: Credential = failed(
 );
 
 /** What an answer of the API server means for one key. Each cause has a reason of its own; no message holds any part of the value. */
-export function credentialIn({ data, version }: SecretContent, place: Place): Credential {
+export function credentialIn({ data, version, managedFields = [] }: SecretContent, place: Place): Credential {
   const { key } = place;
   const where = whereOf(place);
   const encoded = data[key];
@@ -71,7 +93,8 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
       `${where} has no key '${key}'; put your Lumigo token there, or name another key in spec.lumigoToken.secretRef.key`,
     );
   const token = Buffer.from(encoded, 'base64').toString('utf8');
-  if (isToken(token)) return { token, version };
+  const writtenAt = writtenAtOf(key, managedFields);
+  if (isToken(token)) return { token, version, ...(writtenAt === undefined ? {} : { writtenAt }) };
   if (isToken(token.trim()))
     return refused(
       'TokenMalformed',
@@ -79,6 +102,12 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
     );
   return refused('TokenMalformed', `the value of '${key}' in ${where} is no Lumigo token; ${HINT}`);
 }
+
+const writtenAtOf = (key: string, managedFields: readonly ManagedFields[]): string | undefined =>
+  managedFields
+    .flatMap(({ time, fieldsV1 }) => (fieldsV1?.['f:data']?.[`f:${key}`] === undefined ? [] : (time ?? [])))
+    .toSorted()
+    .at(-1);
 
 /** What it means that a Secret could not be read. */
 export function credentialWithout(error: unknown, place: Place): Credential {

@@ -1,4 +1,4 @@
-import type { Credential, TokenSource } from './credential.ts';
+import type { Credential, Replaced, TokenSource } from './credential.ts';
 import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 
 /** A Secret that somebody wants tokens of: who, what is known of it, and what its next reading depends on. */
@@ -8,6 +8,8 @@ export class WantedSecret implements ReadingState {
   /** By key. */
   readonly credentials = new Map<string, Credential>();
   readonly #sources = new Map<string, readonly TokenSource[]>();
+  /** By key: the last token that stood there, whatever does now, and the one before it. */
+  readonly #tokens = new Map<string, { token: string; before: string | undefined; replaced: Replaced | undefined }>();
   readAt: number | undefined;
   toldAt: number | undefined;
   retryAt = -Infinity;
@@ -55,8 +57,23 @@ export class WantedSecret implements ReadingState {
   learn(credentialOf: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
-    for (const source of this.#all()) this.credentials.set(source.key, credentialOf(source));
+    for (const source of this.#all()) this.credentials.set(source.key, this.#dated(source.key, credentialOf(source)));
     return JSON.stringify([...this.credentials]) !== before;
+  }
+
+  /** Says of a token when another one stood there, where one was seen. */
+  #dated(key: string, credential: Credential): Credential {
+    const { token, writtenAt: until } = credential;
+    if (token === undefined) return credential;
+    const last = this.#tokens.get(key);
+    if (last?.token !== token) {
+      // Who goes back to the token of before has only the time between to do with.
+      const since = last?.before === token ? last.replaced?.until : undefined;
+      const replaced = last === undefined || until === undefined ? undefined : { until, ...(since && { since }) };
+      this.#tokens.set(key, { token, before: last?.token, replaced });
+    }
+    const replaced = this.#tokens.get(key)?.replaced;
+    return replaced === undefined ? credential : { ...credential, replaced };
   }
 
   #all(): readonly TokenSource[] {

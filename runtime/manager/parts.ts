@@ -13,6 +13,7 @@ import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { keepCertificates } from '../tls/keeper.ts';
+import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { farewell } from '../uninstall/farewell.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
@@ -145,6 +146,26 @@ export function createParts(options: PartsOptions): Part[] {
         });
         lumigoWatch.subscribe(() => protection?.look(), signal);
         await protection.run(signal);
+      },
+    },
+    {
+      name: 'checks of tokens',
+      needsToLead: true,
+      run: async ({ signal }) => {
+        await lumigoWatch.synced;
+        const checks = new TokenChecks({
+          ...{
+            endpoint: config.endpoint,
+            client: createClient(collectorTransport),
+            lumigoes,
+            credentials,
+            metrics,
+            logger,
+          },
+          onSeen: (...seen) => reconciling.current?.onToken(...seen),
+          signal,
+        });
+        await checks.run();
       },
     },
     {

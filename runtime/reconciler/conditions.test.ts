@@ -9,6 +9,7 @@ const input: StatusInput = {
   secretVersion: undefined,
   webhook: undefined,
   telemetry: undefined,
+  token: {},
   now: '2026-11-20T10:00:00Z',
 };
 const later = '2026-11-20T11:00:00Z';
@@ -46,6 +47,20 @@ describe('the status of a Lumigo', () => {
     const broken = statusOf({ ...input, problem: { reason: 'SecretNotFound', message: 'gone' }, now: later }, ready);
     expect(conditionOf(broken, 'Active')).toMatchObject({ status: 'False', lastTransitionTime: later });
     expect(conditionOf(broken, 'Error')).toMatchObject({ status: 'True', reason: 'SecretNotFound', message: 'gone' });
+  });
+
+  it.each([
+    ['TokenAccepted', 'accepted'],
+    ['TokenCurrent', 'current'],
+  ] as const)('F29: has %s from the first problem on, and keeps it until something else is seen', (type, part) => {
+    const problem = { reason: 'Wrong', message: 'it is' };
+    const saying = (token: StatusInput['token'], before: ReturnType<typeof statusOf> | undefined) =>
+      statusOf({ ...input, token, now: later }, before);
+    expect(conditionOf(saying({ [part]: 'working' }, undefined), type)).toBeUndefined();
+    const wrong = saying({ [part]: problem }, undefined);
+    expect(conditionOf(wrong, type)).toMatchObject({ status: 'False', ...problem });
+    expect(conditionOf(saying({}, wrong), type)).toMatchObject({ status: 'False', ...problem });
+    expect(conditionOf(saying({ [part]: 'working' }, wrong), type)).toMatchObject({ status: 'True' });
   });
 
   it('shows progress in words', () => {

@@ -4,7 +4,7 @@ import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { Progress } from './plan-workloads.ts';
 
-export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'telemetry'> {
+export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'telemetry' | 'token'> {
   readonly metadata: Pick<Metadata, 'generation' | 'deletionTimestamp'>;
   readonly problem: Problem | undefined;
   readonly progress: Progress;
@@ -37,7 +37,7 @@ export function statusOf(input: StatusInput, current: LumigoStatus | undefined):
 }
 
 function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>): Untimed[] {
-  const { webhook, telemetry, progress } = input;
+  const { webhook, telemetry, token, progress } = input;
   return [
     activeCondition(input),
     errorCondition(input),
@@ -45,6 +45,8 @@ function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>)
     ...(telemetry === undefined ? [] : [observed(telemetry, telemetryReady)]),
     // Said only where there is, or was, something to say.
     ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
+    ...onceThereWas(token.accepted, tokenAccepted, known),
+    ...onceThereWas(token.current, tokenCurrent, known),
   ];
 }
 
@@ -85,6 +87,9 @@ const injectionsCurrent = good(
   "Every injection sends to this installation's telemetry proxy",
 );
 
+const tokenAccepted = good('TokenAccepted', 'Accepted', "Lumigo's endpoint takes the token");
+const tokenCurrent = good('TokenCurrent', 'Current', 'Every pod sends under the token that stands in the Secret');
+
 /** After the installation was renamed or moved: what was injected before sends to a Service that may be gone. */
 const currentCondition = ({ elsewhere }: Progress): Untimed =>
   elsewhere === 0
@@ -99,6 +104,17 @@ const currentCondition = ({ elsewhere }: Progress): Untimed =>
 /** A condition on what is seen from outside: the good one, or the problem. */
 const observed = (seen: Problem | string, good: Untimed): Untimed =>
   typeof seen === 'string' ? good : { type: good.type, status: 'False', ...seen };
+
+/** The same, said only where there is, or was, a problem; what was said stays until something is seen. */
+function onceThereWas(
+  seen: Problem | string | undefined,
+  good: Untimed,
+  known: ReadonlyMap<string, Condition>,
+): Untimed[] {
+  const before = known.get(good.type);
+  if (seen === undefined) return before === undefined ? [] : [before];
+  return typeof seen === 'string' && before === undefined ? [] : [observed(seen, good)];
+}
 
 const workloads = (number: number, one: string, many: string): string =>
   number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;

@@ -1,7 +1,7 @@
 import { eventReasons } from '../contract.ts';
 import type { Decision } from '../injection/decision.ts';
 import { parseStamp, type Stamp } from '../injection/stamp.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -59,6 +59,24 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
     message: `Another writer has put this workload back ${times} after Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'}; it was changed again. Should that be undone, too, nothing is done for ${inWords(nextMs)}: let that writer's changes pass through the webhook, or opt the workload out with the label lumigo.auto-trace: "false"`,
     key: `${eventReasons.contested}/${workload.resourceVersion}`,
   };
+}
+
+/** Conditions of a Lumigo that are worth an event when they turn. */
+const told: Readonly<Record<string, string>> = {
+  TokenAccepted: eventReasons.tokenRefused,
+  TokenCurrent: eventReasons.formerToken,
+};
+
+/** What a new status of a Lumigo says for the first time. What it said before, under whichever leader, was told then. */
+export function turnedFalse({ apiVersion, kind, metadata, status }: LumigoResource, next: LumigoStatus): QueuedEvent[] {
+  const { namespace, name, uid, resourceVersion = '' } = metadata;
+  const before = new Set(status?.conditions?.filter((each) => each.status === 'False').map(({ type }) => type));
+  return (next.conditions ?? []).flatMap(({ type, status: now, message, lastTransitionTime }) => {
+    const reason = told[type];
+    if (reason === undefined || now !== 'False' || before.has(type)) return [];
+    const regarding = { apiVersion, kind, namespace, name, uid, resourceVersion };
+    return [{ regarding, reason, type: 'Warning', message, key: `${reason}/${lastTransitionTime}` }];
+  });
 }
 
 const regarding = ({ kind: { apiVersion, kind }, ...workload }: ObservedWorkload): QueuedEvent['regarding'] => {

@@ -3,6 +3,7 @@ import { describeError } from '../errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { isConflict, isNotFound } from '../kubernetes/errors.ts';
 import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import { turnedFalse } from './describe-events.ts';
 import type { ObservedLumigo } from './observed.ts';
 import type { LumigoAction } from './plan-status.ts';
 import type { Term } from './term.ts';
@@ -74,10 +75,11 @@ export class LumigoWriter {
   }
 
   async #writeStatus({ lumigo, status, withList }: LumigoAction & { readonly do: 'write-status' }): Promise<void> {
-    const { api, lumigoes } = this.#term;
+    const { api, lumigoes, events } = this.#term;
     const { instrumentedResources: listed = [], ...rest } = status;
     const answer = await api.mergeStatus(lumigo, withList ? status : rest);
     lumigoes.upsert(answer);
+    for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const written = { dropsSecretVersion, statusAt: performance.now() };
     this.#note(lumigo.metadata.uid, withList ? { ...written, listed } : written);

@@ -2,6 +2,7 @@ import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import type { Problem } from '../problem.ts';
+import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 
 /**
@@ -97,6 +98,8 @@ export interface ObservedNamespace {
   readonly webhook: WebhookSeen | undefined;
   /** Whether events and objects are collected; undefined until the telemetry proxy was asked to. */
   readonly telemetry: Problem | 'working' | undefined;
+  /** What became of the token of the one that acts. */
+  readonly token: TokenSeen;
   /** Events of the namespace that are not posted yet. */
   readonly untold: number;
   /** How long a workload that refuses may hold up the deletion of its Lumigo. */

@@ -47,7 +47,7 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
   return {
     ...{ policy, isLumigoGone: false, lumigoes, acting: lumigoes[0]?.resource.metadata.uid },
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
-    ...{ webhook: undefined, telemetry: undefined, untold: 0, removalDeadlineMs: DEADLINE_MS },
+    ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: DEADLINE_MS },
   };
 }
 

@@ -65,17 +65,20 @@ const canBeSaid = (lumigo: ObservedLumigo, { observed, acting }: LumigoContext):
   observed.policy.state === 'excluded' ||
   lumigo.resource.metadata.deletionTimestamp !== undefined;
 
-type Seen = Pick<StatusInput, 'progress' | 'secretVersion' | 'webhook' | 'telemetry'>;
+type Seen = Pick<StatusInput, 'progress' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
 
 const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen => ({
   progress: workloads.progress,
   secretVersion: dropsSecretVersion ? undefined : observed.credential?.version,
   webhook: observed.webhook,
   telemetry: observed.telemetry,
+  token: observed.token,
 });
 
 /** One that does not act is told nothing of the namespace. */
-const nothingSeen: Seen = { progress: noProgress, secretVersion: undefined, webhook: undefined, telemetry: undefined };
+const nothingSeen: Seen = {
+  ...{ progress: noProgress, secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
+};
 
 /** What keeps a Lumigo from acting, if anything. */
 function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoContext): Problem | undefined {

@@ -3,6 +3,7 @@ import { eventReasons, lumigo as contract, type WorkloadKind } from '../contract
 import type { LumigoResource, Metadata } from '../injection/types.ts';
 import type { ListWatchHandler } from '../kubernetes/list-watch.ts';
 import type { Problem } from '../problem.ts';
+import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
@@ -43,6 +44,8 @@ export class Reconciler {
   readonly #goneAt = new Map<string, number>();
   #webhook: WebhookSeen | undefined;
   #telemetry: Problem | 'working' | undefined;
+  /** By namespace. */
+  readonly #tokens = new Map<string, TokenSeen>();
   #wasAnyInstrumented = false;
   #begun = false;
 
@@ -137,6 +140,14 @@ export class Reconciler {
     }
   }
 
+  /** What is seen of the token of a namespace; undefined: nothing any more. */
+  onToken(namespace: string, seen: TokenSeen | undefined): void {
+    if (isDeepStrictEqual(seen, this.#tokens.get(namespace))) return;
+    if (seen === undefined) this.#tokens.delete(namespace);
+    else this.#tokens.set(namespace, seen);
+    this.look(namespace);
+  }
+
   #lookAtLumigoes(): void {
     for (const namespace of this.#options.lumigoes.namespaces()) this.look(namespace);
   }
@@ -175,6 +186,7 @@ export class Reconciler {
         workloads: [...this.#store.in(namespace)],
         webhook: this.#webhook,
         telemetry: this.#telemetry,
+        token: this.#tokens.get(namespace) ?? {},
         untold: events.pending(namespace),
         removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
       },

@@ -69,6 +69,8 @@ export async function startManager(
     LUMIGO_CERTIFICATES_DIR: certificates,
     LUMIGO_WEBHOOK_HOST: '127.0.0.1',
     LUMIGO_DRAIN_SECONDS: '0',
+    // Nobody is there: who wants an endpoint brings one.
+    LUMIGO_ENDPOINT: 'http://127.0.0.1:9',
     ...place.environment,
     ...options.environment,
   };

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Condition, LumigoResource } from '../injection/types.ts';
+import { turnedFalse } from './describe-events.ts';
+
+const condition = (
+  type: string,
+  status: Condition['status'],
+  lastTransitionTime = '2026-11-22T10:00:00Z',
+): Condition => ({
+  ...{ type, status, lastTransitionTime, reason: 'Because', message: 'of this' },
+});
+const lumigo = (...conditions: Condition[]): LumigoResource => ({
+  ...{ apiVersion: 'operator.lumigo.io/v1alpha1', kind: 'Lumigo', status: { conditions } },
+  metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1' },
+});
+
+describe("F29: a Lumigo's condition", () => {
+  it('is an event when it turns false', () => {
+    const events = turnedFalse(lumigo(), {
+      conditions: [condition('TokenAccepted', 'False'), condition('Error', 'False')],
+    });
+    expect(events).toMatchObject([{ reason: 'LumigoTokenRefused', type: 'Warning', message: 'of this' }]);
+    expect(
+      turnedFalse(lumigo(condition('TokenCurrent', 'True')), { conditions: [condition('TokenCurrent', 'False')] }),
+    ).toMatchObject([{ reason: 'LumigoFormerTokenInUse', regarding: { kind: 'Lumigo', uid: 'l' } }]);
+  });
+
+  it('is none when it was false before, or is true', () => {
+    const before = lumigo(condition('TokenAccepted', 'False'), condition('TokenCurrent', 'False'));
+    expect(
+      turnedFalse(before, { conditions: [condition('TokenAccepted', 'False'), condition('TokenCurrent', 'True')] }),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { Replaced } from '../credentials/credential.ts';
+import type { Problem } from '../problem.ts';
+import type { Asked, Looked } from './plan-checks.ts';
+
+/** What the checks say of the token of a namespace; left out: nothing yet. */
+export interface TokenSeen {
+  /** Lumigo's endpoint takes it, or refuses it. */
+  readonly accepted?: Problem | 'working';
+  /** Every pod sends under it, or some under one that it replaced. */
+  readonly current?: Problem | 'working';
+}
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** How many workloads a message names. */
+const NAMED = 5;
+
+export function tokenSeen(
+  place: Place,
+  replaced: Replaced | undefined,
+  { asked, looked }: { readonly asked: Asked | undefined; readonly looked: Looked | undefined },
+): TokenSeen {
+  const accepted = asked?.verdict === 'refused' ? refused(place, asked) : asked?.verdict && 'working';
+  return { ...(accepted === undefined ? {} : { accepted }), ...currentOf(place, replaced, looked) };
+}
+
+function currentOf(
+  place: Place,
+  replaced: Replaced | undefined,
+  looked: Looked | undefined,
+): Pick<TokenSeen, 'current'> {
+  if (replaced === undefined) return { current: 'working' };
+  if (looked?.replacedAt !== replaced.until) return {};
+  return { current: looked.pods === 0 ? 'working' : formerInUse(place, looked) };
+}
+
+const where = ({ namespace, name, key }: Place): string => `under '${key}' in Secret '${namespace}/${name}'`;
+
+const refused = (place: Place, { status }: Asked): Problem => ({
+  reason: 'TokenRefused',
+  message: `Lumigo's endpoint refuses the token ${where(place)} (HTTP ${status}): what this namespace sends is dropped there; put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens), it is asked again every minute`,
+});
+
+function formerInUse(place: Place, { pods, workloads, replacedAt }: Looked): Problem {
+  const named = workloads.slice(0, NAMED).join(', ');
+  const more = workloads.length > NAMED ? ` and ${workloads.length - NAMED} more` : '';
+  const [who, send] = pods === 1 ? ['1 pod', 'sends'] : [`${pods} pods`, 'send'];
+  return {
+    reason: 'FormerTokenInUse',
+    message: `${who} started before the token ${where(place)} was replaced (${replacedAt}) and ${send} the former one, which the telemetry proxy lets in for an hour and then answers with 401; restart ${named}${more}`,
+  };
+}
