@@ -59,6 +59,9 @@ describe('F22: no write of a user is refused because of the injection', () => {
       const events = await bench.events(shop, 'large');
       expect(events.map(({ reason }) => reason)).toEqual(['LumigoCannotAddInstrumentation']);
       expect(events[0]?.message).toContain('too large');
+      const { status } = await bench.readLumigo(shop);
+      const active = status?.conditions?.find(({ type }) => type === 'Active');
+      expect(active?.message).toContain('; 1 workload is too large to be decided about');
     });
   });
 

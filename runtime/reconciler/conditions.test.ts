@@ -4,7 +4,7 @@ import { sameStatus, statusOf, type StatusInput } from './conditions.ts';
 const input: StatusInput = {
   metadata: { generation: 2 },
   problem: undefined,
-  progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0 },
+  progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0 },
   instrumented: [],
   secretVersion: undefined,
   webhook: undefined,
@@ -73,6 +73,14 @@ describe('the status of a Lumigo', () => {
     ).toBe(
       'Lumigo is ready; 120 workloads wait for a change; 2 workloads could not be changed and will be tried again, see their events',
     );
+  });
+
+  it('F20: counts what is too large to be decided about', () => {
+    const status = statusOf({ ...input, progress: { ...input.progress, tooLarge: 2 } }, undefined);
+    expect(conditionOf(status, 'Active')).toMatchObject({
+      status: 'True',
+      message: 'Lumigo is ready; 2 workloads are too large to be decided about and left alone, see their events',
+    });
   });
 
   it('D21: says the same of the same, so that nothing is written without a cause', () => {

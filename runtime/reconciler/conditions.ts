@@ -123,6 +123,7 @@ const waits = [
   ['pending', 'waits', 'wait', 'for a change'],
   ['failed', 'could', 'could', 'not be changed and will be tried again, see their events'],
   ['contested', 'is', 'are', 'put back by another writer after each change, see their events'],
+  ['tooLarge', 'is', 'are', 'too large to be decided about and left alone, see their events'],
 ] as const;
 
 const inWords = (progress: Progress): string =>

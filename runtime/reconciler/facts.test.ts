@@ -9,7 +9,8 @@ const other: NamespacePolicy = { ...policy, remove: false };
 const before: ObservedWorkload = {
   ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
   ...{ createdAt: '', label: undefined, stamp: undefined, deleting: false, settled: undefined, attempt: undefined },
-  ...{ failure: undefined, write: undefined, elsewhere: undefined, told: undefined, instrumentedVersion: undefined },
+  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, told: undefined },
+  instrumentedVersion: undefined,
 };
 const decision = { action: 'none', code: 'up-to-date', message: '' } as const;
 const left: ChangeResult = { kind: 'left', metadata: {}, decision };
@@ -51,6 +52,15 @@ describe('what follows from a change', () => {
     expect(facts(left, { before: undone }).write).toMatchObject({ touchedAt: undefined, repeats: 0 });
     const old = { ...before, write: { policy, at: 1_000, touchedAt: 700_000, repeats: 2 } };
     expect(facts(written, { before: old, now: 700_001 }).write).toMatchObject({ repeats: 0 });
+  });
+
+  it('F20: that it is too large to be decided about holds until it is looked at again', () => {
+    const large: ChangeResult = { ...left, decision: { ...decision, code: 'too-large' } };
+    expect(facts(large).tooLarge).toBe(true);
+    const known = { before: { ...before, tooLarge: true } };
+    expect(facts(unanswered, known).tooLarge).toBe(true);
+    expect(facts(left, known).tooLarge).toBe(false);
+    expect(facts(written, known).tooLarge).toBe(false);
   });
 
   it('a success ends a series of failures', () => {

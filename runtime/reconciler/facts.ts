@@ -47,25 +47,29 @@ interface Outcome {
 
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
+type Fact = 'settled' | 'failure' | 'write' | 'elsewhere' | 'tooLarge';
+
 /** What follows from a change that has ended, for the plans that come after it. */
-export function factsOf(outcome: Outcome): Pick<ObservedWorkload, 'settled' | 'failure' | 'write' | 'elsewhere'> {
+export function factsOf(outcome: Outcome): Pick<ObservedWorkload, Fact> {
   const { before, policy, result, isCurrent } = outcome;
-  const { elsewhere, failure, write } = before;
+  const { failure, write } = before;
+  const seen = { elsewhere: before.elsewhere, tooLarge: before.tooLarge };
   const settled = isCurrent ? policy : undefined;
   switch (result.kind) {
     case 'gone':
     case 'outdated':
-      return { settled: undefined, failure, write, elsewhere };
+      return { settled: undefined, failure, write, ...seen };
     case 'failed':
-      return { settled: undefined, failure: failureAfter(outcome, result), write, elsewhere };
+      return { settled: undefined, failure: failureAfter(outcome, result), write, ...seen };
     case 'left': {
       // Whoever touched it left the change in place.
       const untouched = write === undefined ? undefined : { ...write, touchedAt: undefined };
-      return { settled, failure: undefined, write: untouched, elsewhere: result.decision.elsewhere };
+      const { elsewhere, code } = result.decision;
+      return { settled, failure: undefined, write: untouched, elsewhere, tooLarge: code === 'too-large' };
     }
     case 'written': {
       const latest = result.change === 'none' ? write : writeAfter(outcome);
-      return { settled, failure: undefined, write: latest, elsewhere: undefined };
+      return { settled, failure: undefined, write: latest, elsewhere: undefined, tooLarge: false };
     }
   }
 }

@@ -32,6 +32,8 @@ export interface ObservedWorkload {
   readonly write: Write | undefined;
   /** The telemetry proxy that its injection sends to, where that is not this installation's. */
   readonly elsewhere: string | undefined;
+  /** It should be changed, and is too large to be decided about: as the look saw it that settled it. */
+  readonly tooLarge: boolean;
   /** The stamp whose event is posted, or about to be. */
   readonly told: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */

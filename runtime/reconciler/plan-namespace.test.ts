@@ -31,7 +31,14 @@ const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): Ob
 const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
   ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
   ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, stamp: undefined, deleting: false, settled: undefined },
-  ...{ attempt: undefined, failure: undefined, write: undefined, elsewhere: undefined, told: undefined },
+  ...{
+    attempt: undefined,
+    failure: undefined,
+    write: undefined,
+    elsewhere: undefined,
+    tooLarge: false,
+    told: undefined,
+  },
   instrumentedVersion: undefined,
   ...more,
 });
@@ -118,6 +125,14 @@ describe('a Lumigo', () => {
     const { secretVersion: _dropped, ...kept } = status;
     expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);
     expect(actions(observed([known(lumigo({}, kept), { dropsSecretVersion: true })]))).toEqual([]);
+  });
+
+  it('F20: says how many workloads are too large to be decided about, under the policy that they were looked at for', () => {
+    const seen = observed([known(lumigo({}, ready))]);
+    const said = (settled: ObservedWorkload['settled']) =>
+      JSON.stringify(plan({ ...seen, workloads: [workload('a', { tooLarge: true, settled })] }).lumigoes);
+    expect(said(seen.policy)).toContain('1 workload is too large');
+    expect(said(undefined)).not.toContain('too large');
   });
 
   it('F10: says that injections send to another installation', () => {

@@ -20,9 +20,13 @@ export interface Progress {
   readonly instrumented: number;
   /** Send their telemetry to another installation than this one. */
   readonly elsewhere: number;
+  /** Stay as they are, since they are too large to be decided about. */
+  readonly tooLarge: number;
 }
 
-export const noProgress: Progress = { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0 };
+export const noProgress: Progress = {
+  ...{ pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0 },
+};
 
 export interface WorkloadsPlan {
   readonly changes: readonly WorkloadChange[];
@@ -47,6 +51,7 @@ export function planWorkloads(observed: ObservedNamespace, now: number): Workloa
       progress.instrumented += 1;
       if (workload.elsewhere !== undefined) progress.elsewhere += 1;
     }
+    if (workload.tooLarge && workload.settled === policy && !workload.deleting) progress.tooLarge += 1;
     const step = planWorkload(workload, observed, now);
     if (step.do === 'nothing') continue;
     waiting.push(workload);

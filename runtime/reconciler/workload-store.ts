@@ -12,7 +12,10 @@ interface Seen {
 }
 
 type Facts = Partial<
-  Pick<ObservedWorkload, 'settled' | 'attempt' | 'failure' | 'write' | 'elsewhere' | 'told' | 'instrumentedVersion'>
+  Pick<
+    ObservedWorkload,
+    'settled' | 'attempt' | 'failure' | 'write' | 'elsewhere' | 'tooLarge' | 'told' | 'instrumentedVersion'
+  >
 >;
 type ByName = Map<string, ObservedWorkload>;
 
@@ -150,6 +153,7 @@ export function observeWorkload(kind: WorkloadKind, metadata: Metadata): Observe
     failure: undefined,
     write: undefined,
     elsewhere: undefined,
+    tooLarge: false,
     told: undefined,
     instrumentedVersion: versionOf(facts),
   };
