@@ -63,8 +63,8 @@ export class WantedSecret implements ReadingState {
 
   /** Says of a token when another one stood there, where one was seen. */
   #dated(key: string, credential: Credential): Credential {
+    if (credential.token === undefined) return credential;
     const { token, writtenAt: until } = credential;
-    if (token === undefined) return credential;
     const last = this.#tokens.get(key);
     if (last?.token !== token) {
       // Who goes back to the token of before has only the time between to do with.

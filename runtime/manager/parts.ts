@@ -154,16 +154,10 @@ export function createParts(options: PartsOptions): Part[] {
       run: async ({ signal }) => {
         await lumigoWatch.synced;
         const checks = new TokenChecks({
-          ...{
-            endpoint: config.endpoint,
-            client: createClient(collectorTransport),
-            lumigoes,
-            credentials,
-            metrics,
-            logger,
-          },
+          ...{ lumigoes, credentials, metrics, logger, signal },
+          endpoint: config.endpoint,
+          client: createClient(collectorTransport),
           onSeen: (...seen) => reconciling.current?.onToken(...seen),
-          signal,
         });
         await checks.run();
       },

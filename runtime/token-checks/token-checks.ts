@@ -35,6 +35,8 @@ interface Tenant {
   readonly replaced: Replaced | undefined;
 }
 
+type Place = Pick<Tenant, 'namespace' | 'source'>;
+
 const PAGE_SIZE = 100;
 
 /** Finds out, for one term, what no Secret tells of a token: that Lumigo refuses it, and that pods go on with the one before it. */
@@ -58,11 +60,12 @@ export class TokenChecks {
 
   async #repeat(check: (tenants: readonly Tenant[]) => Promise<void>): Promise<void> {
     const { signal, logger } = this.#options;
-    while (!signal.aborted) {
-      await check(this.#tenants()).catch((error: unknown) => {
-        if (!signal.aborted) logger.warn({ problem: describeError(error) }, 'pods not looked at');
-      });
-      if (!signal.aborted) this.#tell();
+    for (let failures = 0; !signal.aborted;) {
+      const problem = await check(this.#tenants()).then(() => undefined, describeError);
+      failures = problem === undefined ? 0 : failures + 1;
+      if (signal.aborted) return;
+      if (problem !== undefined) logger[failures === 1 ? 'warn' : 'debug']({ problem }, 'pods not looked at');
+      this.#tell();
       await sleep(APART_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -101,11 +104,7 @@ export class TokenChecks {
     this.#looked.set(tenant.namespace, { ...former, at: performance.now(), replacedAt: tenant.until });
   }
 
-  async #formerPods({
-    namespace,
-    source,
-    ...replaced
-  }: Pick<Tenant, 'namespace' | 'source'> & Replaced): Promise<FormerPods> {
+  async #formerPods({ namespace, source, ...replaced }: Place & Replaced): Promise<FormerPods> {
     const { client, signal } = this.#options;
     const workloads = new Set<string>();
     let pods = 0;
