@@ -24,10 +24,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const open = new Set<{ near: Socket; far: Socket }>();
   const state = { accepted: 0, frozen: false, blocked: false, delayMs: 0 };
   const cut = (): void => {
-    for (const { near } of open) near.resetAndDestroy();
+    for (const { near } of open) reset(near);
   };
   const server = createServer((near) => {
-    if (state.blocked) return void near.resetAndDestroy();
+    if (state.blocked) return void reset(near);
     state.accepted += 1;
     const pair = { near, far: connect(targetPort, '127.0.0.1') };
     open.add(pair);
@@ -47,7 +47,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       for (const pair of open) thaw(pair, !frozen);
     },
     cutWhenUsed() {
-      for (const { near, far } of open) near.removeAllListeners('data').once('data', () => far.resetAndDestroy());
+      for (const { near, far } of open) near.removeAllListeners('data').once('data', () => reset(far));
     },
     block(blocked) {
       state.blocked = blocked;
@@ -64,6 +64,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   };
 }
 
+/** Node.js (20, 24) never closes a socket that is reset while it is being ended, and turns for ever on what is left of it. */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** Passes bytes on, and the end of the connection, however it came about. */
 function pass(from: Socket, to: Socket, delayMs: () => number): void {
   const late: Buffer[] = [];
@@ -73,7 +79,7 @@ function pass(from: Socket, to: Socket, delayMs: () => number): void {
     // Whichever timer fires first sends what came first, so that the order stays when the delay changes.
     setTimeout(() => to.write(late.shift() ?? ''), delayMs());
   });
-  from.on('error', () => to.resetAndDestroy());
+  from.on('error', () => reset(to));
   from.on('end', () => to.end());
   from.on('close', () => to.destroy());
 }
