@@ -9,7 +9,7 @@ export class WantedSecret implements ReadingState {
   readonly credentials = new Map<string, Credential>();
   readonly #sources = new Map<string, readonly TokenSource[]>();
   /** By key: the last token that stood there, whatever does now, and the one before it. */
-  readonly #tokens = new Map<string, { token: string; before: string | undefined; replaced: Replaced | undefined }>();
+  readonly #tokens = new Map<string, Stands>();
   readAt: number | undefined;
   toldAt: number | undefined;
   retryAt = -Infinity;
@@ -64,16 +64,9 @@ export class WantedSecret implements ReadingState {
   /** Says of a token when another one stood there, where one was seen. */
   #dated(key: string, credential: Credential): Credential {
     if (credential.token === undefined) return credential;
-    const { token, writtenAt: until } = credential;
-    const last = this.#tokens.get(key);
-    if (last?.token !== token) {
-      // Who goes back to the token of before has only the time between to do with.
-      const since = last?.before === token ? last.replaced?.until : undefined;
-      const replaced = last === undefined || until === undefined ? undefined : { until, ...(since && { since }) };
-      this.#tokens.set(key, { token, before: last?.token, replaced });
-    }
-    const replaced = this.#tokens.get(key)?.replaced;
-    return replaced === undefined ? credential : { ...credential, replaced };
+    const stands = standsAfter(this.#tokens.get(key), credential);
+    this.#tokens.set(key, stands);
+    return stands.replaced === undefined ? credential : { ...credential, replaced: stands.replaced };
   }
 
   #all(): readonly TokenSource[] {
@@ -84,6 +77,21 @@ export class WantedSecret implements ReadingState {
     const [credential] = this.credentials.values();
     return credential?.version === undefined ? undefined : versionReason(credential.version);
   }
+}
+
+/** A token that stands under a key, and the one before it. */
+interface Stands {
+  readonly token: string;
+  readonly before: string | undefined;
+  readonly replaced: Replaced | undefined;
+}
+
+function standsAfter(last: Stands | undefined, { token, writtenAt: until }: Credential & { token: string }): Stands {
+  if (last?.token === token) return last;
+  if (last === undefined || until === undefined) return { token, before: last?.token, replaced: undefined };
+  // Who goes back to the token of before has only the time between to do with.
+  const since = last.before === token ? last.replaced?.until : undefined;
+  return { token, before: last.token, replaced: since === undefined ? { until } : { since, until } };
 }
 
 const versionReason = (version: string): string => `version ${version}`;

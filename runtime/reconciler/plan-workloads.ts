@@ -47,11 +47,7 @@ export function planWorkloads(observed: ObservedNamespace, now: number): Workloa
   const progress = { ...noProgress };
   let [confirmGone, wakeAt] = [false, Infinity];
   for (const workload of observed.workloads) {
-    if (isInstrumented(workload) && !workload.deleting) {
-      progress.instrumented += 1;
-      if (workload.elsewhere !== undefined) progress.elsewhere += 1;
-    }
-    if (workload.tooLarge && workload.settled === policy && !workload.deleting) progress.tooLarge += 1;
+    count(workload, policy, progress);
     const step = planWorkload(workload, observed, now);
     if (step.do === 'nothing') continue;
     waiting.push(workload);
@@ -61,6 +57,21 @@ export function planWorkloads(observed: ObservedNamespace, now: number): Workloa
     else if (step.do === 'wait') wakeAt = Math.min(wakeAt, step.until ?? Infinity);
   }
   return { changes, waiting, confirmGone, progress, wakeAt };
+}
+
+/** Adds what a workload is, whether or not anything is left to do for it. */
+function count(
+  workload: ObservedWorkload,
+  policy: NamespacePolicy,
+  progress: { -readonly [K in keyof Progress]: number },
+) {
+  const { deleting, elsewhere, tooLarge, settled } = workload;
+  if (deleting) return;
+  if (isInstrumented(workload)) {
+    progress.instrumented += 1;
+    if (elsewhere !== undefined) progress.elsewhere += 1;
+  }
+  if (tooLarge && settled === policy) progress.tooLarge += 1;
 }
 
 function kindOfWait(workload: ObservedWorkload, policy: NamespacePolicy): 'pending' | 'failed' | 'contested' {
