@@ -9,11 +9,12 @@ import { parseSettings } from './settings.ts';
 
 /** F52: what is published has an identity of its own, which stands in publisher.yaml alone. */
 
-const nobody = parsePublisher("{ home: '', images: '', charts: { index: '', oci: '' }, maintainers: [] }");
+const nobody = parsePublisher("{ home: '', images: '', charts: { index: '', oci: '' }, npm: '', maintainers: [] }");
 const acme = parsePublisher(`
 home: https://github.com/acme/operator
 images: ghcr.io/acme
 charts: { index: https://acme.github.io/operator, oci: ghcr.io/acme/charts }
+npm: '@acme/operator'
 maintainers: [{ name: Acme, url: https://acme.example }]
 `);
 
@@ -56,7 +57,7 @@ describe('an operator that nobody publishes', () => {
 
 describe('publisher.yaml', () => {
   it('is refused with all that is wrong with it', () => {
-    const wrong = "{ home: 'http://x', images: 'GHCR.io', charts: { index: '', oci: '' }, maintainers: [] }";
+    const wrong = "{ home: 'http://x', images: 'GHCR.io', charts: { index: '', oci: '' }, npm: '', maintainers: [] }";
     expect(() => parsePublisher(wrong)).toThrow(
       /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry and a folder/,
     );

@@ -8,10 +8,17 @@ const registry = () =>
     error: 'must be a registry and a folder in it, such as ghcr.io/acme, or empty',
   });
 
+const npmName = () =>
+  text().regex(
+    /^((@[a-z0-9][-._a-z0-9]*\/)?[a-z0-9][-._a-z0-9]*)?$/,
+    'must be the name of an npm package, such as @acme/lumigo-kubernetes-operator, or empty',
+  );
+
 const schema = fields({
   home: httpsUrl(),
   images: registry(),
   charts: fields({ index: httpsUrl(), oci: registry() }),
+  npm: npmName(),
   maintainers: z.array(fields({ name: text().min(1, 'must not be empty'), url: httpsUrl() })),
 });
 

@@ -1,7 +1,7 @@
 import { ConfigError } from './errors.ts';
 
 /** One setting as an environment variable: how it is read. `String` writes it, lists with commas. */
-interface Field<T> {
+export interface Field<T> {
   readonly variable: string;
   /** Returns the value, or throws the rest of a sentence that begins with the variable's name. */
   readonly parse: (text: string) => T;

@@ -3,15 +3,15 @@ import { describeError } from '../runtime/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';
 import { ensureBinaries } from './programs/build.ts';
-import { components, nodeComponents } from './programs/components.ts';
+import { components, nodeComponents, releaseComponents } from './programs/components.ts';
 
 /** Before the tests: whatever they run against is built, and whoever waits sees what for. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 try {
   await bundle();
-  const needed = whyNoNode() === undefined ? [...components, ...nodeComponents] : components;
+  const ofTheNode = whyNoNode() === undefined ? nodeComponents : [];
   await ensureBinaries(
-    needed.map(({ name }) => name),
+    [...components, ...ofTheNode, ...releaseComponents].map(({ name }) => name),
     say,
   );
   if (whyNoNode() === undefined) await ensureImages(say);

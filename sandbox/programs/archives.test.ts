@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { archivesFor, envtestVersion, helmVersion, kubernetesVersion } from './archives.ts';
+import { archivesFor, cosignVersion, envtestVersion, helmVersion, kubernetesVersion } from './archives.ts';
 import { allComponents } from './components.ts';
 
 const machines = ['linux', 'darwin'].flatMap((platform) => ['x64', 'arm64'].map((each) => [platform, each] as const));
@@ -38,6 +38,7 @@ describe('the archives that are fetched', () => {
   it('are of the versions of the modules, except the API server, which is of the same minor version', () => {
     expect(moduleVersion('kubernetes', 'k8s.io/kubernetes')).toBe(kubernetesVersion);
     expect(moduleVersion('helm', 'helm.sh/helm/v3')).toBe(helmVersion);
+    expect(moduleVersion('cosign', 'github.com/sigstore/cosign/v2')).toBe(cosignVersion);
     expect(minorOf(envtestVersion)).toBe(minorOf(kubernetesVersion));
   });
 });

@@ -31,6 +31,7 @@ export const envtestVersion = 'v1.34.1';
 /** Those of the Go modules: which of the two ways a program came makes no difference. */
 export const kubernetesVersion = 'v1.34.4';
 export const helmVersion = 'v3.22.0';
+export const cosignVersion = 'v2.6.1';
 
 const published: readonly Published[] = [
   {
@@ -75,6 +76,19 @@ const published: readonly Published[] = [
       'linux-arm64': 'f14e804dfee240f55525b667488fe9adca349e63e00c9af634c0beb1421ac310',
       'darwin-amd64': 'bd1d09f316558dda23698527859600936fed1371021ce0f2272d66b2fdcfa69c',
       'darwin-arm64': '4c9982a6cdeb458b60258df66b55398ca5b19293f6877faffe2909ad6f23dfe0',
+    },
+  },
+  {
+    programs: ['cosign'],
+    file: (platform) => `cosign-${cosignVersion}-${platform}`,
+    url: (platform) => `https://github.com/sigstore/cosign/releases/download/${cosignVersion}/cosign-${platform}`,
+    // action.yml of sigstore/cosign-installer v3.10.1.
+    algorithm: 'sha256',
+    digests: {
+      'linux-amd64': '064954c5d8c7e3b28188eee5b1727b31c411550bc5fefd41aa672d3c761d103a',
+      'linux-arm64': '56a16480bdd56ec789abaa65924402f6b92c0041f06885995853c05567b76f34',
+      'darwin-amd64': 'f1ed2787cc9648fd3c644fcb279e43f3f55da63b788d69a527aa14ad97ffdca1',
+      'darwin-arm64': '54047052cf46f40a5c3c95a510db276e164ba77e096aea1ca1b733f770359689',
     },
   },
 ];

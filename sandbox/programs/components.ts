@@ -64,6 +64,12 @@ export const nodeComponents: readonly Component[] = [
   { name: 'pause', module: 'pause', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 5 },
 ];
 
-export const allComponents: readonly Component[] = [...components, ...nodeComponents];
+/** What the tests of a release need: where it goes, and who signs it. */
+export const releaseComponents: readonly Component[] = [
+  { name: 'registry', module: 'registry', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 60 },
+  { name: 'cosign', module: 'cosign', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 300 },
+];
+
+export const allComponents: readonly Component[] = [...components, ...nodeComponents, ...releaseComponents];
 
 export const oldestGo = [1, 24] as const;

@@ -1,0 +1,80 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chartName } from '../../runtime/contract.ts';
+import { writeChart } from '../helm/chart.ts';
+import { program } from './program.ts';
+import type { Release } from './release.ts';
+
+/** An OpenPGP key, in the form that Helm reads: what `helm install --verify` and the updater know a chart by. */
+export interface ChartKey {
+  readonly name: string;
+  readonly keyring: string;
+  /** A file with the key's passphrase. */
+  readonly passphrase?: string;
+}
+
+/** Packs the chart by Helm itself, and signs it where there is a key. @returns the archive, which has its signature beside it */
+export async function packageChart({ version }: Release, folder: string, key?: ChartKey): Promise<string> {
+  const source = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
+  try {
+    const chart = join(source, chartName);
+    writeChart(chart, version);
+    await program('helm', ['lint', '--strict', chart]);
+    await program('helm', ['package', chart, '--destination', folder, ...signedBy(key)]);
+  } finally {
+    rmSync(source, { recursive: true });
+  }
+  return join(folder, `${chartName}-${version}.tgz`);
+}
+
+const signedBy = (key: ChartKey | undefined): string[] =>
+  key === undefined
+    ? []
+    : [
+        ...['--sign', '--key', key.name, '--keyring', key.keyring],
+        ...(key.passphrase === undefined ? [] : ['--passphrase-file', key.passphrase]),
+      ];
+
+/**
+ * Writes the index of the chart repository: what it has by now, and the new archive.
+ * @param archives the address of the folder that the new archive will be in
+ * @throws Error where the repository answers neither with an index nor that it has none, since a new one would hide all older versions
+ */
+export async function writeIndex(release: Release, folder: string, archives: string): Promise<void> {
+  const present = await presentIndex(`${release.publisher.charts.index}/index.yaml`);
+  const older = join(folder, 'older-index.yaml');
+  if (present !== undefined) writeFileSync(older, present);
+  try {
+    const merge = present === undefined ? [] : ['--merge', older];
+    await program('helm', ['repo', 'index', folder, '--url', archives, ...merge]);
+  } finally {
+    rmSync(older, { force: true });
+  }
+}
+
+async function presentIndex(url: string): Promise<string | undefined> {
+  const response = await fetch(url).catch((error: unknown) => {
+    throw new Error(`the chart repository cannot be asked for ${url}`, { cause: (error as Error).cause ?? error });
+  });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`the chart repository answers ${response.status} for ${url}`);
+  return response.text();
+}
+
+/** Pushes the chart, with its signature where it has one, and gives back its digest. */
+export async function pushChart({ chart, publisher }: Release, archive: string, insecure = false): Promise<string> {
+  const said = await program(
+    'helm',
+    ['push', archive, `oci://${publisher.charts.oci}`, ...(insecure ? ['--plain-http'] : [])],
+    {
+      // Helm says the digest on one of its outputs, which depends on its version.
+      both: true,
+    },
+  );
+  const [digest] = /sha256:[0-9a-f]{64}/.exec(said) ?? [];
+  if (digest === undefined) throw new Error(`helm pushed ${chart} and did not say under which digest`);
+  return digest;
+}
+
+export const isSigned = (archive: string): boolean => existsSync(`${archive}.prov`);

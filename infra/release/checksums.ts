@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** As `sha256sum --check` reads it. */
+export const checksumsFile = 'SHA256SUMS';
+
+const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** Notes the SHA-256 of each file of a folder beside them. What is about the list itself, its signature, is not in it. */
+export function writeChecksums(folder: string): void {
+  const files = readdirSync(folder).filter((file) => !file.startsWith(checksumsFile));
+  const lines = files.toSorted().map((file) => `${digestOf(join(folder, file))}  ${file}\n`);
+  writeFileSync(join(folder, checksumsFile), lines.join(''));
+}
+
+/** @throws Error that names every file that is missing or has another content, or where there is no list */
+export function verifyChecksums(folder: string): void {
+  const list = join(folder, checksumsFile);
+  if (!existsSync(list)) throw new Error(`${folder} has no ${checksumsFile}, so nothing tells what its files must be`);
+  const wrong = readFileSync(list, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .flatMap((line) => problemWith(folder, line));
+  if (wrong.length > 0) throw new Error(`not as ${checksumsFile} says: ${wrong.join(', ')}; use none of these files`);
+}
+
+function problemWith(folder: string, line: string): string[] {
+  const [, digest, file = ''] = /^([0-9a-f]{64}) {2}([^/]+)$/.exec(line) ?? [];
+  if (digest === undefined) return [`the line '${line}'`];
+  const path = join(folder, file);
+  if (!existsSync(path)) return [`${file} is missing`];
+  return digestOf(path) === digest ? [] : [`${file} has another content`];
+}

@@ -1,0 +1,77 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { program } from './program.ts';
+import { architectures, type Architecture, type Release, type ReleasedImage } from './release.ts';
+
+/** Where images are built, and of what. */
+export interface ImageBuild {
+  /** The git commit, and its time in seconds since 1970: it becomes that of every file, so that the same commit gives the same image. */
+  readonly revision: string;
+  readonly timestamp: number;
+  /** What buildah gets before its command, such as the folder of its storage. */
+  readonly buildah?: readonly string[];
+  /** The image that the Dockerfile begins with, where it is another than the Dockerfile's own. */
+  readonly base?: (architecture: Architecture) => string;
+  /** Folders that stand for stages of the Dockerfile which are not to be built. */
+  readonly stages?: (architecture: Architecture) => Readonly<Record<string, string>>;
+  /** Whether the registry has no TLS, as one on loopback. */
+  readonly insecure?: boolean;
+}
+
+const flag = (name: string, values: Readonly<Record<string, string>>): string[] =>
+  Object.entries(values).map(([key, value]) => `--${name}=${key}=${value}`);
+
+/**
+ * Builds an image for every architecture, and pushes them as one. Nothing of another architecture is run: the Dockerfile runs its
+ * programs on the machine's own, and copies.
+ * @returns the digest of the index of all architectures
+ */
+export async function buildAndPush(release: Release, image: ReleasedImage, build: ImageBuild): Promise<string> {
+  const { buildah = [] } = build;
+  const reference = `${image.repository}:${release.version}`;
+  // A list of its own each time: an older one of this name would gain a second image of each architecture.
+  const list = `localhost/release-${image.target}-${process.pid}`;
+  for (const architecture of architectures)
+    await program('buildah', [
+      ...buildah,
+      ...buildArguments(release, image, build, architecture),
+      `--manifest=${list}`,
+      '.',
+    ]);
+  const folder = mkdtempSync(join(tmpdir(), 'lumigo-push-'));
+  try {
+    const digestFile = join(folder, 'digest');
+    const flags = ['--all', `--tls-verify=${build.insecure !== true}`, `--digestfile=${digestFile}`];
+    await program('buildah', [...buildah, 'manifest', 'push', ...flags, list, `docker://${reference}`]);
+    return readFileSync(digestFile, 'utf8').trim();
+  } finally {
+    rmSync(folder, { recursive: true });
+    await program('buildah', [...buildah, 'rmi', list]);
+  }
+}
+
+function buildArguments(
+  release: Release,
+  { target }: ReleasedImage,
+  { revision, timestamp, base, stages }: ImageBuild,
+  architecture: Architecture,
+): string[] {
+  return [
+    'bud',
+    '--isolation=chroot',
+    '--format=oci',
+    `--platform=linux/${architecture}`,
+    `--target=${target}`,
+    `--timestamp=${timestamp}`,
+    ...flag('label', {
+      'org.opencontainers.image.title': `Lumigo Kubernetes ${target}`,
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+      'org.opencontainers.image.source': release.publisher.home,
+      'org.opencontainers.image.version': release.version,
+      'org.opencontainers.image.revision': revision,
+    }),
+    ...(base === undefined ? [] : ['--pull=false', `--build-arg=BASE=${base(architecture)}`]),
+    ...flag('build-context', stages?.(architecture) ?? {}),
+  ];
+}

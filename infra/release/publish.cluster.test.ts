@@ -1,0 +1,287 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, join } from 'node:path';
+import { parse } from 'yaml';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
+import { finished } from '../../sandbox/testing/run.ts';
+import { installWithHelm } from '../installation-texts.ts';
+import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
+import { program } from './program.ts';
+import { provenance } from './provenance.ts';
+import type { Release } from './release.ts';
+import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
+
+/**
+ * A release's chart, published to a registry and a chart repository on loopback, and installed from there with the real helm. It
+ * is signed with keys of this test: without keys only a workflow of GitHub can sign.
+ */
+const VERSION = '7.1.0';
+// Older, so that nobody gets it who asks for the newest.
+const TAMPERED = '6.9.0';
+let folder: string;
+let cluster: ControlPlane;
+let registry: Registry;
+let repository: Server;
+let release: Release;
+let key: ChartKey;
+let signer: Signer;
+let stranger: Signer;
+let digest: string;
+const path = process.env['PATH'];
+
+const charts = (): string => join(folder, 'charts');
+const archiveOf = (version: string): string => join(charts(), `lumigo-operator-${version}.tgz`);
+const index = (): string => release.publisher.charts.index;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-publish-'));
+  const programs = await ensureBinaries(['helm', 'cosign', 'registry', 'kubectl'], () => undefined);
+  mkdirSync(join(folder, 'bin'));
+  for (const name of ['helm', 'cosign', 'kubectl']) symlinkSync(programs[name] ?? '', join(folder, 'bin', name));
+  process.env['PATH'] = [join(folder, 'bin'), path].join(delimiter);
+  for (const name of ['CACHE', 'CONFIG', 'DATA']) process.env[`HELM_${name}_HOME`] = join(folder, 'helm', name);
+  [cluster, registry] = await Promise.all([startControlPlane(), startRegistry()]);
+  process.env['KUBECONFIG'] = cluster.kubeconfig;
+  mkdirSync(charts());
+  repository = createServer((request, response) => {
+    try {
+      response.end(readFileSync(join(charts(), basename(request.url ?? ''))));
+    } catch {
+      response.writeHead(404).end();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(repository, 'listening');
+  release = releaseOf(registry.host, `http://127.0.0.1:${(repository.address() as AddressInfo).port}`);
+  key = await chartKey('release');
+  [signer, stranger] = await Promise.all([keyPair('release'), keyPair('stranger')]);
+  await packageChart(release, charts(), key);
+  await writeIndex(release, charts(), index());
+  digest = await pushChart(release, archiveOf(VERSION), true);
+}, 600_000);
+afterAll(async () => {
+  process.env['PATH'] = path;
+  repository?.close();
+  await Promise.all([registry?.stop(), cluster?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function releaseOf(host: string, chartIndex: string): Release {
+  const oci = `${host}/acme/charts`;
+  const publisher = {
+    ...{ home: 'https://git.example/acme/operator', images: `${host}/acme`, npm: '@acme/operator', maintainers: [] },
+    charts: { index: chartIndex, oci },
+  };
+  return { version: VERSION, publisher, images: [], chart: `${oci}/lumigo-operator`, npm: publisher.npm };
+}
+
+/** Made by GnuPG, in the form that Helm reads. */
+async function chartKey(name: string): Promise<ChartKey> {
+  const home = join(folder, `gnupg-${name}`);
+  mkdirSync(home, { mode: 0o700 });
+  const gpg = (...args: readonly string[]) =>
+    program('gpg', ['--homedir', home, '--batch', '--yes', '--passphrase', '', ...args]);
+  await gpg('--quick-gen-key', name, 'rsa2048', 'sign', 'never');
+  const keyring = join(folder, `${name}.gpg`);
+  await gpg('--output', keyring, '--export-secret-keys');
+  await gpg('--output', join(folder, `${name}.public.gpg`), '--export');
+  return { name, keyring };
+}
+
+async function keyPair(name: string): Promise<Signer> {
+  const prefix = join(folder, `cosign-${name}`);
+  const password = 'of the test';
+  await program('cosign', ['generate-key-pair', '--output-key-prefix', prefix], {
+    environment: { COSIGN_PASSWORD: password },
+  });
+  return { privateKey: `${prefix}.key`, publicKey: `${prefix}.pub`, password };
+}
+
+const shell = (script: string) =>
+  finished(spawn('sh', ['-euc', script], { stdio: ['ignore', 'pipe', 'pipe'], env: process.env }));
+
+const install = (chart: string, ...flags: readonly string[]) =>
+  shell(`helm install lumigo ${chart} --namespace lumigo-system --create-namespace ${flags.join(' ')}`);
+
+const keyringOf = (name: string): string => join(folder, `${name}.public.gpg`);
+
+async function installed(): Promise<unknown> {
+  const chart = await program('helm', ['list', '--all-namespaces', '--all', '--output', 'json']);
+  return (JSON.parse(chart) as { chart: string }[]).map((each) => each.chart);
+}
+
+/** Nothing of a release, and no namespace for one. */
+async function expectNothing(): Promise<void> {
+  expect(await installed()).toEqual([]);
+  const left = await program('kubectl', ['get', 'namespaces,crds,clusterroles', '--output', 'name']);
+  expect(left.split('\n').filter((name) => name.includes('lumigo'))).toEqual([]);
+}
+
+async function uninstall(): Promise<void> {
+  // Without a node the hook that cleans up would wait for its pod.
+  await program('helm', ['delete', 'lumigo', '--namespace', 'lumigo-system', '--no-hooks', '--wait']);
+}
+
+describe('a chart that cannot be trusted or had', () => {
+  afterEach(expectNothing);
+
+  /** Every byte of the archive's layer replaced where the registry keeps it. */
+  async function tamper(): Promise<void> {
+    await packageChart({ ...release, version: TAMPERED }, folder, key);
+    const archive = join(folder, `lumigo-operator-${TAMPERED}.tgz`);
+    await pushChart({ ...release, version: TAMPERED }, archive, true);
+    const sum = (await program('sha256sum', [archive])).slice(0, 64);
+    const blob = join(registry.folder, 'docker/registry/v2/blobs/sha256', sum.slice(0, 2), sum, 'data');
+    writeFileSync(
+      blob,
+      readFileSync(archive).map((byte) => byte ^ 1),
+    );
+    // The same in a chart repository, whose archive was replaced and whose signature stayed.
+    copyFileSync(`${archive}.prov`, `${archiveOf(TAMPERED)}.prov`);
+    writeFileSync(archiveOf(TAMPERED), readFileSync(archiveOf(VERSION)));
+  }
+
+  const refused: [string, () => string | Promise<string>, RegExp][] = [
+    ['whose registry is not there', () => 'oci://127.0.0.1:9/charts/lumigo-operator', /connection refused/],
+    ['whose repository is not there', () => 'lumigo-operator --repo http://127.0.0.1:9', /cannot be reached/],
+    [
+      'that nobody signed',
+      async () => {
+        await packageChart({ ...release, version: '7.3.0' }, folder);
+        return `${join(folder, 'lumigo-operator-7.3.0.tgz')} --verify --keyring ${keyringOf('release')}`;
+      },
+      /provenance|\.prov/,
+    ],
+    [
+      'that another key signed',
+      async () => {
+        await chartKey('stranger');
+        return `oci://${release.chart} --version ${VERSION} --verify --keyring ${keyringOf('stranger')}`;
+      },
+      /signature/,
+    ],
+  ];
+
+  it.each(refused)('is not installed: one %s', async (_case, chart, reason) => {
+    const { code, stderr } = await install(await chart());
+    expect([code, stderr.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(reason)]);
+  });
+
+  it('is not installed: one whose content is not that of its checksum, from either', async () => {
+    await tamper();
+    const fromRegistry = await install(`oci://${release.chart} --version ${TAMPERED}`);
+    expect([fromRegistry.code, fromRegistry.stderr]).toEqual([1, expect.stringMatching(/digest|mismatch/)]);
+    const verified = `--verify --keyring ${keyringOf('release')}`;
+    const fromRepository = await install(`${index()}/${basename(archiveOf(TAMPERED))} ${verified}`);
+    expect([fromRepository.code, fromRepository.stderr]).toEqual([1, expect.stringMatching(/sha256|sum/)]);
+    rmSync(archiveOf(TAMPERED));
+  });
+
+  it('is not installed: one for a registry that refuses', async () => {
+    const refusing = await startRegistry({ refusing: true });
+    try {
+      const theirs = releaseOf(refusing.host, index());
+      await expect(pushChart(theirs, archiveOf(VERSION), true)).rejects.toThrow(
+        /^helm push .*failed: .*401|unauthorized|credential/,
+      );
+      const { code, stderr } = await install(`oci://${theirs.chart} --version ${VERSION}`);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/401|unauthorized|credential/)]);
+    } finally {
+      await refusing.stop();
+    }
+  });
+
+  it('is not rendered for a Kubernetes that is too old, which is said in a sentence', async () => {
+    const { code, stderr } = await shell(
+      `helm template lumigo oci://${release.chart} --version ${VERSION} --kube-version 1.29.0`,
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/requires kubeVersion: >=1\.30\.0-0 which is incompatible with Kubernetes v1\.29\.0/);
+  });
+
+  it('is in no index that was made although the present one could not be read', async () => {
+    const away = releaseOf(registry.host, 'http://127.0.0.1:9');
+    await expect(writeIndex(away, charts(), index())).rejects.toThrow(
+      'the chart repository cannot be asked for http://127.0.0.1:9',
+    );
+  });
+});
+
+describe('F52: a published chart', () => {
+  it.each([
+    ['a registry', () => `oci://${release.chart}`],
+    ['a chart repository', () => `lumigo-operator --repo ${index()}`],
+    ['a registry, by its digest', () => `oci://${release.chart}@${digest}`],
+    ['a registry, verified', () => `oci://${release.chart} --verify --keyring ${keyringOf('release')}`],
+  ])('is installed with helm from %s', async (_case, chart) => {
+    expect(await install(chart())).toMatchObject({ code: 0 });
+    expect(await installed()).toEqual([`lumigo-operator-${VERSION}`]);
+    const deployment = 'deployment/lumigo-lumigo-operator-controller-manager';
+    await program('kubectl', ['get', deployment, '--namespace', 'lumigo-system']);
+    await uninstall();
+  });
+
+  it('is what the index of the repository says, and older versions stay in it', async () => {
+    await packageChart({ ...release, version: '7.0.0' }, charts());
+    await writeIndex(release, charts(), index());
+    const { entries } = parse(readFileSync(join(charts(), 'index.yaml'), 'utf8')) as {
+      entries: Record<string, { version: string; urls: string[] }[]>;
+    };
+    expect(entries['lumigo-operator']?.map(({ version }) => version)).toEqual([VERSION, '7.0.0']);
+    rmSync(archiveOf('7.0.0'));
+    await writeIndex(release, charts(), index());
+    expect(readFileSync(join(charts(), 'index.yaml'), 'utf8')).toContain('lumigo-operator-7.0.0.tgz');
+  });
+
+  it('is signed and attested by its digest, and verified by cosign', async () => {
+    const reference = `${release.chart}@${digest}`;
+    await sign(reference, signer);
+    await verify(reference, signer);
+    const builder = { id: 'https://builder.example', run: '1', revision: 'a'.repeat(40), startedOn: new Date() };
+    const predicate = join(folder, 'predicate.json');
+    writeFileSync(predicate, JSON.stringify(provenance(release, builder)));
+    await attest(reference, 'slsaprovenance1', predicate, signer);
+    expect(await verifyAttestation(reference, 'slsaprovenance1', signer)).toContain('"payload"');
+    await expect(verify(reference, stranger)).rejects.toThrow(/^cosign verify failed: .*no matching signatures/);
+    await expect(verifyAttestation(reference, 'cyclonedx', signer)).rejects.toThrow('cosign verify-attestation failed');
+  });
+
+  it('has a list of checksums whose signature covers every byte', async () => {
+    const file = join(folder, 'SHA256SUMS');
+    writeFileSync(file, 'as it was\n');
+    await signFile(file, `${file}.bundle`, signer);
+    await verifyFile(file, `${file}.bundle`, signer);
+    await expect(verifyFile(file, `${file}.bundle`, stranger)).rejects.toThrow('cosign verify-blob');
+    appendFileSync(file, 'and more\n');
+    await expect(verifyFile(file, `${file}.bundle`, signer)).rejects.toThrow('cosign verify-blob');
+  });
+});
+
+describe('the commands of the README, of a project that is published there', () => {
+  it('install from both, word for word', async () => {
+    const blocks = [...installWithHelm(release.publisher).matchAll(/```sh\n([^`]*)```/g)].map(
+      ([, block = '']) => block,
+    );
+    expect(blocks).toHaveLength(2);
+    for (const block of blocks) {
+      expect(await shell(block)).toMatchObject({ code: 0 });
+      expect(await installed()).toEqual([`lumigo-operator-${VERSION}`]);
+      await uninstall();
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parsePublisher } from '../publisher.ts';
+import { changelogSection } from './changelog.ts';
+import { verifyChecksums, writeChecksums } from './checksums.ts';
+import { program } from './program.ts';
+import { planRelease } from './release.ts';
+import { workflowSigner } from './signing.ts';
+
+const acme = parsePublisher(`
+home: https://github.com/acme/operator
+images: ghcr.io/acme
+charts: { index: https://acme.github.io/operator, oci: ghcr.io/acme/charts }
+npm: '@acme/operator'
+maintainers: []
+`);
+const nobody = { ...acme, images: '', npm: '' };
+
+describe('F52: a release', () => {
+  it('is planned for the tag of its version, and goes where publisher.yaml says', () => {
+    const { images, chart, npm } = planRelease('v1.2.3', '1.2.3', acme);
+    expect(images.map(({ repository }) => repository)).toEqual([
+      'ghcr.io/acme/lumigo-kubernetes-operator',
+      'ghcr.io/acme/lumigo-kubernetes-operator-updater',
+    ]);
+    expect([chart, npm]).toEqual(['ghcr.io/acme/charts/lumigo-operator', '@acme/operator']);
+  });
+
+  it.each([
+    ['a tag of another version', 'v1.2.4', acme, /the tag 'v1\.2\.4' is not that of this version.*v1\.2\.3/],
+    ['no tag', '', acme, /the tag '' is not that of this version/],
+    [
+      'nobody who publishes it',
+      'v1.2.3',
+      nobody,
+      /publisher\.yaml says nothing for images, npm, so the release has nowhere to go/,
+    ],
+  ])('is refused with %s', (_case, tag, publisher, message) => {
+    expect(() => planRelease(tag, '1.2.3', publisher)).toThrow(message);
+  });
+
+  it('is signed without keys by nobody but a workflow', () => {
+    const workflow = 'acme/operator/.github/workflows/release.yml@refs/tags/v1.2.3';
+    const url = { ACTIONS_ID_TOKEN_REQUEST_URL: 'https://pipelines.example' };
+    expect(workflowSigner({ GITHUB_WORKFLOW_REF: workflow, ...url })).toMatchObject({
+      identity: `https://github.com/${workflow}`,
+    });
+    expect(() => workflowSigner({ GITHUB_WORKFLOW_REF: workflow })).toThrow('needs a workflow of GitHub');
+  });
+});
+
+describe('the text of a release', () => {
+  const changelog =
+    '# Changelog\n\n## Unreleased\n\n- c\n\n## [1.2.3] - 2026-01-01\n\n### Added\n- b\n\n## 1.2\n- a\n\n## 1.1.0\n';
+
+  it('is what the changelog says of its version', () => {
+    expect(changelogSection(changelog, '1.2.3')).toBe('### Added\n- b\n');
+    expect(changelogSection(changelog, '1.2')).toBe('- a\n');
+  });
+
+  it.each(['1.2.4', '1', '1.1.0', ''])('is missing for %p, which is said in a sentence', (version) => {
+    expect(() => changelogSection(changelog, version)).toThrow(`CHANGELOG.md has nothing under '## ${version}'`);
+  });
+});
+
+describe('the checksums of a release', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lumigo-checksums-'));
+    for (const name of ['a.tgz', 'b.yaml']) writeFileSync(join(folder, name), name);
+    writeChecksums(folder);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('are those that sha256sum knows', async () => {
+    expect(await program('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder })).toBe('a.tgz: OK\nb.yaml: OK\n');
+    expect(() => verifyChecksums(folder)).not.toThrow();
+  });
+
+  it('tell of each file that is missing or another', () => {
+    writeFileSync(join(folder, 'a.tgz'), 'another');
+    rmSync(join(folder, 'b.yaml'));
+    expect(() => verifyChecksums(folder)).toThrow('a.tgz has another content, b.yaml is missing; use none');
+    rmSync(join(folder, 'SHA256SUMS'));
+    expect(() => verifyChecksums(folder)).toThrow('has no SHA256SUMS');
+  });
+
+  it('are not replaced by what names a file elsewhere', () => {
+    const list = join(folder, 'SHA256SUMS');
+    writeFileSync(list, readFileSync(list, 'utf8').replace('a.tgz', '../a.tgz'));
+    expect(() => verifyChecksums(folder)).toThrow('not as SHA256SUMS says: the line');
+  });
+});
+
+describe('a program that fails', () => {
+  it('is told of in one sentence, without its further arguments', async () => {
+    const failing = program('sh', ['-c', 'echo first >&2; echo last >&2; exit 3', '--key', 'secret']);
+    await expect(failing).rejects.toThrow(/^sh echo first.* failed: last$/);
+  });
+
+  it('is told of where it is not installed', async () => {
+    await expect(program('no-such-program', ['sign'])).rejects.toThrow('no-such-program is not installed');
+  });
+});

@@ -1,0 +1,54 @@
+import { program } from './program.ts';
+
+/**
+ * Whose signature a release has. Without keys: the workflow's own, for which sigstore gives it a certificate that names it, and
+ * which a public log holds. With a key pair: for whoever has no such workflow; the log is then left out.
+ */
+export type Signer =
+  | { readonly identity: string; readonly issuer: string }
+  | { readonly privateKey: string; readonly publicKey: string; readonly password: string };
+
+/** What GitHub says of the workflow that runs, as its certificate will say it. @throws Error outside of such a workflow */
+export function workflowSigner(environment: NodeJS.ProcessEnv): Signer {
+  const workflow = environment['GITHUB_WORKFLOW_REF'];
+  if (workflow === undefined || environment['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined)
+    throw new Error('signing without keys needs a workflow of GitHub with `id-token: write`; here there is none');
+  return { identity: `https://github.com/${workflow}`, issuer: 'https://token.actions.githubusercontent.com' };
+}
+
+const signFlags = (signer: Signer): string[] =>
+  'identity' in signer ? ['--yes'] : ['--yes', '--tlog-upload=false', '--key', signer.privateKey];
+
+const verifyFlags = (signer: Signer): string[] =>
+  'identity' in signer
+    ? ['--certificate-identity', signer.identity, '--certificate-oidc-issuer', signer.issuer]
+    : ['--insecure-ignore-tlog=true', '--key', signer.publicKey];
+
+function cosign(signer: Signer, ...args: readonly string[]): Promise<string> {
+  const environment: Record<string, string> = 'identity' in signer ? {} : { COSIGN_PASSWORD: signer.password };
+  return program('cosign', args, { environment });
+}
+
+/** Signs what a registry has under a digest, and with an index every image of it. */
+export const sign = (reference: string, signer: Signer): Promise<string> =>
+  cosign(signer, 'sign', '--recursive', ...signFlags(signer), reference);
+
+export const verify = (reference: string, signer: Signer): Promise<string> =>
+  cosign(signer, 'verify', ...verifyFlags(signer), reference);
+
+/** What may be attested of an artefact, as cosign calls it: what it is made of, and how it was made. */
+export type Predicate = 'cyclonedx' | 'slsaprovenance1';
+
+/** Attests what a file says, signed, beside the artefact. */
+export const attest = (reference: string, type: Predicate, file: string, signer: Signer): Promise<string> =>
+  cosign(signer, 'attest', '--type', type, '--predicate', file, ...signFlags(signer), reference);
+
+export const verifyAttestation = (reference: string, type: Predicate, signer: Signer): Promise<string> =>
+  cosign(signer, 'verify-attestation', '--type', type, ...verifyFlags(signer), reference);
+
+/** Signs a file; the signature, with whatever else is needed to verify it, goes into another. */
+export const signFile = (file: string, bundle: string, signer: Signer): Promise<string> =>
+  cosign(signer, 'sign-blob', '--bundle', bundle, ...signFlags(signer), file);
+
+export const verifyFile = (file: string, bundle: string, signer: Signer): Promise<string> =>
+  cosign(signer, 'verify-blob', '--bundle', bundle, ...verifyFlags(signer), file);

@@ -1,0 +1,125 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Yaml } from 'cdk8s';
+import { imageReference } from '../constructs/image.ts';
+import { synthesize } from '../manifests.ts';
+import { parseSettings } from '../settings.ts';
+import { changelogSection } from './changelog.ts';
+import { isSigned, packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
+import { checksumsFile, verifyChecksums, writeChecksums } from './checksums.ts';
+import { buildAndPush, type ImageBuild } from './images.ts';
+import { packageNpm } from './npm-package.ts';
+import { program } from './program.ts';
+import { provenance, type Builder } from './provenance.ts';
+import type { Release } from './release.ts';
+import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
+
+/** What the steps of a release share. */
+export interface Releasing {
+  readonly release: Release;
+  /** Where its files are gathered. */
+  readonly folder: string;
+  /** The address of the folder that they will be published in. */
+  readonly published: string;
+  readonly images: ImageBuild;
+  readonly signer: () => Signer;
+  readonly builder: Builder;
+  readonly chartKey?: ChartKey;
+}
+
+interface Step {
+  readonly name: string;
+  readonly does: string;
+  readonly run: (releasing: Releasing) => Promise<void> | void;
+}
+
+/** What was pushed, each by its digest. It is no file of the release: with it, `verify` knows what to ask for. */
+const pushedFile = (folder: string): string => join(folder, '..', 'pushed.json');
+const sbomFile = 'sbom.cdx.json';
+const notesFile = (folder: string): string => join(folder, '..', 'notes.md');
+const predicateFile = (folder: string): string => join(folder, '..', 'provenance.json');
+
+/** In the order in which they follow one another: nothing is pushed before all is made, nor announced before all is verified. */
+export const steps: readonly Step[] = [
+  { name: 'notes', does: 'takes the text of the release from CHANGELOG.md', run: writeNotes },
+  { name: 'files', does: 'makes the chart, the npm package, the plain YAML and the SBOM', run: makeFiles },
+  { name: 'push', does: 'builds the images for each architecture, and pushes them and the chart', run: push },
+  { name: 'list', does: 'lists the images of an installation, and the checksums of all files', run: list },
+  { name: 'sign', does: 'signs and attests what was pushed, and the checksums', run: signAll },
+  { name: 'verify', does: 'asks the registry for all of it again, and verifies it', run: verifyAll },
+];
+
+function writeNotes({ release, folder }: Releasing): void {
+  const text = changelogSection(readFileSync('CHANGELOG.md', 'utf8'), release.version);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(notesFile(folder), text);
+}
+
+async function makeFiles({ release, folder, published, chartKey }: Releasing): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await packageChart(release, folder, chartKey);
+  await writeIndex(release, folder, published);
+  await packageNpm(release, folder);
+  // For `kubectl apply --server-side -f` of its address.
+  writeFileSync(join(folder, 'lumigo-operator.yaml'), Yaml.stringify(...synthesize(parseSettings({}))));
+  writeFileSync(join(folder, sbomFile), await program('npm', ['run', '--silent', 'sbom']));
+  copyFileSync('LICENSE', join(folder, 'LICENSE'));
+}
+
+type Pushed = Readonly<Record<string, string>>;
+
+async function push({ release, folder, images }: Releasing): Promise<void> {
+  const pushed: Record<string, string> = {};
+  for (const image of release.images) pushed[image.repository] = await buildAndPush(release, image, images);
+  const archive = join(folder, `lumigo-operator-${release.version}.tgz`);
+  pushed[release.chart] = await pushChart(release, archive, images.insecure);
+  writeFileSync(pushedFile(folder), JSON.stringify(pushed, undefined, 2));
+}
+
+function pushedBy(folder: string): Pushed {
+  const file = pushedFile(folder);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Pushed;
+  throw new Error(`nothing was pushed by now (there is no ${file}); run the step push first`);
+}
+
+const referencesIn = (pushed: Pushed): string[] =>
+  Object.entries(pushed).map(([repository, digest]) => `${repository}@${digest}`);
+
+function list({ release, folder }: Releasing): void {
+  const pushed = pushedBy(folder);
+  const { controllerManager, injectorWebhook } = parseSettings({});
+  const all = [
+    ...release.images.map(({ repository }) => `${repository}:${release.version}@${pushed[repository] ?? ''}`),
+    ...[controllerManager.telemetryProxy.image, injectorWebhook.lumigoInjector.image].map(imageReference),
+  ];
+  writeFileSync(join(folder, 'images.txt'), all.map((image) => `${image}\n`).join(''));
+  writeChecksums(folder);
+}
+
+async function signAll({ release, folder, signer, builder }: Releasing): Promise<void> {
+  const by = signer();
+  writeFileSync(predicateFile(folder), JSON.stringify(provenance(release, builder)));
+  for (const reference of referencesIn(pushedBy(folder))) {
+    await sign(reference, by);
+    await attest(reference, 'cyclonedx', join(folder, sbomFile), by);
+    await attest(reference, 'slsaprovenance1', predicateFile(folder), by);
+  }
+  await signFile(join(folder, checksumsFile), bundleOf(folder), by);
+}
+
+const bundleOf = (folder: string): string => join(folder, `${checksumsFile}.bundle`);
+
+async function verifyAll({ folder, signer, release, chartKey }: Releasing): Promise<void> {
+  const by = signer();
+  verifyChecksums(folder);
+  await verifyFile(join(folder, checksumsFile), bundleOf(folder), by);
+  for (const reference of referencesIn(pushedBy(folder))) {
+    await verify(reference, by);
+    await verifyAttestation(reference, 'cyclonedx', by);
+    await verifyAttestation(reference, 'slsaprovenance1', by);
+  }
+  const archive = join(folder, `lumigo-operator-${release.version}.tgz`);
+  if (chartKey !== undefined && isSigned(archive))
+    await program('helm', ['verify', archive, '--keyring', chartKey.keyring]);
+}
