@@ -2,17 +2,26 @@ import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { steps as releaseSteps } from './release/steps.ts';
 
 /** The workflows call what is in this repository, and nothing of others that may change under them. */
 
 interface Step {
   readonly uses?: string;
   readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Job {
+  readonly 'timeout-minutes'?: number;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly needs?: string;
+  readonly steps: readonly Step[];
 }
 
 interface Workflow {
   readonly permissions?: Readonly<Record<string, string>>;
-  readonly jobs: Readonly<Record<string, { readonly 'timeout-minutes'?: number; readonly steps: readonly Step[] }>>;
+  readonly jobs: Readonly<Record<string, Job>>;
 }
 
 const folder = join('.github', 'workflows');
@@ -39,8 +48,47 @@ describe.each(workflows)('the workflow %s', (_name, { permissions, jobs }) => {
     const commands = steps.flatMap(({ run }) => run ?? []).join('\n');
     const files = [...commands.matchAll(/(?<=^|\s)\.?[-\w]+\/[-\w./]+/g)].map(([file]) => file);
     expect(files.length).toBeGreaterThan(0);
-    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+    // What the steps before have made is not there yet.
+    expect(files.filter((file) => !file.startsWith('dist/') && !existsSync(file))).toEqual([]);
     const named = [...commands.matchAll(/npm run (?:--silent |-s )?([-:\w]+)/g)].map(([, script = '']) => script);
     expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
+  });
+
+  it('hands to its shells, and to them alone, what others may have written', () => {
+    // An expression in a script is a part of the script; in the environment it is a text.
+    expect(steps.filter(({ run }) => run?.includes('${{'))).toEqual([]);
+  });
+});
+
+describe('F52: the workflow of a release', () => {
+  const release = new Map(workflows).get('release.yml');
+  const { test, release: job } = release?.jobs ?? {};
+  const commands = (job?.steps ?? []).map(({ run = '' }) => run);
+  const first = (what: RegExp): number => commands.findIndex((command) => what.test(command));
+
+  it('tests first, and may do no more than what it does', () => {
+    expect(job?.needs).toBe('test');
+    expect(test?.permissions).toBeUndefined();
+    expect(job?.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' });
+  });
+
+  it('runs every step that there is, in its order', () => {
+    const run = commands.flatMap(
+      (command) => /npm run release -- ([ \w]+)/.exec(command)?.[1]?.trim().split(' ') ?? [],
+    );
+    expect(run).toEqual(releaseSteps.map(({ name }) => name));
+  });
+
+  it('announces nothing before all of it was verified, and pushes nothing that Artifact Hub complains about', () => {
+    expect(first(/ah lint/)).toBeGreaterThan(0);
+    expect(first(/ah lint/)).toBeLessThan(first(/release -- push/));
+    for (const announcement of [/gh release create/, /git push/, /npm publish/])
+      expect(first(announcement)).toBeGreaterThan(first(/release -- .*verify/));
+  });
+
+  it('gives a secret to no step but the one that needs it', () => {
+    const secret = (step: Step): boolean => /secrets\.|github\.token/.test(JSON.stringify(step));
+    const told = (job?.steps ?? []).filter(secret).map(({ env }) => Object.keys(env ?? {}));
+    expect(told).toEqual([['KEYRING', 'KEY'], ['PASSWORD', 'NAME'], ['GH_TOKEN']]);
   });
 });

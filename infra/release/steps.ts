@@ -35,6 +35,8 @@ interface Step {
 
 /** What was pushed, each by its digest. It is no file of the release: with it, `verify` knows what to ask for. */
 const pushedFile = (folder: string): string => join(folder, '..', 'pushed.json');
+/** Says where the package is, which npm names after its own. */
+const npmFile = (folder: string): string => join(folder, '..', 'npm-package');
 const sbomFile = 'sbom.cdx.json';
 const notesFile = (folder: string): string => join(folder, '..', 'notes.md');
 const predicateFile = (folder: string): string => join(folder, '..', 'provenance.json');
@@ -60,7 +62,7 @@ async function makeFiles({ release, folder, published, chartKey }: Releasing): P
   mkdirSync(folder, { recursive: true });
   await packageChart(release, folder, chartKey);
   await writeIndex(release, folder, published);
-  await packageNpm(release, folder);
+  writeFileSync(npmFile(folder), await packageNpm(release, folder));
   // For `kubectl apply --server-side -f` of its address.
   writeFileSync(join(folder, 'lumigo-operator.yaml'), Yaml.stringify(...synthesize(parseSettings({}))));
   writeFileSync(join(folder, sbomFile), await program('npm', ['run', '--silent', 'sbom']));
