@@ -27,8 +27,8 @@ function main(): number {
   const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
   const scaffold = scaffoldAround(app.outdir);
   try {
-    const { controllerManager } = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
-    const notice = unpublishedNotice(controllerManager.manager.image);
+    const { controllerManager, imagePrefix } = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
+    const notice = unpublishedNotice(controllerManager.manager.image, imagePrefix);
     // cdk8s keeps what its app writes to the standard output for itself.
     if (notice !== undefined) process.stderr.write(`${notice}\n`);
     return 0;

@@ -30,3 +30,22 @@ describe('the table of Kubernetes versions', () => {
     expect(table).toContain(`| older than ${oldest} | Helm refuses |`);
   });
 });
+
+describe('the pictures of the README', () => {
+  const pictures = [...read('README.md').matchAll(/!\[([^\]]+)\]\(([^)]+)\)/g)].map(([, text = '', file = '']) => [
+    file,
+    text,
+  ]);
+
+  it('are two: how it works, and the demo', () => {
+    expect(pictures.map(([file]) => file)).toEqual(['docs/how-it-works.svg', 'docs/demo.svg']);
+  });
+
+  it.each(pictures)('%s is there, says its content in words too, and fetches and runs nothing', (file, text) => {
+    expect(text.length).toBeGreaterThan(40);
+    const picture = read(file);
+    expect(picture).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^]*<\/svg>\n$/);
+    expect(picture.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/<script|href|url\((?!#)|@import/);
+    expect(picture).toContain('<title');
+  });
+});

@@ -43,6 +43,7 @@ describe('an operator that nobody publishes', () => {
     expect(installWithHelm(nobody)).toContain('docker build -t localhost/lumigo-kubernetes-operator:');
     expect(unpublishedNotice(image)).toContain('`docker build -t localhost/lumigo-kubernetes-operator:1.0.0 .`');
     expect(unpublishedNotice({ ...image, repository: 'registry.example/operator' })).toBeUndefined();
+    expect(unpublishedNotice(image, 'registry.example/mirror/')).toBeUndefined();
   });
 
   it('has an updater that waits for a chart repository', () => {

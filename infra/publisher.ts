@@ -48,12 +48,16 @@ export const imageRepositoryOf = (name: string, { images }: Publisher = publishe
 /** Whether no registry has an image: it is one of the machine's own. */
 export const isUnpublished = (repository: string): boolean => repository.startsWith(`${OWN_MACHINE}/`);
 
-/** What to do about an image that is published nowhere, in one line; undefined for any other. */
-export function unpublishedNotice({ repository, tag }: { repository: string; tag: string }): string | undefined {
-  if (!isUnpublished(repository)) return undefined;
-  const image = `${repository}:${tag}`;
+/**
+ * What to do about an image that is published nowhere, in one line; undefined for any other.
+ * @param prefix the setting `imagePrefix`, which names a registry that has it
+ */
+export function unpublishedNotice(image: { repository: string; tag: string }, prefix = ''): string | undefined {
+  const { repository, tag } = image;
+  if (prefix !== '' || !isUnpublished(repository)) return undefined;
+  const name = `${repository}:${tag}`;
   return (
-    `The image ${image} is published nowhere: build it (\`docker build -t ${image} .\` or \`buildah build -t ${image} .\`) and ` +
+    `The image ${name} is published nowhere: build it (\`docker build -t ${name} .\` or \`buildah build -t ${name} .\`) and ` +
     'bring it to the nodes, or push it to a registry and name it by controllerManager.manager.image.'
   );
 }

@@ -57,6 +57,13 @@ export const imageRepository = () =>
     'must be an image repository without tag or digest, such as registry.example.com/team/image',
   );
 
+/** A registry and a folder in it, which names of images follow. Or nothing. */
+export const imagePrefix = () =>
+  text().regex(
+    /^([a-z0-9]([-._a-z0-9]*[a-z0-9])?(:[0-9]+)?\/([a-z0-9]([-._a-z0-9]*[a-z0-9])?\/)*)?$/,
+    'must be a registry, or a folder in one, with a slash at its end, such as registry.example.com/mirror/, or empty',
+  );
+
 /** An amount of memory or disk as Kubernetes writes it. */
 export const quantity = () =>
   text().regex(/^[1-9][0-9]*(\.[0-9]+)?([kMGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');

@@ -7,6 +7,7 @@ import {
   flag,
   httpUrl,
   image,
+  imagePrefix,
   oneOf,
   opaqueList,
   opaqueMap,
@@ -191,6 +192,12 @@ export const settingsSchema = fields({
   updater: updater,
   networkPolicy: networkPolicy,
   debug: section({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') }),
+  imagePrefix: imagePrefix()
+    .default('')
+    .describe(
+      "What stands in front of every image's name, the injector's and the telemetry proxy's included: a registry of your own with a copy " +
+        'of each under its whole name, such as `registry.example.com/mirror/`.',
+    ),
   imagePullSecrets: opaqueList()
     .default([])
     .describe("Pull secrets of the operator's own pods, e.g. `[{name: registry}]`; they must exist in its namespace."),

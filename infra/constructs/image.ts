@@ -4,7 +4,11 @@ export interface Image {
   readonly digest: string;
 }
 
-/** The reference by which a node pulls an image: by content where it is pinned (the tag is then for people), else by tag. */
-export function imageReference({ repository, tag, digest }: Image): string {
-  return digest === '' ? `${repository}:${tag}` : `${repository}:${tag}@${digest}`;
+/**
+ * The reference by which a node pulls an image: by content where it is pinned (the tag is then for people), else by tag.
+ * @param prefix the setting `imagePrefix`
+ */
+export function imageReference({ repository, tag, digest }: Image, prefix = ''): string {
+  const name = `${prefix}${repository}:${tag}`;
+  return digest === '' ? name : `${name}@${digest}`;
 }

@@ -70,7 +70,7 @@ export const managerAccountVolume = {
 export function operatorContainer(settings: Settings, delivery: Delivery): Raw {
   const { image, resources } = settings.controllerManager.manager;
   return {
-    image: imageReference(image),
+    image: imageReference(image, settings.imagePrefix),
     imagePullPolicy: 'IfNotPresent',
     env: managerEnvironment(settings, delivery),
     resources,

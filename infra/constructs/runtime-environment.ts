@@ -27,7 +27,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     operatorName: name,
     operatorNamespace: settings.namespace,
     serviceAccount: `${name}${suffixes.manager}`,
-    injectorImage: imageReference(injectorWebhook.lumigoInjector.image),
+    injectorImage: imageReference(injectorWebhook.lumigoInjector.image, settings.imagePrefix),
     injectorImagePullPolicy: injection.imagePullPolicy,
     injectorImagePullSecrets: injection.imagePullSecrets,
     telemetryProxyUrl: telemetryProxyUrl(settings),

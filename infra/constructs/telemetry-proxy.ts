@@ -69,7 +69,7 @@ function container(settings: Settings): Raw {
   const port = (portName: string, containerPort: number) => ({ name: portName, containerPort, protocol: 'TCP' });
   return {
     name: 'telemetry-proxy',
-    image: imageReference(image),
+    image: imageReference(image, settings.imagePrefix),
     imagePullPolicy: 'IfNotPresent',
     args: [
       `--config=${mounts.telemetryProxyConfiguration}/${telemetryProxyFiles.configuration}`,

@@ -98,7 +98,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
     containers: [
       {
         name: 'updater',
-        image: imageReference(image),
+        image: imageReference(image, settings.imagePrefix),
         imagePullPolicy: 'IfNotPresent',
         args: ['--update'],
         env: environment(settings),

@@ -135,6 +135,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'networkPolicy.otlp.from': [{ namespaceSelector: {} }, { ipBlock: { cidr: '10.1.0.0/16' } }],
   'networkPolicy.metrics.from': [],
   'debug.enabled': true,
+  imagePrefix: 'registry.example:5000/mirror/',
   imagePullSecrets: [{ name: 'registry' }],
   priorityClassName: 'high',
   podAnnotations: { note: 'yes', 'example.com/number': '1' },

@@ -162,7 +162,7 @@ Next, in each namespace that you want to trace:
   MANIFEST
 
 Whether it works:  kubectl get lumigo -A
-{{- if hasPrefix "localhost/" .Values.controllerManager.manager.image.repository }}
+{{- if and (not .Values.imagePrefix) (hasPrefix "localhost/" .Values.controllerManager.manager.image.repository) }}
 ! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is published nowhere: build it (docker build or buildah build) and bring it to the nodes, or push it to a registry and set controllerManager.manager.image.
 {{- end }}
 {{- if and .Values.updater.enabled (not .Values.updater.repository) }}

@@ -32,6 +32,7 @@ describe('the notes of a release', () => {
   it('F52: say of an image that is published nowhere what to do, and of any other nothing', () => {
     expect(notes(`${image}=localhost/operator`)).toMatch(/! localhost\/operator:\S+ is published nowhere: build it/);
     expect(notes(`${image}=registry.example/operator`)).not.toContain('published');
+    expect(notes('imagePrefix=registry.example/mirror/')).not.toContain('published');
   });
 
   it('F52: say that an updater is suspended that has no chart repository', () => {

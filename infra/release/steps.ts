@@ -93,7 +93,9 @@ function list({ release, folder }: Releasing): void {
   const { controllerManager, injectorWebhook } = parseSettings({});
   const all = [
     ...release.images.map(({ repository }) => `${repository}:${release.version}@${pushed[repository] ?? ''}`),
-    ...[controllerManager.telemetryProxy.image, injectorWebhook.lumigoInjector.image].map(imageReference),
+    ...[controllerManager.telemetryProxy.image, injectorWebhook.lumigoInjector.image].map((image) =>
+      imageReference(image),
+    ),
   ];
   writeFileSync(join(folder, 'images.txt'), all.map((image) => `${image}\n`).join(''));
   writeChecksums(folder);

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { synthesize } from '../manifests.ts';
+import { parseSettings, type Settings } from '../settings.ts';
+
+const everything = { updater: { enabled: true } };
+const imagesOf = (settings: Settings): readonly string[] => {
+  const text = JSON.stringify(synthesize(settings, 'Helm'));
+  const containers = [...text.matchAll(/"image":"([^"]+)"/g)].map(([, image = '']) => image);
+  const injector = [...text.matchAll(/"name":"LUMIGO_[A-Z_]*IMAGE","value":"([^"]+)"/g)].map(([, image = '']) => image);
+  return [...containers, ...injector];
+};
+
+describe('F52: the prefix of images', () => {
+  it('stands in front of every image that a node pulls because of this installation', () => {
+    const prefix = 'registry.example:5000/mirror/';
+    const [own, mirrored] = [
+      imagesOf(parseSettings(everything)),
+      imagesOf(parseSettings({ ...everything, imagePrefix: prefix })),
+    ];
+    expect(own.some((image) => image.includes('lumigo-autotrace'))).toBe(true);
+    expect(own.some((image) => image.includes('updater'))).toBe(true);
+    expect(mirrored).toEqual(own.map((image) => `${prefix}${image}`));
+  });
+
+  it.each([
+    'registry.example',
+    '/mirror/',
+    'https://registry.example/',
+    'registry.example//',
+    'registry.example/Mirror/',
+  ])('is refused where a name after it would be none: %s', (imagePrefix) =>
+    expect(() => parseSettings({ imagePrefix })).toThrow(/imagePrefix .*must be a registry, or a folder in one/),
+  );
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { ensureBinaries } from '../sandbox/programs/build.ts';
+import { finished } from '../sandbox/testing/run.ts';
+import { parseSettings } from './settings.ts';
+
+/** The README's own blocks, run as they stand, against an API server without a node. */
+const readme = readFileSync('README.md', 'utf8');
+const blocks = (language: string): string[] =>
+  [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([^\`]*)\`\`\``, 'g'))].map(([, block = '']) => block);
+const commands = blocks('sh').flatMap((block) =>
+  block
+    .replace(/\\\n\s*/g, '')
+    .trim()
+    .split('\n'),
+);
+
+/** What is not run here, and where it is tried instead. */
+const elsewhere: readonly [RegExp, string][] = [
+  [/^npm (start|test)$/, 'these are .ci/run'],
+  [/^docker build /, 'images: sandbox/e2e/release.e2e.test.ts'],
+  [/^(kind|minikube) /, 'no such cluster in the sandbox'],
+  [/^(while|done|\s*cosign copy)/, 'sandbox/e2e/release.e2e.test.ts'],
+  [/^(sha256sum|cosign verify-blob) /, 'infra/release: with the files of a release'],
+  [/rollout status /, 'sandbox/e2e/manifests.e2e.test.ts: it takes a node'],
+  [/^pulumi (stack|up)/, "infra/pulumi-stack.cluster.test.ts: Pulumi's engine is in no package registry"],
+];
+
+let cluster: ControlPlane;
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-readme-'));
+  const programs = await ensureBinaries(['helm', 'kubectl'], () => undefined);
+  mkdirSync(join(folder, 'bin'));
+  for (const [name, path] of Object.entries(programs)) symlinkSync(path, join(folder, 'bin', name));
+  cluster = await startControlPlane();
+  environment = {
+    ...process.env,
+    PATH: [join(folder, 'bin'), process.env['PATH']].join(delimiter),
+    KUBECONFIG: cluster.kubeconfig,
+    HELM_CACHE_HOME: join(folder, 'cache'),
+    HELM_CONFIG_HOME: join(folder, 'config'),
+    HELM_DATA_HOME: join(folder, 'data'),
+  };
+});
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ran = new Set<string>();
+
+async function run(command: string): Promise<string> {
+  ran.add(command);
+  const child = spawn('sh', ['-euc', command], { stdio: ['ignore', 'pipe', 'pipe'], env: environment });
+  const { code, stdout, stderr } = await finished(child);
+  expect([command, code, code === 0 ? '' : stderr]).toEqual([command, 0, '']);
+  return stdout;
+}
+
+/** The command of the README that begins like this, word for word. */
+function command(beginning: string): string {
+  const found = commands.filter((each) => each.startsWith(beginning));
+  expect([beginning, new Set(found).size]).toEqual([beginning, 1]);
+  return found[0] ?? '';
+}
+
+const deployment =
+  'kubectl get --namespace lumigo-system deployment/lumigo-lumigo-operator-controller-manager --output name';
+
+describe('F52: the commands of the README', () => {
+  it('install with Helm, from a checkout', async () => {
+    await run(command('npm run chart'));
+    await run(command('helm install lumigo'));
+    await run(deployment);
+    await run(command('helm upgrade --install lumigo'));
+    const images = await run("kubectl get --namespace lumigo-system deployments --output jsonpath='{..image}'");
+    for (const image of images.split(' ')) expect(image).toMatch(/^registry\.example\.com\/mirror\//);
+  });
+
+  it('trace a namespace, show what that would change, and explain it', async () => {
+    await run(
+      'kubectl create namespace my-namespace && kubectl create deployment cart --image shop/cart --namespace my-namespace',
+    );
+    const [manifest = ''] = blocks('yaml');
+    expect(parseAllDocuments(manifest)).toHaveLength(2);
+    await run(`kubectl apply -f - <<'END'\n${manifest}\nEND`);
+    await run(command('npm run build'));
+    expect(await run(command('node dist/runtime/main.js --preview'))).toContain('cart');
+    expect(await run(command('node dist/runtime/main.js --explain'))).toContain('cart');
+    await run('kubectl delete namespace my-namespace');
+  });
+
+  it('install as plain YAML, and remove that', async () => {
+    // Without a node the hook of `helm delete` would wait for its pod.
+    await run(
+      'helm delete lumigo --namespace lumigo-system --no-hooks --wait && kubectl delete namespace lumigo-system',
+    );
+    await run(command('npx cdk8s synth'));
+    await run(command('kubectl apply --server-side'));
+    await run(deployment);
+    await run(command('kubectl delete -f'));
+  });
+
+  it('set with Pulumi what are settings', () => {
+    const configured = commands.filter((each) => each.startsWith('pulumi config set'));
+    expect(configured).toHaveLength(1);
+    for (const each of configured) {
+      ran.add(each);
+      const [, path = '', value = ''] = /--path settings\.(\S+) (\S+)/.exec(each) ?? [];
+      const given = path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+      expect(() => parseSettings(given)).not.toThrow();
+    }
+  });
+
+  it('are all of them: each was run, or stands in the table of what is tried elsewhere', () => {
+    const left = commands.filter((each) => !ran.has(each) && !elsewhere.some(([pattern]) => pattern.test(each)));
+    expect(left).toEqual([]);
+  });
+});

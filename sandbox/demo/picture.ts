@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { terminalPicture } from './terminal-picture.ts';
+
+/** `npm run picture`: runs the demo as `npm start` does where no node can run, and draws what it said into docs/demo.svg. */
+const command = ['--import', 'tsx', 'sandbox/demo/start.ts', '--once', '--no-node'];
+const { status, stdout } = spawnSync(process.execPath, command, {
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+if (status === 0) {
+  const lines = stdout.trim().split('\n');
+  writeFileSync('docs/demo.svg', terminalPicture('The demo in a terminal', ['$ npm start -- --once', '', ...lines]));
+} else {
+  process.stderr.write(`the demo ended with ${status}; docs/demo.svg stays as it was\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { bundle } from '../../infra/bundle.ts';
+import { program } from '../../infra/release/program.ts';
+import { architectures, planRelease, type Architecture } from '../../infra/release/release.ts';
+import { sign, verify, type Signer } from '../../infra/release/signing.ts';
+import { steps, type Releasing } from '../../infra/release/steps.ts';
+import { operatorVersion } from '../../infra/version.ts';
+import { ensureReleaseBases, releaseBase, releaseBuildah } from '../images/release-bases.ts';
+import { ensureBinaries } from '../programs/build.ts';
+import { startRegistry, type Registry } from '../registry/registry.ts';
+
+/**
+ * A whole release, by the steps that the workflow runs, to a registry on loopback. What differs: images begin with Debian's packages,
+ * since no registry is reachable here; Helm in the updater's image is that of this machine's architecture in both; and a key pair signs.
+ */
+const version = operatorVersion();
+let folder: string;
+let registry: Registry;
+let releasing: Releasing;
+const path = process.env['PATH'];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-release-'));
+  const programs = await ensureBinaries(['helm', 'cosign', 'registry'], () => undefined);
+  mkdirSync(join(folder, 'bin'));
+  for (const name of ['helm', 'cosign']) symlinkSync(programs[name] ?? '', join(folder, 'bin', name));
+  process.env['PATH'] = [join(folder, 'bin'), path].join(delimiter);
+  for (const name of ['CACHE', 'CONFIG', 'DATA']) process.env[`HELM_${name}_HOME`] = join(folder, 'helm', name);
+  registry = await startRegistry();
+  await bundle();
+  await ensureReleaseBases();
+  releasing = await releasingTo(registry.host, programs['helm'] ?? '');
+}, 900_000);
+afterAll(async () => {
+  process.env['PATH'] = path;
+  await registry?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function releasingTo(host: string, helm: string): Promise<Releasing> {
+  const publisher = {
+    ...{ home: 'https://git.example/acme/operator', images: `${host}/acme`, npm: '@acme/operator', maintainers: [] },
+    // The registry serves no index: there is none by now.
+    charts: { index: `http://${host}/charts`, oci: `${host}/acme/charts` },
+  };
+  // Where the stages of the Dockerfile would leave what they make.
+  const stages = { build: join(folder, 'build'), helm: join(folder, 'helm-stage') };
+  mkdirSync(join(stages.build, 'src', 'dist'), { recursive: true });
+  cpSync(join('dist', 'runtime'), join(stages.build, 'src', 'dist', 'runtime'), { recursive: true });
+  mkdirSync(join(stages.helm, 'out'), { recursive: true });
+  cpSync(helm, join(stages.helm, 'out', 'helm'), { dereference: true });
+  const password = 'of the test';
+  const prefix = join(folder, 'cosign');
+  await program('cosign', ['generate-key-pair', '--output-key-prefix', prefix], {
+    environment: { COSIGN_PASSWORD: password },
+  });
+  const signer: Signer = { privateKey: `${prefix}.key`, publicKey: `${prefix}.pub`, password };
+  return {
+    release: planRelease(`v${version}`, version, publisher),
+    folder: join(folder, 'release', 'files'),
+    published: 'https://git.example/acme/operator/releases/download/v1',
+    images: {
+      revision: 'a'.repeat(40),
+      timestamp: 1_700_000_000,
+      buildah: releaseBuildah(),
+      base: releaseBase,
+      stages: () => stages,
+      insecure: true,
+    },
+    signer: () => signer,
+    builder: { id: 'https://builder.example', run: '1', revision: 'a'.repeat(40), startedOn: new Date() },
+  };
+}
+
+/** The changelog of a release has its section; that of the tree is still called Unreleased. */
+const runStep = (name: string) => steps.find((step) => step.name === name)?.run(releasing);
+
+interface Manifest {
+  readonly manifests: readonly { readonly digest: string; readonly platform: { readonly architecture: string } }[];
+  readonly config: { readonly digest: string };
+  readonly layers: readonly { readonly digest: string }[];
+}
+interface Config {
+  readonly architecture: string;
+  readonly config: { readonly User: string; readonly Entrypoint: readonly string[]; readonly Labels: object };
+}
+
+const ask = async <T>(kind: 'manifests' | 'blobs', repository: string, reference: string): Promise<T> => {
+  const accept = ['index', 'manifest'].map((each) => `application/vnd.oci.image.${each}.v1+json`).join(', ');
+  const response = await fetch(`http://${registry.host}/v2/${repository}/${kind}/${reference}`, {
+    headers: { accept },
+  });
+  return (await response.json()) as T;
+};
+
+async function imageOf(repository: string, architecture: Architecture) {
+  const { manifests } = await ask<Manifest>('manifests', repository, version);
+  const [found, ...more] = manifests.filter(({ platform }) => platform.architecture === architecture);
+  expect(more).toEqual([]);
+  const manifest = await ask<Manifest>('manifests', repository, found?.digest ?? '');
+  return { manifest, config: await ask<Config>('blobs', repository, manifest.config.digest) };
+}
+
+describe('F52: a release', () => {
+  it('makes its files, pushes, signs and verifies, by the steps of the workflow', async () => {
+    for (const name of ['files', 'push', 'list', 'sign', 'verify']) await runStep(name);
+    const files = readdirSync(releasing.folder).toSorted();
+    expect(files).toEqual([
+      'LICENSE',
+      'SHA256SUMS',
+      'SHA256SUMS.bundle',
+      `acme-operator-${version}.tgz`,
+      'images.txt',
+      'index.yaml',
+      `lumigo-operator-${version}.tgz`,
+      'lumigo-operator.yaml',
+      'sbom.cdx.json',
+    ]);
+    const images = readFileSync(join(releasing.folder, 'images.txt'), 'utf8').trim().split('\n');
+    expect(images).toHaveLength(4);
+    expect(images[0]).toMatch(
+      new RegExp(`^${registry.host}/acme/lumigo-kubernetes-operator:${version}@sha256:[0-9a-f]{64}$`),
+    );
+  }, 400_000);
+
+  it.each(architectures)('has images for %s that say what they are, and run nothing as root', async (architecture) => {
+    for (const name of ['lumigo-kubernetes-operator', 'lumigo-kubernetes-operator-updater']) {
+      const { config } = await imageOf(`acme/${name}`, architecture);
+      expect(config.architecture).toBe(architecture);
+      expect(config.config).toMatchObject({
+        User: '65532:65532',
+        Entrypoint: ['/nodejs/bin/node', '--max-old-space-size-percentage=60', '/app/main.js'],
+        Labels: { 'org.opencontainers.image.version': version, 'org.opencontainers.image.licenses': 'Apache-2.0' },
+      });
+    }
+  });
+
+  it('has the same program in the images of both, and another Node.js', async () => {
+    const layers = await Promise.all(
+      architectures.map(async (each) =>
+        (await imageOf('acme/lumigo-kubernetes-operator', each)).manifest.layers.map(({ digest }) => digest),
+      ),
+    );
+    const [amd64 = [], arm64 = []] = layers;
+    expect(amd64.at(-1)).toBe(arm64.at(-1));
+    expect(amd64[0]).not.toBe(arm64[0]);
+  });
+
+  it('makes the same images of the same commit again', async () => {
+    const before = await ask<Manifest>('manifests', 'acme/lumigo-kubernetes-operator', version);
+    await runStep('push');
+    expect(await ask<Manifest>('manifests', 'acme/lumigo-kubernetes-operator', version)).toEqual(before);
+  }, 200_000);
+
+  it('is copied to a registry of somebody else by the commands of the README, with its signatures', async () => {
+    const [copying = ''] = /while read [^`]*/.exec(readFileSync('README.md', 'utf8')) ?? [];
+    const mirror = `${registry.host}/mirror`;
+    // The images of others are in no registry that can be reached here.
+    const own = readFileSync(join(releasing.folder, 'images.txt'), 'utf8').split('\n').slice(0, 2);
+    writeFileSync(join(folder, 'images.txt'), `${own.join('\n')}\n`);
+    await program('sh', ['-euc', copying.replaceAll('registry.example.com/mirror', mirror)], { cwd: folder });
+    for (const image of own) {
+      const digest = image.replace(/^.*@/, '');
+      await verify(`${mirror}/${image.replace(/:[^/]*$/, '')}@${digest}`, releasing.signer());
+    }
+  }, 100_000);
+
+  it('has an npm package that programs of others can use', async () => {
+    const somebody = mkdtempSync(join('dist', 'somebody-'));
+    try {
+      const into = join(somebody, 'node_modules', '@acme', 'operator');
+      mkdirSync(into, { recursive: true });
+      const archive = join(releasing.folder, `acme-operator-${version}.tgz`);
+      await program('tar', ['--extract', `--file=${archive}`, '--strip-components=1', `--directory=${into}`]);
+      const { dependencies } = JSON.parse(readFileSync(join(into, 'package.json'), 'utf8')) as { dependencies: object };
+      expect(Object.keys(dependencies)).toEqual(
+        expect.arrayContaining(['cdk8s', 'constructs', '@pulumi/pulumi', 'zod']),
+      );
+      const theirs = `import { App } from 'cdk8s'; import { Operator, parseSettings, LumigoOperator } from '@acme/operator';
+        const settings = parseSettings({ cluster: { name: 'theirs' } });
+        console.log(typeof LumigoOperator, new Operator(new App(), 'operator', { settings }).toJson().length > 10);`;
+      const ran = await program(process.execPath, ['--input-type=module', '--eval', theirs], { cwd: somebody });
+      expect(ran).toBe('function true\n');
+      const help = await program(process.execPath, [join(into, 'bin', 'lumigo-operator.js'), '--help']);
+      expect(help).toContain('--preview');
+    } finally {
+      rmSync(somebody, { recursive: true });
+    }
+  }, 60_000);
+
+  it('is not verified with a file that is another than it was, or an image that nobody signed', async () => {
+    const file = join(releasing.folder, 'lumigo-operator.yaml');
+    const was = readFileSync(file);
+    writeFileSync(file, 'another');
+    await expect(runStep('verify')).rejects.toThrow(
+      'lumigo-operator.yaml has another content; use none of these files',
+    );
+    writeFileSync(file, was);
+    const unsigned = { ...releasing, folder: join(folder, 'unsigned', 'files') };
+    cpSync(join(releasing.folder, '..'), join(folder, 'unsigned'), { recursive: true });
+    const pushed = join(folder, 'unsigned', 'pushed.json');
+    const { config } = (await imageOf('acme/lumigo-kubernetes-operator', 'amd64')).manifest;
+    writeFileSync(pushed, readFileSync(pushed, 'utf8').replace(/sha256:[0-9a-f]{64}/, config.digest));
+    await expect(steps.find(({ name }) => name === 'verify')?.run(unsigned)).rejects.toThrow(/^cosign verify failed/);
+  }, 100_000);
+
+  it('is refused in one sentence by a registry that is not there', async () => {
+    await registry.stop();
+    await expect(sign(`${registry.host}/acme/operator@sha256:${'a'.repeat(64)}`, releasing.signer())).rejects.toThrow(
+      /^cosign sign failed: .*connection refused/,
+    );
+    await expect(runStep('push')).rejects.toThrow(/^buildah .*failed: .*connection refused/);
+  });
+});

