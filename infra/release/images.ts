@@ -28,26 +28,24 @@ const flag = (name: string, values: Readonly<Record<string, string>>): string[] 
  * @returns the digest of the index of all architectures
  */
 export async function buildAndPush(release: Release, image: ReleasedImage, build: ImageBuild): Promise<string> {
-  const { buildah = [] } = build;
-  const reference = `${image.repository}:${release.version}`;
-  // A list of its own each time: an older one of this name would gain a second image of each architecture.
+  const buildah = (...args: readonly string[]): Promise<string> =>
+    program('buildah', [...(build.buildah ?? []), ...args]);
   const list = `localhost/release-${image.target}-${process.pid}`;
-  for (const architecture of architectures)
-    await program('buildah', [
-      ...buildah,
-      ...buildArguments(release, image, build, architecture),
-      `--manifest=${list}`,
-      '.',
-    ]);
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-push-'));
+  const made: string[] = [];
   try {
+    for (const architecture of architectures)
+      made.push((await buildah(...buildArguments(release, image, build, architecture), '.')).trim());
+    await buildah('manifest', 'create', list, ...made);
     const digestFile = join(folder, 'digest');
-    const flags = ['--all', `--tls-verify=${build.insecure !== true}`, `--digestfile=${digestFile}`];
-    await program('buildah', [...buildah, 'manifest', 'push', ...flags, list, `docker://${reference}`]);
+    const flags = ['--all', '--format=oci', `--tls-verify=${build.insecure !== true}`, `--digestfile=${digestFile}`];
+    await buildah('manifest', 'push', ...flags, list, `docker://${image.repository}:${release.version}`);
     return readFileSync(digestFile, 'utf8').trim();
   } finally {
     rmSync(folder, { recursive: true });
-    await program('buildah', [...buildah, 'rmi', list]);
+    // What stays behind of a failed attempt is in nobody's way.
+    await Promise.allSettled([buildah('manifest', 'rm', list)]);
+    await Promise.allSettled([buildah('rmi', '--force', ...made)]);
   }
 }
 
@@ -59,6 +57,7 @@ function buildArguments(
 ): string[] {
   return [
     'bud',
+    '--quiet',
     '--isolation=chroot',
     '--format=oci',
     `--platform=linux/${architecture}`,

@@ -16,7 +16,9 @@ export interface ProgramOptions {
  * since some name files of keys.
  */
 export async function program(name: string, args: readonly string[], options: ProgramOptions = {}): Promise<string> {
-  const step = [name, ...args.slice(0, 2).filter((arg) => !arg.startsWith('-'))].join(' ');
+  const isFlag = (arg: string): boolean => arg.startsWith('-');
+  const own = args.slice(args.findIndex((arg) => !isFlag(arg)));
+  const step = [name, ...own.slice(0, 2).filter((arg) => !isFlag(arg))].join(' ');
   const child = spawn(name, args, {
     cwd: options.cwd,
     env: { ...process.env, ...options.environment },

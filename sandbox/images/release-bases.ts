@@ -10,7 +10,7 @@ import { tool } from './tool.ts';
 /** buildah with a storage of its own, which keeps what takes long. */
 export const releaseBuildah = (): readonly string[] => {
   const root = join(cacheFolder(process.env), 'images', 'release');
-  return ['--root', root, '--runroot', `${root}-run`, '--storage-driver', 'overlay'];
+  return [`--root=${root}`, `--runroot=${root}-run`, '--storage-driver=overlay'];
 };
 
 const dockerfile = new URL('base/Dockerfile', import.meta.url);
