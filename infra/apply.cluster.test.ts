@@ -107,7 +107,7 @@ describe('the chart', () => {
     const chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
     writeChart(chart);
     const values = {
-      updater: { enabled: true },
+      updater: { repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } },
       networkPolicy: { enabled: true },
       lumigoToken: { value: `t_${'0'.repeat(21)}` },
       monitoredNamespaces: [{ namespace }],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App, YamlOutputType } from 'cdk8s';
 import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
-import { unpublishedNotice } from './publisher.ts';
+import { noticesOf } from './notices.ts';
 import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings.ts';
 
 /**
@@ -27,10 +27,9 @@ function main(): number {
   const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
   const scaffold = scaffoldAround(app.outdir);
   try {
-    const { controllerManager, imagePrefix } = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
-    const notice = unpublishedNotice(controllerManager.manager.image, imagePrefix);
+    const settings = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
     // cdk8s keeps what its app writes to the standard output for itself.
-    if (notice !== undefined) process.stderr.write(`${notice}\n`);
+    for (const notice of noticesOf(settings)) process.stderr.write(`${notice}\n`);
     return 0;
   } catch (error) {
     if (scaffold !== undefined) discard(scaffold);

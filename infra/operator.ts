@@ -52,19 +52,19 @@ export class Operator extends Chart {
     });
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
-    if (settings.updater.enabled) new Updater(this, 'updater', { settings, release: releaseOf(settings, delivery) });
+    if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
 }
 
 /** All that a release can have besides its updater, also what is switched off: switching it on must not take a right that is missing. */
-export function releaseOf(settings: Settings, delivery: Delivery): readonly Manifest[] {
+export function releaseOf(settings: Settings): readonly Manifest[] {
   const everything = {
     ...settings,
     priorityClassName: '',
     monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
     networkPolicy: { ...settings.networkPolicy, enabled: true },
-    updater: { ...settings.updater, enabled: false },
+    updater: { ...settings.updater, mode: 'off' as const },
   };
-  return new Operator(new App(), 'release', { settings: everything, delivery }).toJson() as Manifest[];
+  return new Operator(new App(), 'release', { settings: everything, delivery: 'Helm' }).toJson() as Manifest[];
 }

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { chartMetadata, chartReadme } from './helm/chart-texts.ts';
 import { installWithHelm } from './installation-texts.ts';
 import { synthesize } from './manifests.ts';
-import { imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
+import { chartRepositoryOf, imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
 import { parseSettings } from './settings.ts';
 
 /** F52: what is published has an identity of its own, which stands in publisher.yaml alone. */
@@ -48,7 +48,7 @@ describe('an operator that nobody publishes', () => {
 
   it('has an updater that waits for a chart repository', () => {
     const suspended = (updater: object) => {
-      const objects = synthesize(parseSettings({ updater: { enabled: true, ...updater } }), 'Helm');
+      const objects = synthesize(parseSettings({ updater }));
       return (objects.find(({ kind }) => kind === 'CronJob')?.['spec'] as { suspend: boolean }).suspend;
     };
     expect(suspended({ repository: '' })).toBe(true);
@@ -69,7 +69,8 @@ describe('publisher.yaml', () => {
     const { controllerManager, updater } = parseSettings({});
     expect(controllerManager.manager.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator`);
     expect(updater.image.repository).toBe(`${images || 'localhost'}/lumigo-kubernetes-operator-updater`);
-    expect(updater.repository).toBe(charts.index);
+    expect(updater.repository).toBe(chartRepositoryOf());
+    expect(chartRepositoryOf({ ...nobody, charts })).toBe(charts.index || (charts.oci && `oci://${charts.oci}`));
   });
 });
 
@@ -79,7 +80,7 @@ describe('the repository of the original operator', () => {
   });
 
   it('is not named in what is delivered', () => {
-    const settings = parseSettings({ updater: { enabled: true } });
+    const settings = parseSettings({ updater: { mode: 'upgrade' } });
     const delivered = [synthesize(settings, 'Helm'), chartMetadata(), chartReadme()];
     expect(JSON.stringify(delivered)).not.toMatch(original);
   });

@@ -45,6 +45,10 @@ const OWN_MACHINE = 'localhost';
 export const imageRepositoryOf = (name: string, { images }: Publisher = publisher): string =>
   `${images === '' ? OWN_MACHINE : images}/${name}`;
 
+/** What the updater asks, by the index or else in the registry; empty: nobody publishes charts. */
+export const chartRepositoryOf = ({ charts: { index, oci } }: Publisher = publisher): string =>
+  index !== '' || oci === '' ? index : `oci://${oci}`;
+
 /** Whether no registry has an image: it is one of the machine's own. */
 export const isUnpublished = (repository: string): boolean => repository.startsWith(`${OWN_MACHINE}/`);
 

@@ -1,6 +1,7 @@
 import { yaml } from '@pulumi/kubernetes';
 import {
   ComponentResource,
+  log,
   output,
   RunError,
   type ComponentResourceOptions,
@@ -11,6 +12,7 @@ import {
 import { suffixes } from '../runtime/contract.ts';
 import { telemetryProxyUrl } from './constructs/runtime-environment.ts';
 import { synthesize } from './manifests.ts';
+import { noticesOf } from './notices.ts';
 import { registerCertificate } from './pulumi-certificate.ts';
 import { registerTokens, tokenPlaceholder } from './pulumi-tokens.ts';
 import { wavesOf } from './pulumi-waves.ts';
@@ -43,6 +45,7 @@ export class LumigoOperator extends ComponentResource {
     const settings = settingsOf(name, args);
     const manifests = synthesize(settings, 'Pulumi');
     super('lumigo:kubernetes:LumigoOperator', name, {}, options);
+    for (const notice of noticesOf(settings)) void log.info(notice, this);
     this.version = operatorVersion();
     this.namespace = settings.namespace;
     this.deployment = `${settings.name}${suffixes.manager}`;

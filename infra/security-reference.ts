@@ -1,7 +1,7 @@
 import { permissions } from '../runtime/permissions.ts';
 import { reachedPorts } from './constructs/network-policy.ts';
-import type { UpdaterRule } from './constructs/updater-rules.ts';
-import { rulesOfUpdater } from './constructs/updater.ts';
+import { checkRules, type UpdaterRule } from './constructs/updater-rules.ts';
+import { rulesOfUpgrade } from './constructs/updater.ts';
 import { userRoles } from './constructs/user-roles.ts';
 import { withGenerated } from './generated-parts.ts';
 import { releaseOf } from './operator.ts';
@@ -53,11 +53,14 @@ function permissionsTable(): string {
 
 /** One row for each reason. */
 function updaterTable(): string {
-  const { own, cluster } = rulesOfUpdater({ settings, release: releaseOf(settings, 'Helm') });
-  return markdown(
-    ['where', 'resources', 'verbs', 'why'],
-    [...byReason(own, "the operator's namespace"), ...byReason(cluster, 'the cluster')],
-  );
+  const { own, cluster } = rulesOfUpgrade(settings, releaseOf(settings));
+  const ours = "the operator's namespace";
+  const rows = [
+    ...byReason(checkRules(settings.name), ours).map((row) => ['check', ...row]),
+    ...byReason(own, ours).map((row) => ['upgrade', ...row]),
+    ...byReason(cluster, 'the cluster').map((row) => ['upgrade', ...row]),
+  ];
+  return markdown(['to', 'where', 'resources', 'verbs', 'why'], rows);
 }
 
 function byReason(rules: readonly UpdaterRule[], where: string): Row[] {

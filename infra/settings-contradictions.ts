@@ -24,9 +24,9 @@ export function contradictionsIn(given: Given): readonly string[] {
 
 /** What settings that are right in themselves cannot be in this delivery. */
 export const contradictionsWith = (delivery: Delivery, { updater, lumigoToken }: Settings): readonly string[] => [
-  ...(updater.enabled && delivery !== 'Helm'
+  ...(updater.mode === 'upgrade' && delivery !== 'Helm'
     ? [
-        'updater.enabled is true, but only Helm has a release to keep current; set it to false, or install the Helm chart',
+        'updater.mode is "upgrade", but only Helm has a release to upgrade; set it to check or off, or install the Helm chart',
       ]
     : []),
   ...(lumigoToken.value !== '' && delivery === 'Manifests'

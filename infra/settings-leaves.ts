@@ -50,6 +50,13 @@ export const httpsUrl = () =>
     'must be an https:// URL without a slash at its end, since by http:// anybody on the way could replace what is installed',
   );
 
+/** Where charts come from: by https:// a repository with an index, by oci:// the folder of a registry, which is asked by TLS as well. */
+export const chartRepository = () =>
+  text().regex(
+    /^((https|oci):\/\/[^/\s]+(\/\S*[^/\s])?)?$/,
+    'must be an https:// or oci:// URL without a slash at its end, since by http:// anybody on the way could replace what is installed',
+  );
+
 /** Where an image is, without what tells its versions apart. */
 export const imageRepository = () =>
   text().regex(

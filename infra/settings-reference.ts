@@ -5,11 +5,20 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 
 const fallbackText = (value: unknown): string => (value === undefined ? '(required)' : `\`${JSON.stringify(value)}\``);
 
-/** A table of settings: each with its default and its meaning, from the schema that checks it. */
-export function settingsTable(isOf: (path: string) => boolean = () => true): string {
+/**
+ * A table of settings: each with its default and its meaning, from the schema that checks it.
+ * @param defaults those that are others than the schema's, by path
+ */
+export function settingsTable(
+  isOf: (path: string) => boolean = () => true,
+  defaults: Readonly<Record<string, unknown>> = {},
+): string {
   const rows = settingEntries()
     .filter(({ path }) => isOf(path))
-    .map(({ path, fallback, meaning }) => `| \`${path}\` | ${cell(fallbackText(fallback))} | ${cell(meaning)} |`);
+    .map(({ path, fallback, meaning }) => {
+      const text = fallbackText(path in defaults ? defaults[path] : fallback);
+      return `| \`${path}\` | ${cell(text)} | ${cell(meaning)} |`;
+    });
   return ['| setting | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 

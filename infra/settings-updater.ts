@@ -1,6 +1,5 @@
 import {
-  flag,
-  httpsUrl,
+  chartRepository,
   image,
   oneOf,
   opaqueMap,
@@ -10,35 +9,41 @@ import {
   versionRange,
   wholeNumber,
 } from './settings-leaves.ts';
-import { imageRepositoryOf, publisher } from './publisher.ts';
+import { chartRepositoryOf, imageRepositoryOf } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 
-/** The CronJob that keeps a Helm release current. */
+/** The CronJob that looks for newer versions. */
 export const updater = section({
-  enabled: flag()
-    .default(false)
+  mode: oneOf('upgrade', 'check', 'off')
+    .default('check')
     .describe(
-      'Whether a CronJob upgrades the Helm release by itself. Only with Helm: elsewhere there is no release. Whoever can sign ' +
-        "a chart, or start pods in the operator's namespace, then owns the cluster (docs/security.md).",
+      'What it does about a newer version. `check`: tells of it, by an event, its log and metrics, and has no right beyond that. ' +
+        '`upgrade` (the default of the Helm chart, and there only: elsewhere is no release): verifies the signature of the newer chart ' +
+        'and upgrades the release to it, or rolls back; whoever can sign a chart, or start pods in the ' +
+        "operator's namespace, then owns the cluster (docs/security.md). `off`: there is no CronJob.",
     ),
   schedule: schedule().default('17 3 * * *').describe('When it looks for a newer chart, as cron writes it (UTC).'),
-  repository: httpsUrl()
-    .default(publisher.charts.index)
+  repository: chartRepository()
+    .default(chartRepositoryOf())
     .describe(
-      'The chart repository; whoever can write to it, owns the cluster, unless charts are verified (docs/security.md). Empty: there is none, and the CronJob is suspended.',
+      'The chart repository, by its index (`https://…`) or as the folder of a registry (`oci://…`). Empty: there is none, and the CronJob is suspended.',
     ),
   versions: versionRange()
     .default('')
-    .describe('Which versions it may upgrade to, as a range of semantic versions; empty: the installed major version.'),
+    .describe(
+      'Which versions it tells of or upgrades to, as a range of semantic versions; empty: the installed major version.',
+    ),
   verify: section({
     keyringSecret: text()
       .default('')
       .describe(
-        "A Secret in the operator's namespace whose `keyring.gpg` (public keys, as `gpg --export` writes them) every chart must be signed by, as `helm package --sign` does; nothing is applied before.",
+        "A Secret in the operator's namespace whose `keyring.gpg` (public keys, as `gpg --export` writes them) every chart must be signed by, as `helm package --sign` does, before anything of it is applied.",
       ),
     unsigned: oneOf('refuse', 'accept')
       .default('refuse')
-      .describe('What the updater does without a keyring: nothing, or trust whatever the chart repository has.'),
+      .describe(
+        'What `upgrade` does without a keyring: nothing (the CronJob is suspended, and has no rights to upgrade), or trust whatever the chart repository has.',
+      ),
   }),
   timeoutSeconds: wholeNumber(1, 86_400)
     .default(600)

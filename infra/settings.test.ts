@@ -166,19 +166,22 @@ describe('the settings of the telemetry proxy', () => {
 describe('the settings of the updater', () => {
   const of = (repository: string) => problemsOf({ updater: { repository } });
 
-  it.each(['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci://charts.example/lumigo'])(
+  it.each(['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'])(
     'F27: take no chart repository that is not asked over TLS: %s',
     (repository) => {
       expect(of(repository)).toEqual([
-        'updater.repository must be an https:// URL without a slash at its end, since by http:// anybody on the way could ' +
+        'updater.repository must be an https:// or oci:// URL without a slash at its end, since by http:// anybody on the way could ' +
           `replace what is installed, but is "${repository}"`,
       ]);
     },
   );
 
-  it('F27: take one that is', () => {
-    expect(of('https://charts.example:8443/lumigo')).toEqual([]);
-  });
+  it.each(['https://charts.example:8443/lumigo', 'oci://charts.example/lumigo', ''])(
+    'F27: take one that is: %s',
+    (each) => {
+      expect(of(each)).toEqual([]);
+    },
+  );
 });
 
 describe('a settings file', () => {

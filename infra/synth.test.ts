@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { writeChart } from './helm/chart.ts';
 import { synthesize } from './manifests.ts';
-import { unpublishedNotice } from './publisher.ts';
+import { noticesOf } from './notices.ts';
 import { parseSettings } from './settings.ts';
 import { operatorVersion } from './version.ts';
 
@@ -17,9 +17,8 @@ import { operatorVersion } from './version.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cli = join(dirname(createRequire(import.meta.url).resolve('cdk8s-cli/package.json')), 'bin', 'cdk8s');
 const TIMEOUT_MS = 60_000;
-/** What there is to be said of images that are published nowhere: one line, or nothing. */
-const notice = [unpublishedNotice(parseSettings({}).controllerManager.manager.image) ?? []]
-  .flat()
+/** What there is to be said of images that are published nowhere, and of an updater that waits: a line each, or nothing. */
+const notice = noticesOf(parseSettings({}))
   .map((line) => `${line}\n`)
   .join('');
 

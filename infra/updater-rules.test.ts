@@ -4,7 +4,8 @@ import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings.ts';
 
 /** What the updater may do follows from what the release has. */
-const settings = { updater: { enabled: true } };
+const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };
+const settings = { updater };
 const objects = synthesize(parseSettings(settings), 'Helm');
 
 interface Rule {

@@ -55,7 +55,7 @@ function commands(): Option[] {
     new Option('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
     new Option(
       '--update',
-      'upgrade the Helm release to the newest chart that the settings allow (the updater does this)',
+      'look for a newer version, and upgrade the Helm release to it where the settings say so (the updater does this)',
     ),
     new Option(
       '--prepare-telemetry-proxy',

@@ -100,8 +100,10 @@ const { version, operatorName, operatorNamespace, podName, logLevel } = fields;
 /** What the updater is told in the same way. */
 const updaterFields = {
   ...{ version, operatorName, operatorNamespace, podName },
-  /** The chart repository. */
-  repository: field('LUMIGO_CHART_REPOSITORY', url),
+  /** Whether it upgrades the release, or only looks and tells. */
+  mode: field('LUMIGO_UPDATER_MODE', oneOf('upgrade', 'check')),
+  /** The chart repository, by its index (https://…) or as a registry's folder (oci://…); empty: there is none. */
+  repository: field('LUMIGO_CHART_REPOSITORY', text(/^(https?|oci):\/\/\S+[^/]$/, 'an https:// or oci:// URL'), ''),
   /** A range of semantic versions; empty: the installed major version. */
   versions: field('LUMIGO_CHART_VERSIONS', String, ''),
   /** A file of public keys that a chart must be signed by; empty: none is checked. */

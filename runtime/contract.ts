@@ -210,5 +210,9 @@ export const eventReasons = {
   formerToken: 'LumigoFormerTokenInUse',
   operatorUpdated: 'LumigoOperatorUpdated',
   operatorUpToDate: 'LumigoOperatorUpToDate',
+  operatorUpdateAvailable: 'LumigoOperatorUpdateAvailable',
   cannotUpdateOperator: 'LumigoCannotUpdateOperator',
 } as const;
+
+/** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could look, what it found, what it said of it. */
+export const lookKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } as const;

@@ -78,6 +78,15 @@ export function createMetrics() {
       'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
       'When the certificate that the webhook serves ends',
     ),
+    newerVersion: gauge(
+      'lumigo_operator_newer_version_available',
+      '1 when the updater has found a newer version of the operator within the range, which is the label; 0 when it has not',
+      ['version'],
+    ),
+    updateCheck: gauge(
+      'lumigo_operator_update_check_timestamp_seconds',
+      'When the updater last could look for a newer version; 0: never',
+    ),
     apiRequests: counter(
       'lumigo_operator_api_requests_total',
       'Requests to the API server, by verb, resource and HTTP status (0: no answer)',

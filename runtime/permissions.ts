@@ -122,6 +122,11 @@ export const permissions = {
       rule('', 'secrets', 'list watch patch', `NAME${suffixes.certificates}`),
     ),
     needed(
+      'what the updater has found, for two metrics',
+      'updater/check',
+      rule('', 'configmaps', 'list watch', `NAME${suffixes.updater}`),
+    ),
+    needed(
       'its own account anew, where that was deleted by mistake',
       'uninstall/no-removal',
       rule('', 'serviceaccounts', 'create'),

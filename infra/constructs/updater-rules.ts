@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../runtime/permissions.ts';
-import { lumigo } from '../../runtime/contract.ts';
+import { lumigo, suffixes } from '../../runtime/contract.ts';
 import type { Manifest } from '../manifest.ts';
 import { groupVersionOf, pluralOf } from '../plurals.ts';
 
@@ -19,13 +19,22 @@ const why = {
   objects: 'to upgrade and roll back what the release has there, also what a later version adds of these kinds',
   release: 'the release itself, which Helm keeps in Secrets',
   progress: 'to see whether the new version is ready',
-  told: 'to tell what was done',
+  told: 'to tell what was done or found',
+  about: 'what the events are about',
+  found: 'what was found, of which the manager makes metrics',
   missing: 'to bring back what is missing of the release; what is to be created has no name yet that a rule could know',
   changed: 'to upgrade and roll back what the release has, by name',
   granting: 'a later version of a role may allow more than the updater may do itself',
   monitored: 'Lumigo resources of `monitoredNamespaces`, whichever these are',
   notes: 'the notes of the chart list them',
 } as const;
+
+/** What looking and telling takes, in the operator's namespace. Of an updater that cannot upgrade it is all that it may do. */
+export const checkRules = (name: string): readonly UpdaterRule[] => [
+  { ...rule('apps', ['deployments'], ['get'], why.about), resourceNames: [`${name}${suffixes.manager}`] },
+  rule('', ['events'], ['create'], why.told),
+  { ...rule('', ['configmaps'], ['patch'], why.found), resourceNames: [`${name}${suffixes.updater}`] },
+];
 
 const change = ['get', 'patch', 'update', 'delete'];
 

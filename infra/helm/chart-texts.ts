@@ -4,7 +4,7 @@ import { chartReference, installWithHelm } from '../installation-texts.ts';
 import { publisher as own, type Publisher } from '../publisher.ts';
 import { settingsTable } from '../settings-reference.ts';
 import { operatorVersion } from '../version.ts';
-import { ofTheRelease } from './values.ts';
+import { chartDefaults, ofTheRelease } from './values.ts';
 
 const description = 'Traces every Python and Node.js program of a namespace, without a change to any of them.';
 
@@ -69,5 +69,5 @@ An upgrade changes the operator and no workload. Deleting the release takes the 
 
 ## Values
 
-${settingsTable((path) => path !== 'name' && !ofTheRelease.includes(path))}
+${settingsTable((path) => path !== 'name' && !ofTheRelease.includes(path), { 'updater.mode': chartDefaults.updater.mode })}
 `;

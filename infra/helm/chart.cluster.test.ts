@@ -14,6 +14,7 @@ import { synthesize, type Manifest } from '../manifests.ts';
 import { parseSettings } from '../settings.ts';
 import { settingEntries } from '../settings-tree.ts';
 import { writeChart, chartTemplates } from './chart.ts';
+import { chartDefaults } from './values.ts';
 
 /** What the real helm makes of the chart is what the constructs make of the same settings, object by object. */
 let helm = '';
@@ -66,7 +67,7 @@ function withoutCertificate(manifests: readonly Manifest[]): Record<string, Mani
 
 const synth = (given: object): Record<string, Manifest> =>
   byName(
-    synthesize(parseSettings({ createNamespace: false, ...given }), 'Helm', certificate).filter(
+    synthesize(parseSettings(merged({ createNamespace: false, ...chartDefaults }, given)), 'Helm', certificate).filter(
       // Only where the kind of Lumigo resources is not known yet.
       ({ metadata }) => !metadata.name.endsWith('-install'),
     ),
@@ -119,7 +120,7 @@ const samples: Readonly<Record<string, unknown>> = {
     { namespace: 'shop' },
     { namespace: 'bank', secretName: 'own', secretKey: 'key', tracingEnabled: false, loggingEnabled: true },
   ],
-  'updater.enabled': true,
+  'updater.mode': 'check',
   'updater.schedule': '@weekly',
   'updater.repository': 'https://charts.example:8443/lumigo',
   'updater.versions': '>=1.2 <3',
@@ -157,7 +158,6 @@ const companions: Readonly<Record<string, object>> = {
   ...Object.fromEntries(
     [
       'schedule',
-      'repository',
       'versions',
       'verify.keyringSecret',
       'verify.unsigned',
@@ -166,8 +166,10 @@ const companions: Readonly<Record<string, object>> = {
       'image.tag',
       'image.digest',
       'resources',
-    ].map((key) => [`updater.${key}`, { 'updater.enabled': true }]),
+    ].map((key) => [`updater.${key}`, { 'updater.repository': 'https://charts.example/first' }]),
   ),
+  // Until charts are trusted there is nothing to ask a repository for.
+  'updater.repository': { 'updater.verify.unsigned': 'accept' },
   ...Object.fromEntries(
     ['webhook', 'otlp', 'metrics'].map((key) => [`networkPolicy.${key}.from`, { 'networkPolicy.enabled': true }]),
   ),
@@ -217,6 +219,20 @@ describe('the Helm chart', () => {
     const expected = synth(given);
     expect(template(...flags)).toEqual(expected);
     if (path !== 'controllerManager.telemetryProxy.image.tag') expect(expected).not.toEqual(synth({}));
+  });
+
+  const repository = 'https://charts.example';
+  it.each([
+    ['upgrade', { repository, verify: { keyringSecret: 'charts' } }],
+    ['upgrade', { repository, verify: { unsigned: 'accept' } }],
+    ['upgrade', { repository }],
+    ['upgrade', { repository: '', verify: { keyringSecret: 'charts', unsigned: 'accept' } }],
+    ['check', { repository, verify: { keyringSecret: 'charts' } }],
+    ['check', { repository: '' }],
+    ['off', { repository }],
+  ])('F60: makes of the updater that is to %s, with %j, what the constructs make of it', (mode, more) => {
+    const updater = { mode, ...more };
+    expect(template('--set-json', `updater=${JSON.stringify(updater)}`)).toEqual(synth({ updater }));
   });
 
   it('makes of many at once what the constructs make of them', () => {

@@ -8,6 +8,7 @@ import type { Settings } from '../settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
 import { inherited, markedSettings } from './markers.ts';
 import { merge } from './merge.ts';
+import { notes } from './notes.ts';
 import { releaseExpressions, releaseMarker } from './release.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
@@ -38,6 +39,10 @@ export function writeChart(folder: string, version = operatorVersion()): Readonl
   return files;
 }
 
+/** Of a switch: undefined is its marker, which is what holds where nothing is said. */
+const fixed = (path: string, value: unknown): readonly (readonly [string, unknown])[] =>
+  value === undefined ? [] : [[path, value]];
+
 interface Templates {
   readonly templates: Readonly<Record<string, string>>;
   /** Settings that no template has a use for. */
@@ -45,7 +50,7 @@ interface Templates {
 }
 
 export function chartTemplates(): Templates {
-  const off = { ...settled, ...Object.fromEntries(switches.map(({ path, off: value }) => [path, value])) };
+  const off = { ...settled, ...Object.fromEntries(switches.flatMap(({ path, off: value }) => fixed(path, value))) };
   const { settings } = markedSettings(off);
   // Every marker there is, those of the switches included.
   const all = markedSettings(settled);
@@ -54,7 +59,7 @@ export function chartTemplates(): Templates {
   let tree: unknown = base;
   for (const { path, on, condition } of switches) {
     const { [path]: _off, ...others } = off;
-    const turned = markedSettings(on === undefined ? others : { ...others, [path]: on });
+    const turned = markedSettings({ ...others, ...Object.fromEntries(fixed(path, on)) });
     tree = merge(tree, base, render(turned.settings), condition);
   }
   const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions, ...releaseExpressions]));
@@ -142,40 +147,4 @@ const helpers = `{{- define "lumigo-operator.fullname" -}}
 {{- printf "%s-lumigo-operator" .Release.Name | trunc 28 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
-`;
-
-const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed in the namespace '{{ .Release.Namespace }}'.
-
-Next, in each namespace that you want to trace:
-
-  kubectl create secret generic lumigo-credentials --from-literal token=YOUR_LUMIGO_TOKEN -n NAMESPACE
-  kubectl apply -n NAMESPACE -f - <<MANIFEST
-  apiVersion: operator.lumigo.io/v1alpha1
-  kind: Lumigo
-  metadata:
-    name: lumigo
-  spec:
-    lumigoToken:
-      secretRef:
-        name: lumigo-credentials
-        key: token
-  MANIFEST
-
-Whether it works:  kubectl get lumigo -A
-{{- if and (not .Values.imagePrefix) (hasPrefix "localhost/" .Values.controllerManager.manager.image.repository) }}
-! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is published nowhere: build it (docker build or buildah build) and bring it to the nodes, or push it to a registry and set controllerManager.manager.image.
-{{- end }}
-{{- if and .Values.updater.enabled (not .Values.updater.repository) }}
-! The updater is suspended: this build has no chart repository; updater.repository names one.
-{{- end }}
-{{- if .Release.IsUpgrade }}
-{{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
-{{- $lumigo := . }}
-{{- range (dig "status" "conditions" list .) }}
-{{- if and (eq .type "Error") (eq .status "True") }}
-! {{ $lumigo.metadata.namespace }}/{{ $lumigo.metadata.name }}: {{ .message }}
-{{- end }}
-{{- end }}
-{{- end }}
-{{- end }}
 `;

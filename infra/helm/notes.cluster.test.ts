@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { suspended } from '../updater-state.ts';
 import { writeChart } from './chart.ts';
 
 /** The notes of a release as the real helm renders them; it prints them only to whoever installs, so an object takes them along. */
@@ -35,9 +36,21 @@ describe('the notes of a release', () => {
     expect(notes('imagePrefix=registry.example/mirror/')).not.toContain('published');
   });
 
-  it('F52: say that an updater is suspended that has no chart repository', () => {
-    expect(notes('updater.enabled=true', 'updater.repository=')).toContain('! The updater is suspended');
-    expect(notes('updater.enabled=true', 'updater.repository=https://charts.example')).not.toContain('suspended');
-    expect(notes('updater.enabled=false', 'updater.repository=')).not.toContain('suspended');
+  const repository = 'updater.repository=https://charts.example';
+  const keyring = 'updater.verify.keyringSecret=charts';
+
+  it.each<[string, string | undefined, readonly string[]]>([
+    ['F52: that has no chart repository', suspended.noRepository, [keyring, 'updater.repository=']],
+    ['F52: that has none to check', suspended.noRepository, ['updater.mode=check', 'updater.repository=']],
+    ['F60: that is not told whose charts to take', suspended.noKeyring, [repository]],
+    ['that is', undefined, [repository, keyring]],
+    ['that trusts the repository', undefined, [repository, 'updater.verify.unsigned=accept']],
+    ['that only checks', undefined, [repository, 'updater.mode=check']],
+    ['that is off', undefined, ['updater.mode=off', 'updater.repository=']],
+  ])('say why an updater is suspended: one %s', (_case, why, values) => {
+    const said = notes(...values)
+      .split('\n')
+      .filter((line) => line.includes('suspended'));
+    expect(said).toEqual(why === undefined ? [] : [`! ${why}`]);
   });
 });

@@ -1,7 +1,7 @@
 /** A setting on which the structure of the objects depends, or a value that is computed: it is rendered both ways. */
 export interface Switch {
   readonly path: string;
-  /** What it is in the rendering that all others start from, and in the other one; undefined: its marker. */
+  /** What it is in the rendering that all others start from, and in the other one; undefined: its marker. What comes first wins. */
   readonly off: unknown;
   readonly on: unknown;
   /** When the other one holds, in Go's template language. */
@@ -16,11 +16,21 @@ const filled = (path: string, empty: unknown = ''): Switch => ({
   condition: `$.Values.${path}`,
 });
 
+/** As updater-state.ts has it, of which a suspended updater's repository is a part: without one all its reasons look alike. */
+const isSuspended =
+  'or (not $.Values.updater.repository) (and (eq $.Values.updater.mode "upgrade") (not $.Values.updater.verify.keyringSecret) (eq $.Values.updater.verify.unsigned "refuse"))';
+
 export const switches: readonly Switch[] = [
   // Whole objects depend on these, in which other switches have their parts: so they are there in the rendering that all start from.
-  { path: 'updater.enabled', off: true, on: false, condition: 'not $.Values.updater.enabled' },
-  filled('updater.verify.keyringSecret'),
-  filled('updater.repository'),
+  { path: 'updater.mode', off: 'upgrade', on: 'off', condition: 'eq $.Values.updater.mode "off"' },
+  { path: 'updater.repository', off: undefined, on: '', condition: isSuspended },
+  { path: 'updater.mode', off: 'upgrade', on: 'check', condition: 'eq $.Values.updater.mode "check"' },
+  {
+    path: 'updater.verify.keyringSecret',
+    off: undefined,
+    on: '',
+    condition: 'not $.Values.updater.verify.keyringSecret',
+  },
   filled('updater.image.digest'),
   { path: 'networkPolicy.enabled', off: true, on: false, condition: 'not $.Values.networkPolicy.enabled' },
   filled('networkPolicy.webhook.from', []),

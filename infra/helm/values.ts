@@ -7,9 +7,12 @@ import { settingEntries } from '../settings-tree.ts';
 /** What a release of Helm decides itself. */
 export const ofTheRelease = ['namespace', 'createNamespace'];
 
+/** What only Helm can do, it does by default. */
+export const chartDefaults = { updater: { mode: 'upgrade' } } as const;
+
 /** values.yaml: each setting with its default, and its meaning above it. */
 export function chartValues(): string {
-  const { namespace: _namespace, createNamespace: _create, ...defaults } = parseSettings({});
+  const { namespace: _namespace, createNamespace: _create, ...defaults } = parseSettings(chartDefaults);
   const document = new Document({ ...defaults, name: '' });
   const meanings = new Map(settingEntries().map(({ path, meaning }) => [path, meaning]));
   meanings.set(
@@ -31,10 +34,25 @@ function comment(map: YAMLMap, prefix: string, meanings: ReadonlyMap<string, str
 
 /** values.schema.json: a setting that there is not, or of another form, is refused by Helm itself. */
 export function valuesSchema(): string {
-  const schema = z.toJSONSchema(settingsSchema, { io: 'input' }) as { properties: Record<string, object> };
+  const schema = withDefaults(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, chartDefaults);
   const properties = Object.fromEntries(
-    Object.entries(schema.properties).filter(([key]) => !ofTheRelease.includes(key)),
+    Object.entries(schema.properties ?? {}).filter(([key]) => !ofTheRelease.includes(key)),
   );
   const name = { type: 'string', description: 'Empty: it follows from the release.' };
   return `${JSON.stringify({ ...schema, properties: { ...properties, name, global: { type: 'object' } } }, undefined, 2)}\n`;
 }
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** A schema with other defaults, which stand in it as they do among the values. */
+function withDefaults(schema: JsonSchema, defaults: object): JsonSchema {
+  const changed = Object.entries(defaults).map(([key, value]: [string, unknown]) => {
+    const child = schema.properties?.[key] ?? {};
+    return [key, isSection(value) ? withDefaults(child, value) : { ...child, default: value }] as const;
+  });
+  return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(changed) } };
+}
+
+const isSection = (value: unknown): value is object => typeof value === 'object' && value !== null;

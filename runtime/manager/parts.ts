@@ -16,6 +16,7 @@ import { keepCertificates } from '../tls/keeper.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { farewell } from '../uninstall/farewell.ts';
+import { followLook } from '../updater/follow-look.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
 import { serveHealth, serveMetrics } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
@@ -113,6 +114,10 @@ export function createParts(options: PartsOptions): Part[] {
         credentials.onChange(() => telemetry.changed(), signal);
         await telemetry.run(lumigoWatch.known);
       },
+    },
+    {
+      name: 'metrics of the updater',
+      run: (signal) => followLook({ config, transport, metrics, logger, signal }),
     },
     {
       name: 'certificate',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chartName } from '../contract.ts';
 import { withoutTokens } from '../token.ts';
+import { chartSource } from './chart-source.ts';
 import type { Revision } from './plan-update.ts';
 
 interface HelmOptions {
@@ -22,8 +23,6 @@ interface HistoryEntry {
   /** Name and version, e.g. `lumigo-operator-1.2.3`. */
   readonly chart: string;
 }
-
-const REPOSITORY = 'lumigo';
 
 export function openHelm({ namespace, flags, environment }: HelmOptions) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
@@ -44,23 +43,8 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
         version: chart.startsWith(`${chartName}-`) ? chart.slice(chartName.length + 1) : chart,
       }));
     },
-    /** Every version of the chart in a repository. */
-    async versions(repository: string): Promise<readonly string[]> {
-      await helm('repo', 'add', REPOSITORY, repository, '--force-update');
-      const found = await helm('search', 'repo', `${REPOSITORY}/${chartName}`, '--versions', '--devel', '-o', 'json');
-      return (JSON.parse(found) as readonly { name: string; version: string }[])
-        .filter(({ name }) => name === `${REPOSITORY}/${chartName}`)
-        .map(({ version }) => version);
-    },
-    /**
-     * Fetches a version from the repository last asked, and gives back the file. A key of the keyring (a path; empty: any) must have
-     * signed it, or it throws: so nothing is applied, or even looked into, that was not.
-     */
-    async fetch(version: string, keyring: string): Promise<string> {
-      const verified = keyring === '' ? [] : ['--verify', '--keyring', keyring];
-      await helm('pull', `${REPOSITORY}/${chartName}`, '--version', version, '--destination', home, ...verified);
-      return join(home, `${chartName}-${version}.tgz`);
-    },
+    /** The charts of a repository (chart-source.ts). */
+    charts: (repository: string) => chartSource({ helm, repository, folder: home }),
     /** Upgrades to a chart in a file, keeps the values that were set, and rolls back if it does not get ready. */
     async upgrade(release: string, file: string, timeoutSeconds: number): Promise<void> {
       const how = ['--namespace', namespace, '--reset-then-reuse-values'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { gt, satisfies } from 'semver';
-import { planUpdate, type Revision } from './plan-update.ts';
+import { planCheck, planUpdate, rangeOf, type Revision } from './plan-update.ts';
 
 type UpdateInput = Parameters<typeof planUpdate>[0];
 
@@ -12,6 +12,7 @@ const input = (more: Partial<UpdateInput>): UpdateInput => ({
   history: [deployed('1.2.0')],
   available: ['1.2.0'],
   versions: '',
+  chart: 'lumigo/lumigo-operator',
   ...more,
 });
 
@@ -20,12 +21,12 @@ describe('the update plan', () => {
     const available = ['1.2.0', '1.3.0', '1.10.0', '1.9.9', '2.0.0', '1.11.0-rc.1', 'not a version'];
     expect(planUpdate(input({ available }))).toEqual({
       step: 'upgrade',
-      to: '1.10.0',
+      newest: '1.10.0',
       message: '1.10.0 is newer than 1.2.0 and within >=1.0.0 <2.0.0-0',
     });
-    expect(planUpdate(input({ available, versions: '>=2' })).to).toBe('2.0.0');
+    expect(planUpdate(input({ available, versions: '>=2' })).newest).toBe('2.0.0');
     expect(planUpdate(input({ available, versions: '~1.2.0' })).step).toBe('stay');
-    expect(planUpdate(input({ available, versions: '^1.11.0-rc.0' })).to).toBe('1.11.0-rc.1');
+    expect(planUpdate(input({ available, versions: '^1.11.0-rc.0' })).newest).toBe('1.11.0-rc.1');
   });
 
   it('stays where there is nothing newer, and says what is outside of the range', () => {
@@ -46,7 +47,8 @@ describe('the update plan', () => {
     const plan = planUpdate(input({ history, available: ['1.2.0', '1.3.0'] }));
     expect(plan.step).toBe('stay');
     expect(plan.message).toContain('1.3.0 failed before (revision 2) and is not tried again');
-    expect(planUpdate(input({ history, available: ['1.3.0', '1.3.1'] })).to).toBe('1.3.1');
+    expect(plan.newest).toBe('1.3.0');
+    expect(planUpdate(input({ history, available: ['1.3.0', '1.3.1'] })).newest).toBe('1.3.1');
   });
 
   it.each([
@@ -79,7 +81,7 @@ describe('the update plan', () => {
         fc.array(version),
         fc.constantFrom('', '*', '^1.0.0', '<2'),
         (installed, available, versions) => {
-          const { to } = planUpdate(input({ history: [deployed(installed)], available, versions }));
+          const { newest: to } = planUpdate(input({ history: [deployed(installed)], available, versions }));
           if (to === undefined) return;
           expect(available).toContain(to);
           expect(gt(to, installed)).toBe(true);
@@ -88,4 +90,43 @@ describe('the update plan', () => {
       ),
     );
   });
+});
+
+describe('the plan of a check', () => {
+  const check = (more: Partial<Parameters<typeof planCheck>[0]>) =>
+    planCheck({
+      ...{ installed: '1.2.0', available: ['1.2.0', '1.3.0', '2.0.0'], versions: '', release: undefined },
+      ...{ chart: 'oci://charts.example/lumigo-operator', namespace: 'lumigo-system' },
+      ...more,
+    });
+
+  it('tells of the newest version within the range, and how it is brought', () => {
+    expect(check({})).toEqual({
+      step: 'tell',
+      newest: '1.3.0',
+      message: '1.3.0 is newer than 1.2.0 and within >=1.0.0 <2.0.0-0; it comes with the manifests of that version',
+    });
+    expect(check({ release: 'lumigo', versions: '*' }).message).toMatch(
+      /; helm upgrade lumigo oci:\/\/charts\.example\/lumigo-operator --version 2\.0\.0 --namespace lumigo-system --reset-then-reuse-values$/,
+    );
+  });
+
+  it('has nothing to tell where nothing is newer', () => {
+    const plan = check({ available: ['1.1.0', '1.2.0'] });
+    expect([plan.step, plan.newest]).toEqual(['stay', undefined]);
+  });
+
+  it('refuses what it cannot compare', () => {
+    expect(check({ installed: 'dev' })).toMatchObject({ step: 'refuse', message: expect.stringContaining("'dev'") });
+    expect(check({ versions: 'newest' }).step).toBe('refuse');
+  });
+});
+
+describe('the range of an update', () => {
+  it.each([
+    ['1.2.3', '', '>=1.0.0 <2.0.0-0'],
+    ['1.2.3', '~1.2', '>=1.2.0 <1.3.0-0'],
+    ['1.2.3', 'newest', undefined],
+    ['dev', '', undefined],
+  ])('of %s and %s is %s', (installed, versions, range) => expect(rangeOf(installed, versions)).toBe(range));
 });

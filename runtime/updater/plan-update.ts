@@ -9,22 +9,34 @@ export interface Revision {
   readonly version: string;
 }
 
-interface UpdateInput {
-  readonly release: string;
-  readonly namespace: string;
-  /** Oldest first, and at least one. */
-  readonly history: readonly Revision[];
+interface Candidates {
   /** Versions of the chart in the repository, in any order. */
   readonly available: readonly string[];
   /** Which of them may be taken, as a semver range; empty: those of the installed major version. */
   readonly versions: string;
+  /** What `helm upgrade` calls the chart. */
+  readonly chart: string;
+  readonly namespace: string;
 }
 
-/** What to do about a release, and why, in a sentence. */
+interface UpdateInput extends Candidates {
+  readonly release: string;
+  /** Oldest first, and at least one. */
+  readonly history: readonly Revision[];
+}
+
+interface CheckInput extends Candidates {
+  readonly installed: string;
+  /** Where Helm has installed it. */
+  readonly release: string | undefined;
+}
+
+/** What to do, and why, in a sentence. */
 interface UpdatePlan {
   /** `stay`: there is nothing to do. `refuse`: somebody has to look first. */
-  readonly step: 'upgrade' | 'stay' | 'refuse';
-  readonly to?: string;
+  readonly step: 'upgrade' | 'tell' | 'stay' | 'refuse';
+  /** The newest version in the range, where it is newer than the installed one. */
+  readonly newest?: string;
   readonly message: string;
 }
 
@@ -36,33 +48,53 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
   const { release, history, available, versions } = input;
   const last = history.at(-1);
   if (last === undefined || valid(last.version) === null)
-    return refuse(
-      `the version of release '${release}' is not a semantic version, so nothing is newer or older than it`,
-    );
+    return refuse(incomparable(`the version of release '${release}'`));
   if (last.status !== 'deployed') return refuse(notInOrder(input, last));
-  const range = validRange(versions === '' ? `${major(last.version)}.x` : versions);
-  if (range === null) return refuse(`'${versions}' is not a range of semantic versions, such as ^1.2.0 or '>=1.2 <3'`);
-  const newer = rsort(available.filter((version) => valid(version) !== null && gt(version, last.version)));
-  const [newest] = newer.filter((version) => satisfies(version, range));
-  if (newest === undefined) return stay(upToDate(last.version, range, newer));
+  const range = rangeOf(last.version, versions);
+  if (range === undefined) return refuse(noRange(versions));
+  const { newest, message } = newestOf(last.version, range, available);
+  if (newest === undefined) return stay(message);
   const failed = history.find(({ version, status }) => status === 'failed' && compare(version, newest) === 0);
-  if (failed !== undefined)
-    return stay(
-      `${newest} failed before (revision ${failed.revision}) and is not tried again; ${last.version} stays. To try it by hand: ${upgradeCommand(input, newest)}`,
-    );
-  return { step: 'upgrade', to: newest, message: `${newest} is newer than ${last.version} and within ${range}` };
+  if (failed === undefined) return { step: 'upgrade', newest, message };
+  const byHand = `To try it by hand: ${upgradeCommand(input, release, newest)}`;
+  const why = `${newest} failed before (revision ${failed.revision}) and is not tried again; ${last.version} stays. ${byHand}`;
+  return { ...stay(why), newest };
 }
+
+/** What to tell of a repository, where nothing is to be changed: the newest version within the range, and how it is brought. */
+export function planCheck(input: CheckInput): UpdatePlan {
+  const { installed, versions, available, release } = input;
+  if (valid(installed) === null) return refuse(incomparable(`'${installed}', the operator's version,`));
+  const range = rangeOf(installed, versions);
+  if (range === undefined) return refuse(noRange(versions));
+  const { newest, message } = newestOf(installed, range, available);
+  if (newest === undefined) return stay(message);
+  const how =
+    release === undefined ? 'it comes with the manifests of that version' : upgradeCommand(input, release, newest);
+  return { step: 'tell', newest, message: `${message}; ${how}` };
+}
+
+/** The range of versions that may be taken, in the form that npm and Helm both read; undefined: it is none. */
+export const rangeOf = (installed: string, versions: string): string | undefined =>
+  (valid(installed) === null ? null : validRange(versions === '' ? `${major(installed)}.x` : versions)) ?? undefined;
 
 const stay = (message: string): UpdatePlan => ({ step: 'stay', message });
 const refuse = (message: string): UpdatePlan => ({ step: 'refuse', message });
+const incomparable = (what: string): string =>
+  `${what} is not a semantic version, so nothing is newer or older than it`;
+const noRange = (versions: string): string =>
+  `'${versions}' is not a range of semantic versions, such as ^1.2.0 or '>=1.2 <3'`;
 
-const upgradeCommand = ({ release, namespace }: UpdateInput, version: string): string =>
-  `helm upgrade ${release} lumigo/lumigo-operator --version ${version} --namespace ${namespace} --reset-then-reuse-values`;
+const upgradeCommand = ({ chart, namespace }: Candidates, release: string, version: string): string =>
+  `helm upgrade ${release} ${chart} --version ${version} --namespace ${namespace} --reset-then-reuse-values`;
 
-function upToDate(installed: string, range: string, newer: readonly string[]): string {
+function newestOf(installed: string, range: string, available: readonly string[]) {
+  const newer = rsort(available.filter((version) => valid(version) !== null && gt(version, installed)));
+  const newest = newer.find((version) => satisfies(version, range));
+  if (newest !== undefined) return { newest, message: `${newest} is newer than ${installed} and within ${range}` };
   const [beyond] = newer;
   const more = beyond === undefined ? '' : `; the repository has ${beyond}, which is outside of it`;
-  return `${installed} is installed, and there is no newer version within ${range}${more}`;
+  return { message: `${installed} is installed, and there is no newer version within ${range}${more}` };
 }
 
 function notInOrder({ release, namespace, history }: UpdateInput, last: Revision): string {

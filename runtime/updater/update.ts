@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
+import type { UpdaterConfig } from '../config.ts';
 import { eventReasons, suffixes } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { Client } from '../kubernetes/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/events.ts';
-import type { UpdaterConfig } from '../config.ts';
+import type { ChartSource } from './chart-source.ts';
 import type { Helm } from './helm.ts';
-import { planUpdate } from './plan-update.ts';
+import { writeLook } from './look.ts';
+import { planCheck, planUpdate, rangeOf } from './plan-update.ts';
 
 interface UpdateOptions {
   readonly config: UpdaterConfig;
@@ -14,69 +16,101 @@ interface UpdateOptions {
   readonly logger: Logger;
 }
 
-type Outcome = 'operatorUpdated' | 'operatorUpToDate' | 'cannotUpdateOperator';
+type Outcome = 'operatorUpdated' | 'operatorUpToDate' | 'operatorUpdateAvailable' | 'cannotUpdateOperator';
+
+interface Result {
+  readonly outcome: Outcome;
+  readonly message: string;
+  /** The newest version that was found, empty where there is no newer one; undefined: nothing is known. */
+  readonly newest?: string | undefined;
+}
+
+/** What the log says of it. */
+const said = {
+  operatorUpdated: 'operator updated',
+  operatorUpToDate: 'operator up to date',
+  operatorUpdateAvailable: 'newer operator available',
+  cannotUpdateOperator: 'operator not updated',
+} as const satisfies Record<Outcome, string>;
 
 const isTrusting = ({ keyring, unsigned }: UpdaterConfig): boolean => keyring !== '' || unsigned === 'accept';
 
+const noRelease =
+  'the operator was not installed by Helm, so there is no release to keep current; set updater.mode to check';
+const noRepository = 'there is no chart repository to look into: updater.repository names one';
 const unverified =
   'nothing tells whose charts these are: name the Secret with the keyring that they must be signed by (updater.verify.keyringSecret), or trust the chart repository alone (updater.verify.unsigned: accept)';
 
-const said = { operatorUpdated: 'operator updated', operatorUpToDate: 'operator up to date' } as const;
-
 /**
- * Brings the release that the operator was installed by to the newest version that its settings allow, and tells what it did, or
- * why it did nothing, in the log and by an event on the operator's Deployment.
+ * Brings the release that the operator was installed by to the newest version that its settings allow; or, to check, only looks for
+ * that version. Tells what it did or found, or why it did nothing, in the log, by an event on the operator's Deployment, and in its
+ * ConfigMap, from which the manager has metrics.
  * @returns whether it was done: false where somebody has to look
  */
 export async function update(options: UpdateOptions): Promise<boolean> {
   const { config, client, logger } = options;
-  const { release, regarding } = await findRelease(client, config);
-  const acting = isTrusting(config) ? attempt(options, release) : Promise.reject(new Error(unverified));
-  const [outcome, message] = await acting.catch(
-    (error: unknown) => ['cannotUpdateOperator', describeError(error)] as const,
+  const { release, regarding } = await findOperator(client, config);
+  const { outcome, message, newest } = await (config.mode === 'check' ? check : upgrade)(options, release).catch(
+    (error: unknown): Result => ({ outcome: 'cannotUpdateOperator', message: describeError(error) }),
   );
-  if (outcome === 'cannotUpdateOperator') logger.error({ release, problem: message }, 'operator not updated');
-  else logger.info({ release, result: message }, said[outcome]);
+  if (outcome === 'cannotUpdateOperator') logger.error({ release, problem: message }, said[outcome]);
+  else logger.info({ release, newest, result: message }, said[outcome]);
   await tell(options, regarding, outcome, message);
+  await writeLook(client, config, { message, newest, now: new Date() });
   return outcome !== 'cannotUpdateOperator';
 }
 
-async function attempt({ config, helm, logger }: UpdateOptions, release: string): Promise<readonly [Outcome, string]> {
+async function check({ config, helm }: UpdateOptions, release: string | undefined): Promise<Result> {
+  const { operatorNamespace: namespace, repository, versions, version: installed } = config;
+  const { chart, versions: versionsIn } = sourceOf(helm, repository);
+  const available = await versionsIn(rangeOf(installed, versions) ?? '*');
+  const { step, newest = '', message } = planCheck({ release, namespace, installed, available, versions, chart });
+  if (step === 'refuse') throw new Error(message);
+  return { outcome: step === 'tell' ? 'operatorUpdateAvailable' : 'operatorUpToDate', message, newest };
+}
+
+async function upgrade({ config, helm, logger }: UpdateOptions, release: string | undefined): Promise<Result> {
   const { operatorNamespace: namespace, repository, versions, keyring, timeoutSeconds } = config;
+  if (release === undefined) throw new Error(noRelease);
+  if (!isTrusting(config)) throw new Error(unverified);
+  const source = sourceOf(helm, repository);
   const history = await helm.history(release);
-  const available = await helm.versions(repository);
-  const { step, to, message } = planUpdate({ release, namespace, history, available, versions });
-  if (step === 'stay') return ['operatorUpToDate', message];
-  if (step === 'refuse' || to === undefined) return ['cannotUpdateOperator', message];
-  const chart = await helm.fetch(to, keyring);
-  const from = history.at(-1)?.version;
-  logger.info({ release, from, to, reason: message }, 'updating the operator');
+  const from = history.at(-1)?.version ?? '';
+  const { chart } = source;
+  const available = await source.versions(rangeOf(from, versions) ?? '*');
+  const { step, newest = '', message } = planUpdate({ release, namespace, history, available, versions, chart });
+  if (step === 'refuse') throw new Error(message);
+  if (step === 'stay') return { outcome: 'operatorUpToDate', message, newest };
+  logger.info({ release, from, to: newest, reason: message }, 'updating the operator');
   try {
-    await helm.upgrade(release, chart, timeoutSeconds);
+    const file = await source.fetch(newest, keyring);
+    await helm.upgrade(release, file, timeoutSeconds).catch(async (error: unknown) => {
+      const last = (await helm.history(release)).at(-1);
+      const state = `revision ${last?.revision}, with ${last?.version}, is ${last?.status}`;
+      throw new Error(`${newest} could not be installed; ${state} now`, { cause: error });
+    });
   } catch (error) {
-    const last = (await helm.history(release)).at(-1);
-    const state = `revision ${last?.revision}, with ${last?.version}, is ${last?.status}`;
-    throw new Error(`${to} could not be installed; ${state} now`, { cause: error });
+    return { outcome: 'cannotUpdateOperator', message: describeError(error), newest };
   }
-  return ['operatorUpdated', `${from} was upgraded to ${to}`];
+  return { outcome: 'operatorUpdated', message: `${from} was upgraded to ${newest}`, newest };
+}
+
+function sourceOf(helm: Helm, repository: string): ChartSource {
+  if (repository === '') throw new Error(noRepository);
+  return helm.charts(repository);
 }
 
 /**
- * Helm notes on every object which release it belongs to.
- * @throws Error where the operator's Deployment is not there, or nobody's release
+ * What events are about, and the release that it belongs to, which Helm notes on every object.
+ * @throws Error where the operator's Deployment is not there
  */
-async function findRelease(client: Client, { operatorName, operatorNamespace: namespace }: UpdaterConfig) {
+async function findOperator(client: Client, { operatorName, operatorNamespace: namespace }: UpdaterConfig) {
   const name = `${operatorName}${suffixes.manager}`;
   const ref = { group: 'apps', version: 'v1', plural: 'deployments', namespace, name };
   const { metadata } = await client.get(ref, { metadataOnly: true });
-  const release = metadata.annotations?.['meta.helm.sh/release-name'];
-  if (release === undefined)
-    throw new Error(
-      `the Deployment ${namespace}/${name} was not installed by Helm, so there is no release to keep current; turn the updater off`,
-    );
-  const { uid = '', resourceVersion = '' } = metadata;
+  const { uid = '', resourceVersion = '', annotations } = metadata;
   const regarding: Regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid, resourceVersion };
-  return { release, regarding };
+  return { release: annotations?.['meta.helm.sh/release-name'], regarding };
 }
 
 async function tell({ config, client }: UpdateOptions, regarding: Regarding, outcome: Outcome, message: string) {

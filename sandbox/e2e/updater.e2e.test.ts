@@ -41,7 +41,6 @@ beforeAll(async () => {
   await charts.start();
   await bench.apply(restrictedNamespace('lumigo-system'));
   const values = {
-    'updater.enabled': 'true',
     'updater.repository': published,
     'updater.timeoutSeconds': '20',
     'updater.verify.unsigned': 'accept',

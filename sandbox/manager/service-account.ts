@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { suffixes } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/client.ts';
 import type { Guardian } from '../control-plane/guardian.ts';
 import type { Installation } from './install.ts';
@@ -15,15 +16,20 @@ export interface Cluster {
 
 const TOKEN_SECONDS = 365 * 24 * 3_600;
 
-/** The files that a manager's container finds of its ServiceAccount, with a token of its own. */
-export async function writeServiceAccount(cluster: Cluster, { settings }: Installation, folder: string): Promise<void> {
+/** The files that a container finds of its ServiceAccount, with a token of its own; the manager's, unless another suffix is named. */
+export async function writeServiceAccount(
+  cluster: Cluster,
+  { settings }: Installation,
+  folder: string,
+  suffix: string = suffixes.manager,
+): Promise<void> {
   const { name, namespace } = settings;
   const ref = {
     group: '',
     version: 'v1',
     plural: 'serviceaccounts',
     namespace,
-    name: `${name}-controller-manager`,
+    name: `${name}${suffix}`,
     subresource: 'token',
   };
   const body = {

@@ -1,0 +1,97 @@
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { updaterEnvironment } from '../../runtime/config.ts';
+import type { Settings } from '../settings-schema.ts';
+import { whySuspended } from '../updater-state.ts';
+import { operatorVersion } from '../version.ts';
+import { imageReference } from './image.ts';
+import { optOut } from './labels.ts';
+import { containerSecurity, operatorPod } from './pod.ts';
+import { withPodName } from './runtime-environment.ts';
+
+export interface UpdaterJobProps {
+  readonly settings: Settings;
+  /** Its name is the account's as well. */
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+}
+
+/** The CronJob: when the updater runs, and in what pod. */
+export class UpdaterJob extends Construct {
+  constructor(scope: Construct, id: string, { settings, metadata }: UpdaterJobProps) {
+    super(scope, id);
+    const own = { ...metadata.labels, ...optOut };
+    new ApiObject(this, 'cron-job', {
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { ...metadata, labels: own },
+      spec: {
+        schedule: settings.updater.schedule,
+        suspend: whySuspended(settings.updater) !== undefined,
+        concurrencyPolicy: 'Forbid',
+        startingDeadlineSeconds: 3_600,
+        successfulJobsHistoryLimit: 3,
+        failedJobsHistoryLimit: 3,
+        jobTemplate: {
+          spec: {
+            // The next time is the next attempt: an upgrade that failed was rolled back, and each one restarts the operator.
+            backoffLimit: 0,
+            template: { metadata: { labels: own }, spec: podSpec(settings, metadata.name) },
+          },
+        },
+      },
+    });
+  }
+}
+
+const keyringMount = { name: 'keyring', mountPath: '/etc/lumigo/keyring', readOnly: true } as const;
+
+function podSpec(settings: Settings, serviceAccountName: string) {
+  const { image, resources, verify } = settings.updater;
+  const keyring = verify.keyringSecret;
+  return {
+    ...operatorPod(settings),
+    serviceAccountName,
+    restartPolicy: 'Never',
+    // Told to stop, Helm takes back what it has begun.
+    terminationGracePeriodSeconds: 120,
+    containers: [
+      {
+        name: 'updater',
+        image: imageReference(image, settings.imagePrefix),
+        imagePullPolicy: 'IfNotPresent',
+        args: ['--update'],
+        env: environment(settings),
+        resources,
+        securityContext: containerSecurity,
+        volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }, ...(keyring === '' ? [] : [keyringMount])],
+      },
+    ],
+    volumes: [
+      { name: 'temporary', emptyDir: { sizeLimit: '256Mi' } },
+      // Without the Secret no chart is verified, and Helm says so; else the pod would wait for it and nobody would be told.
+      ...(keyring === '' ? [] : [{ name: keyringMount.name, secret: { secretName: keyring, optional: true } }]),
+    ],
+  };
+}
+
+function environment({ name, namespace, updater, debug }: Settings) {
+  const { mode, repository, versions, timeoutSeconds, verify } = updater;
+  const configuration = updaterEnvironment.toEnvironment({
+    version: operatorVersion(),
+    operatorName: name,
+    operatorNamespace: namespace,
+    podName: '',
+    mode: mode === 'upgrade' ? 'upgrade' : 'check',
+    repository: whySuspended(updater) === undefined ? repository : '',
+    versions,
+    keyring: verify.keyringSecret === '' ? '' : `${keyringMount.mountPath}/keyring.gpg`,
+    unsigned: verify.unsigned,
+    timeoutSeconds,
+    logLevel: debug.enabled ? 'debug' : 'info',
+  });
+  return withPodName(configuration, updaterEnvironment.variableOf('podName'));
+}

@@ -1,0 +1,42 @@
+import { suspended } from '../updater-state.ts';
+
+/** NOTES.txt: what to do next, and what there is to be said of this release. */
+export const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed in the namespace '{{ .Release.Namespace }}'.
+
+Next, in each namespace that you want to trace:
+
+  kubectl create secret generic lumigo-credentials --from-literal token=YOUR_LUMIGO_TOKEN -n NAMESPACE
+  kubectl apply -n NAMESPACE -f - <<MANIFEST
+  apiVersion: operator.lumigo.io/v1alpha1
+  kind: Lumigo
+  metadata:
+    name: lumigo
+  spec:
+    lumigoToken:
+      secretRef:
+        name: lumigo-credentials
+        key: token
+  MANIFEST
+
+Whether it works:  kubectl get lumigo -A
+{{- if and (not .Values.imagePrefix) (hasPrefix "localhost/" .Values.controllerManager.manager.image.repository) }}
+! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is published nowhere: build it (docker build or buildah build) and bring it to the nodes, or push it to a registry and set controllerManager.manager.image.
+{{- end }}
+{{- with .Values.updater }}
+{{- if and (ne .mode "off") (not .repository) }}
+! ${suspended.noRepository}
+{{- else if and (eq .mode "upgrade") (not .verify.keyringSecret) (eq .verify.unsigned "refuse") }}
+! ${suspended.noKeyring}
+{{- end }}
+{{- end }}
+{{- if .Release.IsUpgrade }}
+{{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
+{{- $lumigo := . }}
+{{- range (dig "status" "conditions" list .) }}
+{{- if and (eq .type "Error") (eq .status "True") }}
+! {{ $lumigo.metadata.namespace }}/{{ $lumigo.metadata.name }}: {{ .message }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+`;

@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import { updaterEnvironment } from '../runtime/config.ts';
+import { checkRules } from './constructs/updater-rules.ts';
+import { synthesize, type Manifest } from './manifests.ts';
+import { parseSettings } from './settings.ts';
+import { mayUpgrade, suspended, whySuspended } from './updater-state.ts';
+import { chartDefaults } from './helm/values.ts';
+
+/** The updater as it is installed, in each delivery and mode. */
+const deliveries = ['Manifests', 'Pulumi', 'Helm'] as const;
+const published = { repository: 'https://charts.example' };
+const trusting = { ...published, verify: { keyringSecret: 'lumigo-charts' } };
+
+interface CronJob {
+  readonly suspend: boolean;
+  readonly concurrencyPolicy: string;
+  readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: PodSpec } } };
+}
+interface PodSpec {
+  readonly serviceAccountName: string;
+  readonly containers: readonly [
+    { readonly args: readonly string[]; readonly env: readonly { name: string; value?: string }[] },
+  ];
+}
+
+const installed = (updater: object, delivery: (typeof deliveries)[number] = 'Helm'): readonly Manifest[] =>
+  synthesize(parseSettings({ updater }), delivery).filter(({ metadata }) => metadata.name.endsWith('-updater'));
+
+const kindsOf = (manifests: readonly Manifest[]): readonly string[] => manifests.map(({ kind }) => kind);
+const jobOf = (manifests: readonly Manifest[]): CronJob =>
+  manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as CronJob;
+
+const always = ['ServiceAccount', 'ConfigMap', 'Role', 'RoleBinding', 'CronJob'];
+
+describe('F60: the updater', () => {
+  it.each(deliveries)('is part of the delivery %s, by default', (delivery) => {
+    const defaults = delivery === 'Helm' ? chartDefaults.updater : {};
+    const objects = installed(defaults, delivery);
+    expect(kindsOf(objects)).toEqual(always);
+    expect(objects.map(({ metadata: { namespace } }) => namespace)).toEqual(always.map(() => 'lumigo-system'));
+    const { suspend, concurrencyPolicy, jobTemplate } = jobOf(objects);
+    // Nobody has published this build.
+    expect([suspend, concurrencyPolicy]).toEqual([parseSettings({}).updater.repository === '', 'Forbid']);
+    const [container] = jobTemplate.spec.template.spec.containers;
+    expect(container.args).toEqual(['--update']);
+  });
+
+  it.each(deliveries)('checks in the delivery %s with no right beyond that', (delivery) => {
+    const objects = installed({ mode: 'check', ...published }, delivery);
+    expect(kindsOf(objects)).toEqual(always);
+    expect(jobOf(objects).suspend).toBe(false);
+    const rules = objects.find(({ kind }) => kind === 'Role')?.['rules'];
+    expect(rules).toEqual(checkRules('lumigo-lumigo-operator').map(({ why: _why, ...rule }) => rule));
+  });
+
+  it('has the rights of an upgrade only while one can come', () => {
+    expect(kindsOf(installed({ mode: 'upgrade', ...trusting }))).toEqual(
+      expect.arrayContaining([...always, 'ClusterRole', 'ClusterRoleBinding']),
+    );
+    for (const unable of [{}, published, { verify: trusting.verify }]) {
+      const objects = installed({ mode: 'upgrade', repository: '', ...unable });
+      expect(kindsOf(objects)).toEqual(always);
+      expect(jobOf(objects).suspend).toBe(true);
+      expect(JSON.stringify(objects)).not.toMatch(/escalate|secrets"/);
+    }
+  });
+
+  it.each(deliveries)('is nowhere in the delivery %s where it is off', (delivery) => {
+    expect(installed({ mode: 'off' }, delivery)).toEqual([]);
+  });
+
+  it.each(['Manifests', 'Pulumi'] as const)('upgrades nothing in the delivery %s, and says why', (delivery) => {
+    expect(() => installed({ mode: 'upgrade' }, delivery)).toThrow(
+      'updater.mode is "upgrade", but only Helm has a release to upgrade; set it to check or off, or install the Helm chart',
+    );
+  });
+
+  it.each([
+    [{ mode: 'check', repository: '' }, suspended.noRepository],
+    [{ mode: 'upgrade', ...trusting, repository: '' }, suspended.noRepository],
+    [{ mode: 'upgrade', ...published }, suspended.noKeyring],
+    [{ mode: 'upgrade', ...trusting }, undefined],
+    [{ mode: 'upgrade', ...published, verify: { unsigned: 'accept' } }, undefined],
+    [{ mode: 'check', ...published }, undefined],
+    [{ mode: 'off', repository: '' }, undefined],
+  ])('with %j is suspended for the reason that it has', (given, why) => {
+    const { updater } = parseSettings({ updater: given });
+    expect(whySuspended(updater)).toBe(why);
+    expect(mayUpgrade(updater)).toBe(why === undefined && updater.mode === 'upgrade');
+  });
+
+  it('is told what it is to do in variables that its program knows', () => {
+    const [{ env }] = jobOf(installed({ mode: 'upgrade', ...trusting })).jobTemplate.spec.template.spec.containers;
+    const environment = Object.fromEntries(env.map(({ name, value = 'a-pod' }) => [name, value]));
+    expect(updaterEnvironment.fromEnvironment(environment)).toMatchObject({
+      mode: 'upgrade',
+      repository: published.repository,
+      keyring: '/etc/lumigo/keyring/keyring.gpg',
+      podName: 'a-pod',
+    });
+  });
+});

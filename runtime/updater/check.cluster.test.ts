@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkRules } from '../../infra/constructs/updater-rules.ts';
+import { operatorVersion } from '../../infra/version.ts';
+import { runCommand } from '../../sandbox/manager/command.ts';
+import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
+import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { accountFiles, suffixes } from '../contract.ts';
+import { createClient, type KubernetesObject } from '../kubernetes/client.ts';
+import { createTransport } from '../kubernetes/transport.ts';
+import { lookRef } from './look.ts';
+
+/** The updater of the plain manifests: its own container's command and environment, and its own account. */
+let operator: OperatorBench;
+let charts: Charts;
+let account: string;
+const [major = 0, minor = 0] = operatorVersion().split('.').map(Number);
+const newer = `${major}.${minor}.77`;
+const core = { group: '', version: 'v1' };
+
+beforeAll(async () => {
+  operator = await startOperator({ settings: { updater: { repository: 'https://charts.example' } } });
+  charts = await startCharts();
+  account = join(operator.cluster.dir, 'updater', 'service-account');
+  await writeServiceAccount(operator.cluster, operator.installation, account, suffixes.updater);
+});
+afterAll(async () => {
+  charts?.remove();
+  await operator?.stop();
+});
+
+interface JobSpec {
+  readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: PodSpec } } };
+}
+interface PodSpec {
+  readonly containers: readonly [
+    { readonly args: readonly string[]; readonly env: readonly { readonly name: string; readonly value?: string }[] },
+  ];
+}
+
+let runs = 0;
+
+async function look() {
+  const { cluster, installation } = operator;
+  const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as JobSpec;
+  const [{ args, env }] = cronJob.jobTemplate.spec.template.spec.containers;
+  const { hostname, port } = new URL(cluster.server);
+  const pod = `look-${(runs += 1)}`;
+  const { code, stdout, stderr } = await runCommand(['--service-account', account, ...args], {
+    ...Object.fromEntries(env.map(({ name, value = '' }) => [name, value])),
+    PATH: charts.bin,
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port,
+    LUMIGO_POD_NAME: pod,
+    // The settings take https:// alone, and this repository has no certificate.
+    LUMIGO_CHART_REPOSITORY: charts.url,
+  });
+  return { code, log: `${stdout}${stderr}`, event: await eventOf(pod), found: await foundBy() };
+}
+
+async function eventOf(pod: string) {
+  const { namespace } = operator.installation.settings;
+  const { value } = await operator.cluster.client.pages({ ...core, plural: 'events', namespace }).next();
+  const found = value?.items.find((each: KubernetesObject) => each['reportingInstance'] === pod);
+  const { kind, name } = (found?.['involvedObject'] ?? {}) as { kind?: string; name?: string };
+  return {
+    about: `${kind}/${name}`,
+    type: found?.['type'],
+    text: `${String(found?.['reason'])}: ${String(found?.['message'])}`,
+  };
+}
+
+async function foundBy(): Promise<Readonly<Record<string, string>>> {
+  const { name, namespace } = operator.installation.settings;
+  const object = await operator.cluster.client.get(lookRef({ operatorName: name, operatorNamespace: namespace }));
+  return (object['data'] ?? {}) as Record<string, string>;
+}
+
+const asUpdater = () => {
+  const { server, ca } = operator.cluster;
+  const token = readFileSync(join(account, accountFiles.token), 'utf8');
+  const authorization = () => Promise.resolve(`Bearer ${token}`);
+  return createClient(createTransport({ server: new URL(server), ca, authorization }, { userAgent: 'test' }));
+};
+
+const metric = (name: string) => operator.metric(`lumigo_operator_${name}`);
+
+describe('F60: the updater that only checks', () => {
+  it('says that there is nothing newer', async () => {
+    charts.publish(operatorVersion());
+    expect(await metric('update_check_timestamp_seconds')).toBe(0);
+    const { code, log, event, found } = await look();
+    expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('operator up to date') });
+    expect(event).toMatchObject({ type: 'Normal', text: expect.stringContaining('LumigoOperatorUpToDate: ') });
+    expect(found).toMatchObject({ newest: '' });
+    await eventually(async () => expect(await metric('update_check_timestamp_seconds')).toBeGreaterThan(1e9));
+    expect(await metric('newer_version_available')).toBe(0);
+  });
+
+  it('tells of a newer version by an event, its log and a metric', async () => {
+    charts.publish(newer);
+    charts.publish(`${major + 1}.0.0`);
+    const { code, log, event } = await look();
+    expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('newer operator available') });
+    expect(event).toEqual({
+      about: `Deployment/${operator.installation.settings.name}-controller-manager`,
+      type: 'Normal',
+      text: expect.stringMatching(
+        new RegExp(
+          `^LumigoOperatorUpdateAvailable: ${newer} is newer than .*; it comes with the manifests of that version$`,
+        ),
+      ),
+    });
+    await eventually(async () => expect(await metric('newer_version_available')).toBe(1));
+  });
+
+  it('fails where the repository does not answer, says so, and keeps what it knew', async () => {
+    const before = await foundBy();
+    charts.stop();
+    const { code, event, found } = await look();
+    expect(code).toBe(1);
+    expect(event).toMatchObject({
+      type: 'Warning',
+      text: expect.stringMatching(/^LumigoCannotUpdateOperator: helm repo/),
+    });
+    expect(found).toMatchObject({ lookedAt: before['lookedAt'], newest: newer });
+  });
+
+  it('has no right beyond that', async () => {
+    const { name, namespace } = operator.installation.settings;
+    const ref = { group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectrulesreviews' };
+    const body = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectRulesReview',
+      metadata: {},
+      spec: { namespace },
+    };
+    const { object } = await asUpdater().create(ref, body as never);
+    const { resourceRules } = object['status'] as {
+      resourceRules: readonly { readonly apiGroups: readonly string[] }[];
+    };
+    // Whoever is known may ask who he is and what he may do.
+    const own = resourceRules.filter(
+      ({ apiGroups }) => !apiGroups.some((group) => /^auth(entication|orization)/.test(group)),
+    );
+    expect(own).toEqual(checkRules(name).map(({ why: _why, ...rule }) => rule));
+  });
+});

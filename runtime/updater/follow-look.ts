@@ -1,0 +1,49 @@
+import type { Logger } from 'pino';
+import type { RuntimeConfig } from '../config.ts';
+import type { KubernetesObject } from '../kubernetes/client.ts';
+import { listWatch } from '../kubernetes/list-watch.ts';
+import type { Transport } from '../kubernetes/transport.ts';
+import type { Identity } from '../kubernetes/watch-position.ts';
+import type { Metrics } from '../metrics.ts';
+import { lookRef, readLook } from './look.ts';
+
+interface FollowOptions {
+  readonly config: RuntimeConfig;
+  readonly transport: Transport;
+  readonly metrics: Pick<Metrics, 'newerVersion' | 'updateCheck'>;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Makes metrics of what the updater has found, which is gone with its pod. While it finds nothing new that costs no request. */
+export async function followLook({ config, transport, metrics, logger, signal }: FollowOptions): Promise<void> {
+  const { name, ...resource } = lookRef(config);
+  let seen: Identity | undefined;
+  const show = (data: Readonly<Record<string, string>>) => {
+    const { newest, lookedAtSeconds } = readLook(data, config.version);
+    metrics.newerVersion.reset();
+    metrics.newerVersion.set({ version: newest }, newest === '' ? 0 : 1);
+    metrics.updateCheck.set(lookedAtSeconds);
+  };
+  show({});
+  const watch = listWatch({
+    transport,
+    resource,
+    fieldSelector: `metadata.name=${name}`,
+    metadataOnly: false,
+    signal,
+    logger,
+    handler: {
+      upsert: (object) => {
+        seen = { namespace: resource.namespace, name, uid: object.metadata.uid };
+        show((object as KubernetesObject & { data?: Record<string, string> }).data ?? {});
+      },
+      delete: () => {
+        seen = undefined;
+        show({});
+      },
+      known: () => (seen === undefined ? [] : [seen]),
+    },
+  });
+  await watch.stopped;
+}

@@ -1,0 +1,39 @@
+import { gt, valid } from 'semver';
+import type { UpdaterConfig } from '../config.ts';
+import { fieldManager, lookKeys, suffixes } from '../contract.ts';
+import type { Client } from '../kubernetes/client.ts';
+
+interface Installed {
+  readonly operatorName: string;
+  readonly operatorNamespace: string;
+}
+
+/** The ConfigMap in which the updater writes down what it found. It is part of the installation: nobody may create one. */
+export const lookRef = ({ operatorName, operatorNamespace }: Installed) => ({
+  ...{ group: '', version: 'v1', plural: 'configmaps', namespace: operatorNamespace },
+  name: `${operatorName}${suffixes.updater}`,
+});
+
+interface Look {
+  readonly message: string;
+  /** Empty: none is newer. Undefined: it could not look, and what it found before stays. */
+  readonly newest: string | undefined;
+  readonly now: Date;
+}
+
+export async function writeLook(client: Client, config: UpdaterConfig, { message, newest, now }: Look): Promise<void> {
+  const found = newest === undefined ? {} : { [lookKeys.newest]: newest, [lookKeys.lookedAt]: now.toISOString() };
+  const body = { data: { ...found, [lookKeys.message]: message } };
+  await client.patch(lookRef(config), { kind: 'merge', body }, { fieldManager });
+}
+
+/**
+ * What the manager tells of it. A version that the updater has found is newer until a manager of that version runs, so nothing has to
+ * be looked up after an upgrade.
+ */
+export function readLook(data: Readonly<Record<string, string>>, running: string) {
+  const newest = data[lookKeys.newest] ?? '';
+  const isNewer = valid(newest) !== null && valid(running) !== null && gt(newest, running);
+  const lookedAt = Date.parse(data[lookKeys.lookedAt] ?? '');
+  return { newest: isNewer ? newest : '', lookedAtSeconds: Number.isNaN(lookedAt) ? 0 : lookedAt / 1_000 };
+}
