@@ -13,7 +13,7 @@ export interface ChangedObject {
   readonly [field: string]: unknown;
 }
 
-/** An object as the API server sent it: raw JSON, fields that this program does not know included. Items of a list may lack kind and apiVersion. */
+/** An object as the API server sent it: raw JSON, fields that this program does not know included. */
 export interface KubernetesObject extends ChangedObject {
   readonly apiVersion?: string;
   readonly kind?: string;

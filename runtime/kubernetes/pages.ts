@@ -28,6 +28,9 @@ export interface Page {
 }
 
 interface ListBody {
+  readonly apiVersion?: string;
+  /** That of the items, with `List` after it. */
+  readonly kind?: string;
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly items?: readonly KubernetesObject[] | null;
 }
@@ -50,10 +53,17 @@ export async function* listPages(
       .request({ method: 'GET', path, query, accept, signal, lane, timeoutMs })
       .then(({ body }) => body as ListBody)
       .catch((error: unknown) => resumed(error, options));
-    if (page.items != null) yield { items: page.items, resourceVersion: page.metadata.resourceVersion };
+    if (page.items != null)
+      yield { items: page.items.map(named(page)), resourceVersion: page.metadata.resourceVersion };
     next = page.metadata.continue;
   } while (next !== undefined && next !== '');
 }
+
+/** The items of a list say nothing of what they are; those of a stream do, and whoever reads both need not know which they come from. */
+const named =
+  ({ apiVersion = '', kind = '' }: ListBody) =>
+  (item: KubernetesObject): KubernetesObject =>
+    item.kind === undefined ? { ...item, apiVersion, kind: kind.replace(/List$/, '') } : item;
 
 /** The server's own way out of an expired list: a token that goes on where the list broke off. */
 function resumed(error: unknown, { onExpired }: ListOptions): ListBody {

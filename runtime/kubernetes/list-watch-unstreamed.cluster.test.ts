@@ -1,0 +1,75 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import type { KubernetesObject } from './client.ts';
+import { listWatch, type ListWatchOptions } from './list-watch.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+/** An API server that does not stream lists, as those before Kubernetes 1.34 do not unless somebody asks for it. */
+let cluster: ControlPlane;
+let transport: Transport;
+let stop: AbortController;
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
+});
+afterAll(() => cluster?.stop());
+beforeEach(() => {
+  const authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
+  transport = createTransport(
+    { server: new URL(cluster.server), ca: cluster.ca, authorization },
+    { userAgent: 'test' },
+  );
+  stop = new AbortController();
+});
+afterEach(() => {
+  stop.abort();
+  transport.close();
+});
+
+const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'default' };
+
+const put = async (name: string, colour = 'red'): Promise<void> => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { colour } };
+  await cluster.client.patch({ ...configMaps, name }, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
+};
+
+/** What is told, in order. */
+function watch(more: Partial<ListWatchOptions> = {}) {
+  const seen: KubernetesObject[] = [];
+  const handler = {
+    upsert: (object: KubernetesObject) => void seen.push(object),
+    delete: () => undefined,
+    known: () => [],
+  };
+  const options = { transport, resource: configMaps, signal: stop.signal, fieldSelector: 'metadata.name=chosen' };
+  return { seen, ...listWatch({ ...options, handler, ...more }) };
+}
+
+describe('F61: a server that does not stream lists', () => {
+  it('is asked for a list, whose objects say what they are as those of a stream do', async () => {
+    await put('chosen');
+    const { seen, synced } = watch();
+    await synced;
+    await put('chosen', 'blue');
+    await eventually(() => expect(seen).toHaveLength(2));
+    expect(seen.map(({ apiVersion, kind, data }) => [apiVersion, kind, data])).toEqual([
+      ['v1', 'ConfigMap', { colour: 'red' }],
+      ['v1', 'ConfigMap', { colour: 'blue' }],
+    ]);
+  });
+
+  it('and of metadata alone as well', async () => {
+    await put('chosen');
+    const { seen, synced } = watch({ metadataOnly: true });
+    await synced;
+    expect(seen.map(({ kind, data }) => [kind, data])).toEqual([['PartialObjectMetadata', undefined]]);
+  });
+
+  it('is left as soon as somebody says so', async () => {
+    const { synced, stopped } = watch();
+    await synced;
+    stop.abort();
+    await stopped;
+  });
+});
