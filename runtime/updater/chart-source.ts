@@ -62,7 +62,7 @@ function registry({ helm, repository, folder }: SourceOptions): ChartSource {
 
 /** A registry that answers, and has nothing in this range. */
 function noneIfNoMatch(error: unknown): string {
-  if (error instanceof Error && error.message.includes('could not locate a version matching')) return '';
+  if (error instanceof Error && /could not locate a version matching/i.test(error.message)) return '';
   throw error;
 }
 
