@@ -10,6 +10,7 @@ import { LumigoCrd } from './constructs/lumigo-crd.ts';
 import { withGenerated } from './generated-parts.ts';
 import { installWithHelm } from './installation-texts.ts';
 import { withTables } from './security-reference.ts';
+import { triedTable } from './tried-versions.ts';
 import { settingsReference } from './settings-reference.ts';
 
 /**
@@ -35,7 +36,10 @@ function generate(): Generated {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'settings.md')]: settingsReference(),
-      [readme]: withGenerated(readme, readFileSync(join(root, readme), 'utf8'), { helm: () => installWithHelm() }),
+      [readme]: withGenerated(readme, readFileSync(join(root, readme), 'utf8'), {
+        helm: () => installWithHelm(),
+        tried: () => triedTable(),
+      }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
     };
   } finally {

@@ -13,14 +13,15 @@ export interface Component {
   readonly expectedSeconds: number;
 }
 
-const versioned = [
-  '-s -w',
-  ...['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((at) => [
-    `-X ${at}.gitVersion=${kubernetesVersion}`,
-    `-X ${at}.gitMajor=1`,
-    `-X ${at}.gitMinor=34`,
-  ]),
-].join(' ');
+const versioned = (version: string): string =>
+  [
+    '-s -w',
+    ...['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((at) => [
+      `-X ${at}.gitVersion=${version}`,
+      `-X ${at}.gitMajor=1`,
+      `-X ${at}.gitMinor=${version.split('.')[1]}`,
+    ]),
+  ].join(' ');
 
 const helmFlags = [
   '-s -w',
@@ -30,11 +31,16 @@ const helmFlags = [
   '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=34',
 ].join(' ');
 
-const kubernetes = (name: string, expectedSeconds: number): Component => ({
+/** A program of Kubernetes; that of the tests, unless another version and its module are named. */
+export const kubernetes = (
+  name: string,
+  expectedSeconds: number,
+  { version, module } = { version: kubernetesVersion, module: 'kubernetes' },
+): Component => ({
   name,
-  module: 'kubernetes',
+  module,
   goPackage: `k8s.io/kubernetes/cmd/${name}`,
-  ldflags: versioned,
+  ldflags: versioned(version),
   expectedSeconds,
 });
 

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+
+/** One run of the tests against another version of a program than that of the usual tests. `npm run test:matrix` writes it. */
+export interface Tried {
+  /** `Kubernetes`, `Helm` */
+  readonly program: string;
+  /** `v1.30.14` */
+  readonly version: string;
+  /** `2026-11-22` */
+  readonly date: string;
+  readonly passed: number;
+  /** Names of the tests that failed. */
+  readonly failed: readonly string[];
+}
+
+/** Below the project's folder. */
+export const triedFile = 'docs/tried-versions.json';
+
+export const readTried = (): readonly Tried[] =>
+  JSON.parse(readFileSync(new URL(`../${triedFile}`, import.meta.url), 'utf8')) as readonly Tried[];
+
+/** The runs with newer ones in the place of those of the same version, in order of program and version. */
+export function withResults(before: readonly Tried[], results: readonly Tried[]): readonly Tried[] {
+  const keyOf = ({ program, version }: Tried) => `${program} ${version}`;
+  const again = new Set(results.map(keyOf));
+  return [...before.filter((each) => !again.has(keyOf(each))), ...results].toSorted((a, b) =>
+    keyOf(a).localeCompare(keyOf(b), 'en', { numeric: true }),
+  );
+}
+
+/** The README's table of what was tried: a row for each run. */
+export function triedTable(tried: readonly Tried[] = readTried()): string {
+  const rows = tried.map(
+    ({ program, version, date, passed, failed }) =>
+      `| ${program} ${version.slice(1)} | ${passed} of ${passed + failed.length} tests | ${date} |`,
+  );
+  return ['| against | passed | on |', '| --- | --- | --- |', ...rows].join('\n');
+}

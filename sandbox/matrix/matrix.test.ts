@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { existsSync, readFileSync } from 'node:fs';
+import { chartMetadata } from '../../infra/helm/chart-texts.ts';
+import { readTried, triedTable, withResults, type Tried } from '../../infra/tried-versions.ts';
+import { allComponents } from '../programs/components.ts';
+import { resultOf } from './result.ts';
+import { chosen, shortTests, variants } from './variants.ts';
+
+const named = (names: readonly string[], isShort = false) => chosen(names, isShort).map(({ name }) => name);
+
+describe('F61: the versions that are tried', () => {
+  it.each(variants.map((each) => [each.name, each] as const))('%s is built from pinned modules', (_name, variant) => {
+    for (const { name, module, ldflags } of variant.components) {
+      const folder = new URL(`../programs/${module}/`, import.meta.url);
+      expect(readFileSync(new URL('go.mod', folder), 'utf8')).toMatch(
+        new RegExp(`^require \\S+ ${variant.version}$`, 'm'),
+      );
+      expect(readFileSync(new URL('go.sum', folder), 'utf8')).toContain(` ${variant.version} h1:`);
+      expect(ldflags).toContain(variant.version);
+      expect(allComponents.map((each) => each.name)).toContain(name);
+    }
+  });
+
+  it('begin with the oldest Kubernetes that the chart takes', () => {
+    expect(chartMetadata().kubeVersion).toBe(`>=${variants[0]?.name}.0-0`);
+  });
+
+  it('are chosen by name, all without one, and in the short form the oldest and the newest Kubernetes', () => {
+    const all = variants.map(({ name }) => name);
+    const minors = all.filter((name) => /^\d+\.\d+$/.test(name));
+    expect(named([])).toEqual(all);
+    expect(named([], true)).toEqual([minors.at(0), minors.at(-1)]);
+    expect(named(['1.34'])).toEqual(['1.34']);
+    expect(() => named(['1.29'])).toThrow(`there is no '1.29' to try; there are ${all.join(', ')}`);
+  });
+
+  it('in the short form have test files that there are', () => {
+    expect(shortTests.filter((file) => !existsSync(`${file}.test.ts`))).toEqual([]);
+  });
+});
+
+describe('what came of a run', () => {
+  const assertion = (fullName: string, status: string) => ({ fullName, status });
+
+  it('names the tests that failed, and files that did not begin', () => {
+    const json = JSON.stringify({
+      numPassedTests: 1,
+      testResults: [
+        {
+          name: '/a/b/one.test.ts',
+          status: 'failed',
+          assertionResults: [assertion('x', 'passed'), assertion('y', 'failed')],
+        },
+        { name: '/a/b/two.test.ts', status: 'failed', assertionResults: [] },
+      ],
+    });
+    expect(resultOf(json)).toEqual({ passed: 1, failed: ['y', 'two.test.ts'] });
+  });
+
+  it('stands in the place of what came of the same version before, in the order of versions', () => {
+    const run = (version: string, date: string): Tried => ({
+      program: 'Kubernetes',
+      version,
+      date,
+      passed: 2,
+      failed: ['y'],
+    });
+    const tried = withResults([run('v1.9.0', '1'), run('v1.30.0', '1')], [run('v1.30.0', '2'), run('v1.10.0', '2')]);
+    expect(tried.map(({ version, date }) => `${version} ${date}`)).toEqual(['v1.9.0 1', 'v1.10.0 2', 'v1.30.0 2']);
+    expect(triedTable(tried.slice(0, 1))).toContain('| Kubernetes 1.9.0 | 2 of 3 tests | 1 |');
+  });
+
+  it('is of versions that are tried', () => {
+    const known = variants.map(({ program, version }) => `${program} ${version}`);
+    expect(readTried().filter(({ program, version }) => !known.includes(`${program} ${version}`))).toEqual([]);
+  });
+});

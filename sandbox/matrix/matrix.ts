@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { readTried, triedFile, withResults, type Tried } from '../../infra/tried-versions.ts';
+import { describeError } from '../../runtime/errors.ts';
+import { buildProgram, builtProgram } from '../programs/modules.ts';
+import { resultOf } from './result.ts';
+import { chosen, shortTests, type Variant } from './variants.ts';
+
+/**
+ * `npm run test:matrix`: the tests against an API server, run with other versions of it (and of Helm) in the place of their own.
+ * Ends with 1 where one fails.
+ */
+interface Flags {
+  readonly short?: boolean;
+  readonly built?: boolean;
+  readonly keep?: boolean;
+}
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+async function main(names: readonly string[], { short = false, built = false, keep = false }: Flags): Promise<void> {
+  const results: Tried[] = [];
+  for (const variant of chosen(names, short)) {
+    const label = `${variant.program} ${variant.version}`;
+    if (built && variant.components.some((each) => builtProgram(each) === undefined)) {
+      say(
+        `${label} is not built on this machine and is left out; \`npm run test:matrix -- ${variant.name}\` builds it`,
+      );
+      continue;
+    }
+    const result = await tryWith(variant, short);
+    say(`${label}: ${result.passed} passed, ${result.failed.length} failed`);
+    for (const failed of result.failed) say(`  ${failed}`);
+    results.push(result);
+  }
+  if (keep) {
+    writeFileSync(triedFile, `${JSON.stringify(withResults(readTried(), results), undefined, 2)}\n`);
+    say(`${triedFile} has it; \`npm run generate\` brings it into the README`);
+  }
+  if (results.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
+}
+
+async function tryWith({ program, version, components, tests }: Variant, short: boolean): Promise<Tried> {
+  const folder = mkdtempSync(join(tmpdir(), 'lumigo-matrix-'));
+  try {
+    const assets = join(folder, 'programs');
+    mkdirSync(assets);
+    for (const component of components) symlinkSync(await buildProgram(component, say), join(assets, component.name));
+    const output = join(folder, 'results.json');
+    const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
+    const patterns = short ? shortTests : (tests ?? []);
+    const which = patterns.length === 0 ? [] : ['--testPathPatterns', ...patterns];
+    const jest = [...args, '--selectProjects', 'cluster', '--json', `--outputFile=${output}`, ...which];
+    const env = { ...process.env, KUBEBUILDER_ASSETS: assets };
+    spawnSync(process.execPath, jest, { stdio: ['ignore', 'ignore', 'inherit'], env });
+    const date = new Date().toISOString().slice(0, 10);
+    return { program, version, date, ...resultOf(readFileSync(output, 'utf8')) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const program = new Command('npm run test:matrix --')
+  .argument('[versions...]', 'which, such as 1.30; left out: all')
+  .option('--short', 'a few test files, on the oldest and the newest Kubernetes')
+  .option('--built', 'leave out what is not built on this machine')
+  .option('--keep', `write what came out into ${triedFile}`)
+  .action(main);
+
+await program.parseAsync().catch((error: unknown) => {
+  say(describeError(error));
+  process.exitCode = 1;
+});
