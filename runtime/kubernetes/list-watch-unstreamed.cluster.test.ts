@@ -66,6 +66,18 @@ describe('F61: a server that does not stream lists', () => {
     expect(seen.map(({ kind, data }) => [kind, data])).toEqual([['PartialObjectMetadata', undefined]]);
   });
 
+  it('tells from when on to watch, also where there is nothing', async () => {
+    const from: unknown[] = [];
+    const stream: Transport['stream'] = (request) => {
+      from.push(request.query?.resourceVersion);
+      return transport.stream(request);
+    };
+    const nobody = { metadataOnly: true, fieldSelector: 'metadata.name=nobody' };
+    const { synced } = watch({ ...nobody, transport: { ...transport, stream } });
+    await synced;
+    await eventually(() => expect(from.at(-1)).toMatch(/^\d+$/));
+  });
+
   it('is left as soon as somebody says so', async () => {
     const { synced, stopped } = watch();
     await synced;

@@ -53,8 +53,9 @@ export async function* listPages(
       .request({ method: 'GET', path, query, accept, signal, lane, timeoutMs })
       .then(({ body }) => body as ListBody)
       .catch((error: unknown) => resumed(error, options));
-    if (page.items != null)
-      yield { items: page.items.map(named(page)), resourceVersion: page.metadata.resourceVersion };
+    // Some servers say null where there are none; what goes on with an expired list has no items of its own.
+    if (page.items !== undefined)
+      yield { items: (page.items ?? []).map(named(page)), resourceVersion: page.metadata.resourceVersion };
     next = page.metadata.continue;
   } while (next !== undefined && next !== '');
 }
