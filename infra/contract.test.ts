@@ -210,7 +210,12 @@ describe('the references', () => {
         one('ClusterRole', suffixes.telemetryProxyRole),
         forwards,
       ],
-      [one('RoleBinding'), one('Role'), manages],
+      [one('RoleBinding', suffixes.leaderElectionRole), one('Role', suffixes.leaderElectionRole), manages],
+      [
+        one('RoleBinding', suffixes.updater),
+        one('Role', suffixes.updater),
+        one('ServiceAccount', suffixes.updater).metadata,
+      ],
     ] as const) {
       expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', name, namespace }]);
       expect(binding.roleRef).toEqual({
@@ -251,9 +256,9 @@ describe('the permissions', () => {
       );
     expect(one('ClusterRole', suffixes.managerRole).rules).toEqual(named(permissions.cluster));
     expect(one('ClusterRole', suffixes.telemetryProxyRole).rules).toEqual(named(permissions.telemetryProxy));
-    expect(one('Role').rules).toEqual(named(permissions.ownNamespace));
-    // The other two are the users'.
-    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([4, 1]);
+    expect(one('Role', suffixes.leaderElectionRole).rules).toEqual(named(permissions.ownNamespace));
+    // The other two are the users', and that of the updater is its own (updater.test.ts).
+    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([4, 2]);
   });
 });
 

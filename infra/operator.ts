@@ -43,6 +43,7 @@ export class Operator extends Chart {
     new UserRoles(this, 'user-roles', settings);
     if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
     if (delivered !== undefined) new WebhookCertificate(this, 'certificate', settings, delivered);
+    if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
     const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
     new ControllerManager(this, 'controller-manager', {
       settings,
@@ -52,7 +53,6 @@ export class Operator extends Chart {
     });
     new InjectorWebhook(this, 'injector-webhook', settings);
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
-    if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
 }

@@ -30,6 +30,7 @@ export function withResults(before: readonly Tried[], results: readonly Tried[])
 
 /** The README's table of what was tried: a row for each run. */
 export function triedTable(tried: readonly Tried[] = readTried()): string {
+  if (tried.length === 0) return 'No run of all of them is on record yet.';
   const rows = tried.map(
     ({ program, version, date, passed, failed }) =>
       `| ${program} ${version.slice(1)} | ${passed} of ${passed + failed.length} tests | ${date} |`,

@@ -67,6 +67,7 @@ describe('what came of a run', () => {
     });
     const tried = withResults([run('v1.9.0', '1'), run('v1.30.0', '1')], [run('v1.30.0', '2'), run('v1.10.0', '2')]);
     expect(tried.map(({ version, date }) => `${version} ${date}`)).toEqual(['v1.9.0 1', 'v1.10.0 2', 'v1.30.0 2']);
+    expect(triedTable([])).toBe('No run of all of them is on record yet.');
     expect(triedTable(tried.slice(0, 1))).toContain('| Kubernetes 1.9.0 | 2 of 3 tests | 1 |');
   });
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { readTried, triedFile, withResults, type Tried } from '../../infra/tried-versions.ts';
 import { describeError } from '../../runtime/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
@@ -67,7 +67,7 @@ const program = new Command('npm run test:matrix --')
   .argument('[versions...]', 'which, such as 1.30; left out: all')
   .option('--short', 'a few test files, on the oldest and the newest Kubernetes')
   .option('--built', 'leave out what is not built on this machine')
-  .option('--keep', `write what came out into ${triedFile}`)
+  .addOption(new Option('--keep', `write what came out into ${triedFile}`).conflicts('short'))
   .action(main);
 
 await program.parseAsync().catch((error: unknown) => {
