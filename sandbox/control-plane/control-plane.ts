@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '../../runtime/kubernetes/client.ts';
 import { createTransport, type Transport } from '../../runtime/kubernetes/transport.ts';
 import { ensureBinaries } from '../programs/build.ts';
+import type { KeyPair } from '../../runtime/tls/issue.ts';
 import type { Progress } from '../programs/progress.ts';
-import { writeFiles, type Credentials } from './files.ts';
+import { writeAdmission, writeFiles, type Credentials } from './files.ts';
 import { apiServerFlags, auditPolicy, controllerManagerFlags, etcdData, etcdFlags, type Addresses } from './flags.ts';
 import { startGuardian, type Guardian } from './guardian.ts';
 import { loopback, type Place } from './place.ts';
@@ -20,6 +21,8 @@ export interface ControlPlaneOptions {
   /** Without it nothing collects garbage, deletes namespaces or makes ReplicaSets; it can join later. Default true. */
   readonly controllerManager?: boolean;
   readonly apiServerFlags?: readonly string[];
+  /** What the API server shows to the webhooks that it calls; left out: nothing. */
+  readonly webhookClient?: KeyPair;
   /** Puts something between the API server and the etcd at a port; resolves with the port to find it at. */
   readonly etcdThrough?: (port: number) => Promise<number>;
   readonly onProgress?: Progress;
@@ -103,12 +106,14 @@ async function start(
   const addresses: Addresses = { folder, ports, place, etcdPort };
   const server = `https://${place.address}:${ports.api}`;
   const credentials = await writeFiles(folder, server, place, typeof audit === 'string' ? audit : auditPolicy);
+  const admission = options.webhookClient === undefined ? [] : writeAdmission(folder, options.webhookClient);
   const run = (name: string, binary: string, args: readonly string[]) =>
     place.launch({ name, path: binaries[binary] ?? binary, args, folder, guardian });
   const startEtcd = () => run('etcd', 'etcd', etcdFlags(addresses));
   const startApiServer = (flags: readonly string[] = []) =>
     run('apiserver', 'kube-apiserver', [
       ...apiServerFlags(addresses, audit !== false),
+      ...admission,
       ...(options.apiServerFlags ?? []),
       ...flags,
     ]);
