@@ -64,6 +64,7 @@ export function releaseOf(settings: Settings): readonly Manifest[] {
     priorityClassName: '',
     monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
     networkPolicy: { ...settings.networkPolicy, enabled: true },
+    metrics: { secure: true },
     updater: { ...settings.updater, mode: 'off' as const },
   };
   return new Operator(new App(), 'release', { settings: everything, delivery: 'Helm' }).toJson() as Manifest[];

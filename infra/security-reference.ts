@@ -30,13 +30,19 @@ const code = (names: readonly string[]): string => names.map((name) => `\`${name
 
 /** Names as the document has them, whatever an installation is called. */
 const generic = (name: string): string =>
-  name.replace('NAME', '<name>').replace(settings.name, '<name>').replace('{namespace}', settings.namespace);
+  name
+    .replace('NAME', '<name>')
+    .replace(settings.name, '<name>')
+    .replace('{namespace}', settings.namespace)
+    .replace('{clientCa}', 'webhook.clientCa.configMap');
 
 function permissionsTable(): string {
   const where = {
     cluster: 'manager',
+    metrics: 'manager, with `metrics.secure`',
     telemetryProxy: 'telemetry proxy',
     ownNamespace: "manager, the operator's namespace",
+    clientCa: "manager, the operator's namespace, with `webhook.clientCa`",
   };
   const rows = (Object.keys(where) as (keyof typeof where)[]).flatMap((key) =>
     permissions[key].map(({ resources, verbs, resourceNames, why, test }) => [

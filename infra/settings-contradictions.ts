@@ -17,9 +17,8 @@ const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
  * problems join those of the schema in one message.
  */
 export function contradictionsIn(given: Given): readonly string[] {
-  return [monitoredTwice, monitoredButExcluded, foreignNamespace, ownLabels, sharedQueue, otherTag].flatMap((rule) =>
-    rule(given),
-  );
+  const rules = [monitoredTwice, monitoredButExcluded, foreignNamespace, ownLabels, sharedQueue, otherTag, anyClient];
+  return rules.flatMap((rule) => rule(given));
 }
 
 /** What settings that are right in themselves cannot be in this delivery. */
@@ -95,6 +94,20 @@ function otherTag({ controllerManager }: Given): string[] {
   return tag !== collectorImage.tag && digest === collectorImage.digest
     ? [
         `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest still pins ${collectorImage.tag}; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""`,
+      ]
+    : [];
+}
+
+/** Of the cluster's own authority is every node's certificate, and many a user's. */
+function anyClient({ webhook }: Given): string[] {
+  const { configMap = '', names = [] } = part(shape.webhook, webhook)?.clientCa ?? {};
+  if (configMap === '' && names.length > 0)
+    return [
+      'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none',
+    ];
+  return configMap === 'kube-root-ca.crt' && names.length === 0
+    ? [
+        "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
       ]
     : [];
 }

@@ -23,6 +23,15 @@ export const dnsSubdomain = () =>
     )
     .max(253, 'must be at most 253 characters long');
 
+/** Whom a certificate is for, as users of Kubernetes are called. */
+export const commonName = () =>
+  z
+    .string({ error: 'must be a text' })
+    .regex(
+      /^[-.:_@/a-zA-Z0-9]{1,64}$/,
+      'must consist of letters, digits, -, ., :, _, @ and /, as common names of users do',
+    );
+
 export const secretKey = () =>
   z
     .string({ error: 'must be a text' })

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { excludedNamespaces, webhooks } from '../runtime/contract.ts';
 import {
+  commonName,
   dnsLabel,
   dnsSubdomain,
   fields,
@@ -121,6 +122,23 @@ const webhook = section({
   timeoutSeconds: wholeNumber(1, 30)
     .default(webhooks.timeoutSeconds)
     .describe('How long the API server waits for the webhook before it goes on without.'),
+  clientCa: section({
+    configMap: z
+      .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a ConfigMap, or empty' })
+      .default('')
+      .describe(
+        "A ConfigMap in the operator's namespace whose `ca.crt` is the authority of the API server's client certificate: nobody " +
+          'else is answered by the webhook. The API server has to be told of that certificate first, which managed clusters do ' +
+          'not offer (docs/security.md). Empty: the webhook answers everybody.',
+      ),
+    names: z
+      .array(commonName(), { error: 'must be a list of common names' })
+      .default([])
+      .describe(
+        'The common names of which that certificate has to have one; empty: any. Needed where the authority signs for others too, ' +
+          "as the cluster's own does.",
+      ),
+  }),
 });
 
 /**
@@ -191,6 +209,15 @@ export const settingsSchema = fields({
     ),
   updater: updater,
   networkPolicy: networkPolicy,
+  metrics: section({
+    secure: flag()
+      .default(false)
+      .describe(
+        'Whether metrics are served over TLS, and only to those whom the API server lets get `/metrics`; those of the telemetry ' +
+          'proxy then come through the same port (docs/operations.md says how Prometheus is set). Off, everybody who reaches the ' +
+          'ports may read them, as existing scrapes do.',
+      ),
+  }),
   debug: section({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') }),
   imagePrefix: imagePrefix()
     .default('')

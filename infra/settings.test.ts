@@ -218,3 +218,22 @@ describe('a settings file', () => {
     expect(() => loadSettings(file('c.yaml', 'name: a\nname: b\n'))).toThrow(/Map keys must be unique/);
   });
 });
+
+describe('the authority of the API server as a client', () => {
+  const clientCa = (given: object) => problemsOf({ webhook: { clientCa: given } });
+
+  it('cannot be that of the whole cluster without a name, nor be left out where there are names', () => {
+    expect(clientCa({ configMap: 'kube-root-ca.crt' })).toEqual([
+      "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
+    ]);
+    expect(clientCa({ names: ['kube-apiserver'] })).toEqual([
+      'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none',
+    ]);
+    expect(clientCa({ configMap: 'kube-root-ca.crt', names: ['kube-apiserver'] })).toEqual([]);
+    expect(clientCa({ configMap: 'mine' })).toEqual([]);
+  });
+
+  it('has names that a list in one variable can hold', () => {
+    expect(clientCa({ configMap: 'mine', names: ['a,b'] })).toHaveLength(1);
+  });
+});

@@ -54,8 +54,14 @@ const fields = {
   webhookPort: field('LUMIGO_WEBHOOK_PORT', port, ports.webhook),
   /** How long the API server waits for the webhook, as its configuration says. */
   webhookTimeoutSeconds: field('LUMIGO_WEBHOOK_TIMEOUT_SECONDS', integer(1, 30), webhooks.timeoutSeconds),
+  /** The ConfigMap with the authority of the API server's client certificate; empty: the webhook answers everybody. */
+  webhookClientCa: field('LUMIGO_WEBHOOK_CLIENT_CA', text(/^[-a-z0-9.]*$/, 'the name of a ConfigMap'), ''),
+  /** The common names of which that certificate has to have one; none: any. */
+  webhookClientNames: field('LUMIGO_WEBHOOK_CLIENT_NAMES', names, []),
   healthPort: field('LUMIGO_HEALTH_PORT', port, ports.health),
   metricsPort: field('LUMIGO_METRICS_PORT', port, ports.metrics),
+  /** Whether metrics are served over TLS, to whoever the API server says may read them; else plainly, to anybody. */
+  metricsSecure: field('LUMIGO_METRICS_SECURE', trueOrFalse, false),
   /** The address that the three ports are bound to; empty: every address of the pod. */
   listenAddress: field('LUMIGO_LISTEN_ADDRESS', text(/^[0-9a-fA-F.:]*$/, 'an IP address'), ''),
   /** A folder with the webhook's certificate, for a manager beside a cluster; empty: the operator's own Secret. */

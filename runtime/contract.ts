@@ -126,6 +126,8 @@ export const paths = {
   live: '/healthz',
   ready: '/readyz',
   metrics: '/metrics',
+  /** With `metrics.secure`: those of the telemetry proxy, through the manager's port. */
+  telemetryProxyMetrics: '/metrics/telemetry-proxy',
 } as const;
 
 export const webhooks = {
@@ -177,6 +179,7 @@ export const suffixes = {
   certificates: '-webhook-certificates',
   telemetryProxyRole: '-telemetry-proxy-role',
   managerRole: '-manager-role',
+  metricsRole: '-metrics-auth-role',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',
   viewerRole: '-lumigo-viewer-role',

@@ -4,7 +4,7 @@ export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names; `NAME` stands for the installation's, `{namespace}` for its namespace. */
+  /** Only objects of these names; `NAME` stands for the installation's, `{namespace}` for its namespace, `{clientCa}` for a setting. */
   readonly resourceNames?: readonly string[];
 }
 
@@ -111,6 +111,27 @@ export const permissions = {
       rule('apps', appsKinds, 'list watch'),
     ),
     needed('the same', 'telemetry-proxy/collection', rule('batch', 'cronjobs jobs', 'list watch')),
+  ],
+  /** Of the manager, with `metrics.secure` only: whom to let read metrics is the API server's to say. */
+  metrics: [
+    needed(
+      'whose token a scrape comes with',
+      'manager/scrapes',
+      rule('authentication.k8s.io', 'tokenreviews', 'create'),
+    ),
+    needed(
+      'whether that account may get `/metrics`',
+      'manager/scrapes',
+      rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
+    ),
+  ],
+  /** Of the manager in its own namespace, with `webhook.clientCa` only. */
+  clientCa: [
+    needed(
+      "the authority that the API server's client certificate is of, and to follow another one at once",
+      'webhook/client-certificate',
+      rule('', 'configmaps', 'get list watch', '{clientCa}'),
+    ),
   ],
   ownNamespace: [
     needed('which replica leads', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),

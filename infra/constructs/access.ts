@@ -11,12 +11,19 @@ export const operatorUser = ({ name, namespace }: Settings): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
 /** What the contract grants, for this installation's names. */
-const rules = (granted: readonly PolicyRule[], { name, namespace }: Settings): k8s.PolicyRule[] =>
+const rules = (granted: readonly PolicyRule[], { name, namespace, webhook }: Settings): k8s.PolicyRule[] =>
   policyRules(granted).map(({ resourceNames, ...rule }) => ({
     ...rule,
     ...(resourceNames === undefined
       ? {}
-      : { resourceNames: resourceNames.map((each) => each.replace('NAME', name).replace('{namespace}', namespace)) }),
+      : {
+          resourceNames: resourceNames.map((each) =>
+            each
+              .replace('NAME', name)
+              .replace('{namespace}', namespace)
+              .replace('{clientCa}', webhook.clientCa.configMap),
+          ),
+        }),
   }));
 
 /** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
@@ -38,10 +45,14 @@ export class Access extends Construct {
         automountServiceAccountToken: false,
       });
 
-    for (const [id, suffix, granted, account] of [
+    const roles = [
       ['cluster-role', suffixes.managerRole, permissions.cluster, suffixes.manager],
       ['telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy, suffixes.telemetryProxy],
-    ] as const) {
+      ...(settings.metrics.secure
+        ? [['metrics-role', suffixes.metricsRole, permissions.metrics, suffixes.manager] as const]
+        : []),
+    ] as const;
+    for (const [id, suffix, granted, account] of roles) {
       const clusterRole = `${name}${suffix}`;
       new k8s.KubeClusterRole(this, id, {
         metadata: { name: clusterRole, labels: common },
@@ -55,9 +66,10 @@ export class Access extends Construct {
     }
 
     const role = `${name}${suffixes.leaderElectionRole}`;
+    const clientCa = settings.webhook.clientCa.configMap === '' ? [] : permissions.clientCa;
     new k8s.KubeRole(this, 'role', {
       metadata: { name: role, namespace, labels: common },
-      rules: rules(permissions.ownNamespace, settings),
+      rules: rules([...permissions.ownNamespace, ...clientCa], settings),
     });
     new k8s.KubeRoleBinding(this, 'role-binding', {
       metadata: { name: role, namespace, labels: common },

@@ -72,19 +72,23 @@ export class ControllerManager extends Construct {
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(settings),
-        ports: [
-          { name: 'metrics', port: ports.metrics, targetPort: k8s.IntOrString.fromString('metrics'), protocol: 'TCP' },
-          {
-            name: 'otlp-metrics',
-            port: ports.telemetryMetrics,
-            targetPort: k8s.IntOrString.fromString('otlp-metrics'),
-            protocol: 'TCP',
-          },
-        ],
+        ports: metricsPorts(settings).map(({ name, target, port }) => ({
+          ...{ name, port, protocol: 'TCP' },
+          targetPort: k8s.IntOrString.fromString(target),
+        })),
       },
     });
   }
 }
+
+/** A name says what is spoken there; those of the telemetry proxy come through the manager's where they are for a few. */
+const metricsPorts = ({ metrics }: Settings) =>
+  metrics.secure
+    ? [{ name: 'https-metrics', target: 'metrics', port: ports.metrics }]
+    : [
+        { name: 'metrics', target: 'metrics', port: ports.metrics },
+        { name: 'otlp-metrics', target: 'otlp-metrics', port: ports.telemetryMetrics },
+      ];
 
 /** A webhook answers at any time of an upgrade, unless a claimed volume must be free for the next pod first. */
 const strategy = ({ controllerManager }: Settings) =>

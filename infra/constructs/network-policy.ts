@@ -21,8 +21,16 @@ export const reachedPorts: readonly ReachedPort[] = [
   { port: ports.webhook, purpose: 'the API server asks about writes, over TLS', by: 'webhook' },
   { port: ports.otlpHttp, purpose: 'traces and logs, OTLP over HTTP, with a token', by: 'otlp' },
   { port: ports.otlpGrpc, purpose: 'traces and logs, OTLP over gRPC, with a token', by: 'otlp' },
-  { port: ports.metrics, purpose: 'metrics of the manager', by: 'metrics' },
-  { port: ports.telemetryMetrics, purpose: 'metrics of the telemetry proxy', by: 'metrics' },
+  {
+    port: ports.metrics,
+    purpose: 'metrics of the manager; with `metrics.secure` over TLS with a token, also those of the telemetry proxy',
+    by: 'metrics',
+  },
+  {
+    port: ports.telemetryMetrics,
+    purpose: 'metrics of the telemetry proxy; with `metrics.secure` on loopback only',
+    by: 'metrics',
+  },
   { port: ports.health, purpose: 'probes of the manager', by: 'node' },
   { port: ports.telemetryHealth, purpose: 'probes of the telemetry proxy', by: 'node' },
   { port: ports.telemetryLoop, purpose: 'what the telemetry proxy hands itself', by: 'pod' },
@@ -38,7 +46,8 @@ const open = ['webhook', 'otlp', 'metrics'] as const satisfies readonly Reach[];
 export class NetworkPolicy extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const { name, namespace, networkPolicy } = settings;
+    const { name, namespace, networkPolicy, metrics } = settings;
+    const reached = reachedPorts.filter(({ port }) => !(metrics.secure && port === ports.telemetryMetrics));
     // The typed construct drops what it does not know of a peer; settings have to pass as they are.
     new ApiObject(this, 'policy', {
       apiVersion: 'networking.k8s.io/v1',
@@ -50,7 +59,7 @@ export class NetworkPolicy extends Construct {
         ingress: open.map((by) => ({
           // Without it everybody may. An empty list means the same; but nothing of it is stored, and each apply would be a change.
           ...(networkPolicy[by].from.length === 0 ? {} : { from: networkPolicy[by].from }),
-          ports: reachedPorts.filter((each) => each.by === by).map(({ port }) => ({ port, protocol: 'TCP' })),
+          ports: reached.filter((each) => each.by === by).map(({ port }) => ({ port, protocol: 'TCP' })),
         })),
       },
     });

@@ -81,7 +81,7 @@ function container(settings: Settings): Raw {
       port('otlp-http', ports.otlpHttp),
       port('otlp-grpc', ports.otlpGrpc),
       port('otlp-health', ports.telemetryHealth),
-      port('otlp-metrics', ports.telemetryMetrics),
+      ...(settings.metrics.secure ? [] : [port('otlp-metrics', ports.telemetryMetrics)]),
     ],
     ...probes('otlp-health', '/', '/'),
     // It goes on for a moment when the pod is to stop, until every node has noticed that it is out of service; but not for as long as the

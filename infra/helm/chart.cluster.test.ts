@@ -131,6 +131,9 @@ const samples: Readonly<Record<string, unknown>> = {
   'updater.image.tag': 'next',
   'updater.image.digest': `sha256:${'c'.repeat(64)}`,
   'updater.resources': { limits: { memory: '1Gi' } },
+  'webhook.clientCa.configMap': 'api-server-client-ca',
+  'webhook.clientCa.names': ['kube-apiserver', 'system:webhooks'],
+  'metrics.secure': true,
   'networkPolicy.enabled': true,
   'networkPolicy.webhook.from': [{ ipBlock: { cidr: '10.0.0.0/28', except: ['10.0.0.8/32'] } }],
   'networkPolicy.otlp.from': [{ namespaceSelector: {} }, { ipBlock: { cidr: '10.1.0.0/16' } }],
@@ -155,6 +158,7 @@ const companions: Readonly<Record<string, object>> = {
     ]),
   ),
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
+  'webhook.clientCa.names': { 'webhook.clientCa.configMap': 'api-server-client-ca' },
   ...Object.fromEntries(
     [
       'schedule',

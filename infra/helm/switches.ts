@@ -36,6 +36,8 @@ export const switches: readonly Switch[] = [
   filled('networkPolicy.webhook.from', []),
   filled('networkPolicy.otlp.from', []),
   filled('networkPolicy.metrics.from', []),
+  filled('webhook.clientCa.configMap'),
+  { path: 'metrics.secure', off: false, on: true, condition: '$.Values.metrics.secure' },
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'auto', on: 'kubernetes', condition: 'eq $.Values.platform "kubernetes"' },
   {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { aborted } from '../async/aborted.ts';
 import { paths } from '../contract.ts';
 
@@ -31,21 +31,30 @@ export function serveHealth(options: HealthOptions): Promise<void> {
   return serve(server, 'health checks', options);
 }
 
-interface MetricsOptions extends ServerOptions {
-  readonly registry: { metrics: () => Promise<string>; contentType: string };
+export interface MetricsRegistry {
+  readonly metrics: () => Promise<string>;
+  readonly contentType: string;
 }
 
-/** Serves metrics in the text format of Prometheus. @throws Error with a sentence when the port cannot be had */
+interface MetricsOptions extends ServerOptions {
+  readonly registry: MetricsRegistry;
+}
+
+/** Serves metrics to anybody. @throws Error with a sentence when the port cannot be had */
 export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<void> {
   const server = createServer((request, response) => {
     if (request.url !== paths.metrics) return response.writeHead(404).end('not found');
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      () => response.writeHead(500).end('metrics could not be collected'),
-    );
+    void writeMetrics(registry, response);
   });
   return serve(server, 'metrics', options);
 }
+
+/** Answers with metrics in the text format of Prometheus. */
+export const writeMetrics = (registry: MetricsRegistry, response: ServerResponse): Promise<void> =>
+  registry.metrics().then(
+    (text) => void response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+    () => void response.writeHead(500).end('metrics could not be collected'),
+  );
 
 async function serve(server: Server, purpose: string, { port, host, signal }: ServerOptions): Promise<void> {
   server.listen({ port, host });

@@ -18,10 +18,14 @@ import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { farewell } from '../uninstall/farewell.ts';
 import { followLook } from '../updater/follow-look.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
+import type { Pair } from '../webhook/certificate.ts';
 import { serveHealth, serveMetrics } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
 import { Reconciling } from './reconciling.ts';
 import { listenable, type Part, type Shared } from './runnable.ts';
+import { ScrapeAccess } from './scrape-access.ts';
+import { Scrapes } from './scrapes.ts';
+import { tokenReviewer } from './token-review.ts';
 
 interface PartsOptions extends Shared {
   /** With the rights of the telemetry proxy's own account. */
@@ -58,10 +62,17 @@ export function createParts(options: PartsOptions): Part[] {
   let admission: Admission | undefined;
   const host = config.listenAddress === '' ? undefined : config.listenAddress;
   const collectorIsUp = async () => (await upSince(host ?? '127.0.0.1', config.telemetryHealthPort)) !== undefined;
+  const { registry } = metrics;
+  const scrapes = config.metricsSecure
+    ? new Scrapes({
+        ...{ port: config.metricsPort, host, registry, telemetryProxyPort: config.telemetryMetricsPort },
+        access: new ScrapeAccess({ ask: tokenReviewer(transport), logger }),
+      })
+    : undefined;
   const parts: Part[] = [
     {
       name: 'metrics',
-      run: (signal) => serveMetrics({ port: config.metricsPort, host, registry: metrics.registry, signal }),
+      run: (signal) => scrapes?.serve(signal) ?? serveMetrics({ port: config.metricsPort, host, registry, signal }),
     },
     {
       name: 'health',
@@ -95,7 +106,8 @@ export function createParts(options: PartsOptions): Part[] {
       unready: () => (admission?.hasCertificate() === true ? [] : ['there is no webhook certificate yet']),
       run: async (signal) => {
         const certificate = certificateSource(config, certificates, { transport, logger, signal });
-        admission = await serveAdmission({ config, lumigoes, metrics, logger, signal, certificate });
+        const onCertificate = (pair: Pair) => scrapes?.useCertificate(pair);
+        admission = await serveAdmission({ config, lumigoes, metrics, logger, signal, certificate, onCertificate });
         await aborted(signal);
         await admission.close(config.drainSeconds);
       },

@@ -70,6 +70,6 @@ export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
     };
   return {
     reason: 'ProbeFailed',
-    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, that its rules, selectors and conditions are those of the installation, that its caBundle belongs to the certificate served, and that the webhook's Service has endpoints.`,
+    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, that its rules, selectors and conditions are those of the installation, that its caBundle belongs to the certificate served, that the webhook's Service has endpoints, and, with webhook.clientCa, that the API server shows a certificate of that authority.`,
   };
 }

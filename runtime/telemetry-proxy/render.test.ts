@@ -90,4 +90,18 @@ describe("the collector's configuration", () => {
     expect(serialize(render(given, undefined))).not.toContain('wait_for_metadata');
     expect(render(given, { namespaces: [], initial: [], since: {} })).toEqual(render(given, undefined));
   });
+
+  it('F25: has its own metrics where the manager alone finds them, where they are for a few', () => {
+    fc.assert(
+      fc.property(settings, (given) => {
+        const { metrics } = render(given, undefined).service.telemetry as {
+          metrics: { readers: readonly { pull: { exporter: { prometheus: { host: string } } } }[] };
+        };
+        const plain = given.listenAddress === '' ? '0.0.0.0' : given.listenAddress;
+        expect(metrics.readers.map(({ pull }) => pull.exporter.prometheus.host)).toEqual([
+          given.metricsSecure ? '127.0.0.1' : plain,
+        ]);
+      }),
+    );
+  });
 });

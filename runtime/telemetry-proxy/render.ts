@@ -87,6 +87,9 @@ export function render(settings: ProxySettings, collection: Collection | undefin
 export const serialize = (configuration: CollectorConfiguration): string =>
   `${JSON.stringify(configuration, undefined, 1).replaceAll('$', '$$$$')}\n`;
 
+const LOOPBACK = '127.0.0.1';
+const ANY = '0.0.0.0';
+
 const at = (address: string, port: number): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
 /** Where the tokens stand that are let in. */
@@ -137,10 +140,11 @@ const lumigoExporter = ({ endpoint, telemetryProxyQueueBatches }: ProxySettings)
   },
 });
 
-const telemetry = ({ logLevel, listenAddress, telemetryMetricsPort: port }: ProxySettings) => ({
+const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) => ({
   logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },
   metrics: {
     level: 'normal',
-    readers: [{ pull: { exporter: { prometheus: { host: listenAddress === '' ? '0.0.0.0' : listenAddress, port } } } }],
+    // The manager passes them on to whoever may read them, and nobody else reaches them.
+    readers: [{ pull: { exporter: { prometheus: { host: metricsSecure ? LOOPBACK : listenAddress || ANY, port } } } }],
   },
 });

@@ -2,7 +2,14 @@ import type { RuntimeConfig } from '../config.ts';
 
 type Told =
   | ('version' | 'deploymentMethod' | 'clusterName' | 'endpoint' | 'logLevel' | 'listenAddress')
-  | ('otlpHttpPort' | 'otlpGrpcPort' | 'telemetryHealthPort' | 'telemetryMetricsPort' | 'telemetryLoopPort')
+  | (
+      | 'metricsSecure'
+      | 'otlpHttpPort'
+      | 'otlpGrpcPort'
+      | 'telemetryHealthPort'
+      | 'telemetryMetricsPort'
+      | 'telemetryLoopPort'
+    )
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueBatches' | 'Credentials'}`;
 
 /** What does not change while a replica runs: of what the manager was told, and of the cluster. */

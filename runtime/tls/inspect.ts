@@ -11,7 +11,7 @@ export interface CertificateFiles {
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The certificates of a bundle, each as PEM; what cannot be read is left out. */
-const certificatesIn = (bundle: string): readonly string[] =>
+export const certificatesIn = (bundle: string): readonly string[] =>
   (bundle.match(PEM) ?? []).filter((pem) => read(pem) !== undefined).map((pem) => `${pem}\n`);
 
 function read(pem: string): X509Certificate | undefined {

@@ -3,20 +3,26 @@ import { injectorOf, type RuntimeConfig } from '../config.ts';
 import type { LumigoStore } from '../lumigo-store.ts';
 import type { Metrics } from '../metrics.ts';
 import { createApp } from './app.ts';
-import { followCertificate, type CertificateSource } from './certificate.ts';
+import { followCertificate, type CertificateSource, type Pair } from './certificate.ts';
+import { forClients } from './client-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import type { Answer } from './review.ts';
-import { serveWebhook } from './server.ts';
+import { serveTls } from './server.ts';
 
 interface AdmissionOptions {
   readonly config: RuntimeConfig;
   readonly certificate: CertificateSource;
+  /** Told of each certificate that is served from now on, for whoever else serves with it. */
+  readonly onCertificate: (pair: Pair) => void;
   readonly lumigoes: LumigoStore;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
+
+/** The API server needs one for each review that it waits for; each takes some 100 KB with a body that is small (body.ts). */
+const MOST_CONNECTIONS = 512;
 
 export interface Admission {
   readonly hasCertificate: () => boolean;
@@ -41,11 +47,22 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
       metrics.reviewSeconds.observe({ webhook }, seconds);
     },
   });
-  const server = serveWebhook(app, config.webhookPort, config.listenAddress === '' ? undefined : config.listenAddress);
+  const { webhookClientNames: names } = config;
+  const asksClients = config.webhookClientCa !== '';
+  const server = serveTls(asksClients ? forClients(names, app) : app, {
+    port: config.webhookPort,
+    host: config.listenAddress === '' ? undefined : config.listenAddress,
+    purpose: 'the webhook',
+    mostConnections: MOST_CONNECTIONS,
+    asksClients,
+  });
   await server.listening;
   const hasCertificate = followCertificate({
     ...options.certificate,
-    use: (pair) => server.useCertificate(pair),
+    use: (pair) => {
+      server.useCertificate(pair);
+      options.onCertificate(pair);
+    },
     logger,
     signal,
     onLoaded: (expiresAt) => metrics.certificateExpiry.set(expiresAt),

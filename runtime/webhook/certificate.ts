@@ -6,9 +6,11 @@ import type { Logger } from 'pino';
 import { certificateFiles } from '../contract.ts';
 import { describeError } from '../errors.ts';
 
-interface Pair {
+export interface Pair {
   readonly cert: Buffer;
   readonly key: Buffer;
+  /** Of whose clients alone requests are taken, each as PEM; undefined: of everybody. */
+  readonly clientAuthorities?: readonly string[] | undefined;
 }
 
 export interface CertificateSource {
@@ -50,11 +52,11 @@ export function followCertificate(options: FollowOptions): () => boolean {
   /** Whether what is there is served now. */
   const look = async (): Promise<boolean> => {
     try {
-      const { cert, key } = await read();
-      if (served?.cert.equals(cert) && served.key.equals(key)) return true;
-      use({ cert, key });
-      const parsed = new X509Certificate(cert);
-      served = { cert, key };
+      const pair = await read();
+      if (served !== undefined && isSame(pair, served)) return true;
+      use(pair);
+      const parsed = new X509Certificate(pair.cert);
+      served = pair;
       onLoaded?.(Date.parse(parsed.validTo) / 1000);
       lastProblem = '';
       logger.info({ place, expires: new Date(parsed.validTo).toISOString() }, 'webhook certificate loaded');
@@ -75,3 +77,8 @@ export function followCertificate(options: FollowOptions): () => boolean {
   void follow();
   return () => served !== undefined;
 }
+
+const isSame = (one: Pair, other: Pair): boolean =>
+  one.cert.equals(other.cert) &&
+  one.key.equals(other.key) &&
+  one.clientAuthorities?.join() === other.clientAuthorities?.join();

@@ -8,6 +8,7 @@ export class Connections {
   readonly #most: number;
   /** In the order of their last use. */
   readonly #open = new Map<string, Socket>();
+  #outdated = new WeakSet<Socket>();
 
   constructor(most: number) {
     this.#most = most;
@@ -24,13 +25,19 @@ export class Connections {
     if (this.#open.size > this.#most) oldest?.destroy();
   }
 
-  /** A request has come on it, by whichever of the layers of one connection. */
-  used(socket: Socket): void {
+  /** A request has come on it, by whichever of the layers of one connection. Returns whether it is outdated. */
+  used(socket: Socket): boolean {
     const key = keyOf(socket);
     const open = this.#open.get(key);
-    if (open === undefined) return;
+    if (open === undefined) return false;
     this.#open.delete(key);
     this.#open.set(key, open);
+    return this.#outdated.has(open);
+  }
+
+  /** Those that are open now were begun under conditions that hold no longer. */
+  outdate(): void {
+    this.#outdated = new WeakSet(this.#open.values());
   }
 
   closeAll(): void {

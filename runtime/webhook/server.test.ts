@@ -1,13 +1,15 @@
 import { expect, it } from '@jest/globals';
 import { Agent, request } from 'node:https';
 import { issueAuthority, issueServing } from '../tls/issue.ts';
-import { serveWebhook } from './server.ts';
+import { serveTls } from './server.ts';
 
 it('D41: while it drains it answers, and ends each connection with the answer, so that none is closed under a request', async () => {
   const validity = { now: new Date(), days: 1 };
   const authority = await issueAuthority('test', validity);
   const pair = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
-  const server = serveWebhook((_request, response) => void response.end('answered'), 0, '127.0.0.1');
+  const server = serveTls((_request, response) => void response.end('answered'), {
+    ...{ port: 0, host: '127.0.0.1', purpose: 'the webhook', mostConnections: 8 },
+  });
   const port = await server.listening;
   server.useCertificate({ cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) });
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: authority.certificate });

@@ -2,13 +2,17 @@ import { createServer, type Server } from 'node:https';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pair } from './certificate.ts';
 import { Connections } from './connections.ts';
 
-interface WebhookServer {
+export interface TlsServer {
   /** Resolves once the port is bound; rejects with a sentence when it cannot be. */
   readonly listening: Promise<number>;
-  /** Serves new connections with this pair; those that are open go on with theirs. Throws on a pair that does not fit. */
-  useCertificate(pair: { cert: Buffer; key: Buffer }): void;
+  /**
+   * Serves new connections with this pair; those that are open go on with theirs, or, where other authorities' clients are trusted
+   * from now on, end with the next answer. Throws on a pair that does not fit.
+   */
+  useCertificate(pair: Pair): void;
   /**
    * Goes on answering for `drainSeconds`, then closes: what was begun is answered, no later than `graceSeconds` after. Each
    * connection ends with the next answer on it: the API server keeps one open to a replica that no new one leads to any more,
@@ -23,14 +27,25 @@ const KEEP_ALIVE_MS = 100_000;
 const REQUEST_MS = 10_000;
 /** So long a connection may take to begin: its handshake, and the headers of its first request. */
 const BEGIN_MS = 5_000;
-/** The API server needs one for each review that it waits for; each takes some 100 KB with a body that is small (body.ts). */
-const MOST_CONNECTIONS = 512;
 const MOST_HEADER_BYTES = 8 * 1024;
 
-/** Serves `app` over TLS on `port` (0: any free one). Without a certificate yet, handshakes fail and nothing else does. */
-export function serveWebhook(app: RequestListener, port: number, host?: string): WebhookServer {
+interface TlsServerOptions {
+  /** 0: any free one. */
+  readonly port: number;
+  /** Left out: every address of the machine. */
+  readonly host?: string | undefined;
+  /** For the message of an error: `the webhook`. */
+  readonly purpose: string;
+  readonly mostConnections: number;
+  /** Whether clients are asked for a certificate, of an authority that comes with the pair. What is shown, `app` judges. */
+  readonly asksClients?: boolean;
+}
+
+/** Serves `app` over TLS. Without a certificate yet, handshakes fail and nothing else does. */
+export function serveTls(app: RequestListener, options: TlsServerOptions): TlsServer {
   let isDraining = false;
-  const connections = new Connections(MOST_CONNECTIONS);
+  let trusted: Pair['clientAuthorities'];
+  const connections = new Connections(options.mostConnections);
   const bounds = {
     handshakeTimeout: BEGIN_MS,
     headersTimeout: BEGIN_MS,
@@ -38,16 +53,21 @@ export function serveWebhook(app: RequestListener, port: number, host?: string):
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: MOST_HEADER_BYTES,
   };
-  const server = createServer({ minVersion: 'TLSv1.2', ...bounds }, (request, response) => {
-    connections.used(request.socket);
-    if (isDraining) response.setHeader('Connection', 'close');
+  const asking = { requestCert: options.asksClients === true, rejectUnauthorized: false };
+  const server = createServer({ minVersion: 'TLSv1.2', ...bounds, ...asking }, (request, response) => {
+    const isOutdated = connections.used(request.socket);
+    if (isDraining || isOutdated) response.setHeader('Connection', 'close');
     app(request, response);
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on('connection', (socket: Socket) => connections.add(socket));
   return {
-    listening: listen(server, port, host),
-    useCertificate: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
+    listening: listen(server, options),
+    useCertificate({ cert, key, clientAuthorities: ca }) {
+      server.setSecureContext({ cert, key, ...(ca === undefined ? {} : { ca: [...ca] }), minVersion: 'TLSv1.2' });
+      if (trusted !== undefined && trusted.join() !== ca?.join()) connections.outdate();
+      trusted = ca;
+    },
     async close(drainSeconds, graceSeconds = 10) {
       isDraining = true;
       await sleep(drainSeconds * 1000);
@@ -60,11 +80,11 @@ export function serveWebhook(app: RequestListener, port: number, host?: string):
   };
 }
 
-function listen(server: Server, port: number, host?: string): Promise<number> {
+function listen(server: Server, { port, host, purpose }: TlsServerOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
-      reject(new Error(`cannot serve the webhook on port ${port}: ${why}`, { cause: error }));
+      reject(new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error }));
     });
     server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
       const address = server.address();

@@ -17,6 +17,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   otlpHttpPort: port,
   otlpGrpcPort: port,
   telemetryHealthPort: port,
+  metricsSecure: fc.boolean(),
   telemetryMetricsPort: port,
   telemetryLoopPort: port,
   telemetryProxyDirectory: fc.constant('/etc'),

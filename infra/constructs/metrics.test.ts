@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { fromEnvironment } from '../../runtime/config.ts';
+import { ports, suffixes } from '../../runtime/contract.ts';
+import { permissions } from '../../runtime/permissions.ts';
+import { synthesize, type Manifest } from '../manifests.ts';
+import { parseSettings } from '../settings.ts';
+
+const name = 'lumigo-lumigo-operator';
+const plain = synthesize(parseSettings({}));
+const secure = synthesize(parseSettings({ metrics: { secure: true }, networkPolicy: { enabled: true } }));
+
+const find = (manifests: readonly Manifest[], kind: string, suffix: string): Manifest | undefined =>
+  manifests.find((each) => each.kind === kind && each.metadata.name === name + suffix);
+
+interface Container {
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+}
+
+function containers(manifests: readonly Manifest[]): readonly Container[] {
+  const { template } = find(manifests, 'Deployment', suffixes.manager)?.['spec'] as {
+    template: { spec: { containers: readonly Container[] } };
+  };
+  return template.spec.containers;
+}
+
+const servicePorts = (manifests: readonly Manifest[]) =>
+  (find(manifests, 'Service', suffixes.metricsService)?.['spec'] as { ports: readonly object[] }).ports;
+
+describe('metrics.secure', () => {
+  it('F25: gives the manager the rights to ask whose a token is, in a role of its own, and only then', () => {
+    for (const kind of ['ClusterRole', 'ClusterRoleBinding'])
+      expect(find(plain, kind, suffixes.metricsRole)).toBeUndefined();
+    const granted = permissions.metrics.map(({ why: _why, test: _test, ...rule }) => rule);
+    expect(find(secure, 'ClusterRole', suffixes.metricsRole)?.['rules']).toEqual(granted);
+    const binding = find(secure, 'ClusterRoleBinding', suffixes.metricsRole);
+    expect(binding?.['roleRef']).toMatchObject({ kind: 'ClusterRole', name: name + suffixes.metricsRole });
+    expect(binding?.['subjects']).toEqual([
+      { kind: 'ServiceAccount', name: name + suffixes.manager, namespace: 'lumigo-system' },
+    ]);
+  });
+
+  it('F25: leaves one port to scrape, which says by its name that it speaks TLS', () => {
+    expect(servicePorts(plain)).toEqual([
+      { name: 'metrics', port: ports.metrics, protocol: 'TCP', targetPort: 'metrics' },
+      { name: 'otlp-metrics', port: ports.telemetryMetrics, protocol: 'TCP', targetPort: 'otlp-metrics' },
+    ]);
+    expect(servicePorts(secure)).toEqual([
+      { name: 'https-metrics', port: ports.metrics, protocol: 'TCP', targetPort: 'metrics' },
+    ]);
+    const numbers = containers(secure).flatMap((each) => each.ports.map(({ containerPort }) => containerPort));
+    expect(numbers).toContain(ports.metrics);
+    expect(numbers).not.toContain(ports.telemetryMetrics);
+    const policy = find(secure, 'NetworkPolicy', suffixes.manager);
+    expect(JSON.stringify(policy?.['spec'])).toContain(`"port":${ports.metrics}`);
+    expect(JSON.stringify(policy?.['spec'])).not.toContain(String(ports.telemetryMetrics));
+  });
+
+  it('reaches both programs of the pod', () => {
+    const [manager] = containers(secure);
+    const environment = Object.fromEntries(manager?.env.map(({ name: key, value = 'pod' }) => [key, value]) ?? []);
+    delete environment['NODE_OPTIONS'];
+    expect(fromEnvironment(environment).metricsSecure).toBe(true);
+  });
+});
+
+describe('webhook.clientCa', () => {
+  const asking = synthesize(
+    parseSettings({ webhook: { clientCa: { configMap: 'api-server-ca', names: ['kube-apiserver', 'system:a'] } } }),
+  );
+  const rules = (manifests: readonly Manifest[]) =>
+    JSON.stringify(find(manifests, 'Role', suffixes.leaderElectionRole));
+
+  it('F21: lets the manager read that ConfigMap and no other, and only then', () => {
+    expect(rules(plain)).not.toContain('configmaps');
+    expect(rules(asking)).toContain(
+      '{"apiGroups":[""],"resourceNames":["api-server-ca"],"resources":["configmaps"],"verbs":["get","list","watch"]}',
+    );
+  });
+
+  it('reaches the manager', () => {
+    const env = containers(asking)[0]?.env ?? [];
+    const valueOf = (key: string) => env.find((each) => each.name === key)?.value;
+    expect([valueOf('LUMIGO_WEBHOOK_CLIENT_CA'), valueOf('LUMIGO_WEBHOOK_CLIENT_NAMES')]).toEqual([
+      'api-server-ca',
+      'kube-apiserver,system:a',
+    ]);
+  });
+});

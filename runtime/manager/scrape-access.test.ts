@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { ScrapeAccess, type Verdict } from './scrape-access.ts';
+
+const forbidden: Verdict = { status: 403, message: 'no' };
+
+/** Access in front of an answer that the test gives; counts what was asked, and what was logged. */
+function accessTo(answer: (token: string) => Promise<Verdict>) {
+  const asked: string[] = [];
+  const log: string[] = [];
+  let time = 0;
+  const access = new ScrapeAccess({
+    ask: (token) => {
+      asked.push(token);
+      return answer(token);
+    },
+    logger: pino({}, { write: (line: string) => log.push(line) }),
+    now: () => time,
+  });
+  const pass = (ms: number) => (time += ms);
+  return { asked, log, pass, judge: (token: string) => access.judge(`Bearer ${token}`), access };
+}
+
+const statusOf = (verdict: Verdict) => verdict?.status ?? 200;
+
+describe('who may read metrics', () => {
+  it.each([undefined, '', 'Bearer', 'Bearer ', 'Basic YWJj', 'abc', 'Bearer a b'])(
+    'is nobody with the header %j, and the API server is not asked',
+    async (header) => {
+      const { access, asked } = accessTo(() => Promise.resolve(undefined));
+      expect(await access.judge(header)).toMatchObject({
+        status: 401,
+        message: expect.stringContaining('send that of a ServiceAccount'),
+      });
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('is asked once a minute of one who may, and after ten seconds again of one who may not', async () => {
+    const { asked, judge, pass } = accessTo((token) => Promise.resolve(token === 'good' ? undefined : forbidden));
+    for (let second = 0; second < 60; second += 5) {
+      expect([statusOf(await judge('good')), statusOf(await judge('bad'))]).toEqual([200, 403]);
+      pass(5_000);
+    }
+    expect(asked.filter((token) => token === 'good')).toHaveLength(1);
+    expect(asked.filter((token) => token === 'bad')).toHaveLength(6);
+    await judge('good');
+    expect(asked.filter((token) => token === 'good')).toHaveLength(2);
+  });
+
+  it('changes with what the API server says, whichever way', async () => {
+    let verdict: Verdict = undefined;
+    const { judge, pass } = accessTo(() => Promise.resolve(verdict));
+    expect(statusOf(await judge('a'))).toBe(200);
+    verdict = forbidden;
+    pass(60_000);
+    expect(statusOf(await judge('a'))).toBe(403);
+    verdict = undefined;
+    pass(10_000);
+    expect(statusOf(await judge('a'))).toBe(200);
+  });
+
+  it('is asked once where many ask the same at once', async () => {
+    const { asked, judge } = accessTo(() => Promise.resolve(undefined));
+    expect(await Promise.all(Array.from({ length: 50 }, () => judge('a')))).toEqual(Array(50).fill(undefined));
+    expect(asked).toEqual(['a']);
+  });
+
+  it('is nobody while the API server is away, which is remembered of nobody and logged once', async () => {
+    let isAway = true;
+    const { judge, log, pass } = accessTo(() =>
+      isAway ? Promise.reject(new Error('nothing listens there')) : Promise.resolve(undefined),
+    );
+    expect([statusOf(await judge('a')), statusOf(await judge('a'))]).toEqual([503, 503]);
+    expect(log).toEqual([expect.stringContaining('nothing listens there')]);
+    isAway = false;
+    expect(statusOf(await judge('a'))).toBe(200);
+    isAway = true;
+    pass(60_000);
+    expect(statusOf(await judge('a'))).toBe(503);
+    expect(log.join('')).not.toContain('Bearer');
+  });
+});
+
+describe('what is remembered of tokens', () => {
+  it('is bounded, and who is refused pushes out nobody who is let in', async () => {
+    const { asked, judge, pass } = accessTo((token) => Promise.resolve(token === 'good' ? undefined : forbidden));
+    const strangers = async (from: number, to: number) => {
+      for (let number = from; number < to; number += 1) {
+        pass(100);
+        expect(statusOf(await judge(`bad-${number}`))).toBe(403);
+      }
+    };
+    await judge('good');
+    // Each is remembered for ten seconds, so a hundred of them are known at any time.
+    await strangers(0, 400);
+    asked.length = 0;
+    await judge('good');
+    await judge('bad-399');
+    await judge('bad-310');
+    expect(asked).toEqual([]);
+    await judge('bad-0');
+    expect(asked).toEqual(['bad-0']);
+  });
+
+  it('is of the last 256 of each sort, however fast they come', async () => {
+    const { asked, judge, pass } = accessTo(() => Promise.resolve(undefined));
+    for (let number = 0; number < 300; number += 1) {
+      pass(70);
+      await judge(`good-${number}`);
+    }
+    asked.length = 0;
+    for (const number of [299, 200, 44]) await judge(`good-${number}`);
+    expect(asked).toEqual([]);
+    for (const number of [43, 0]) {
+      pass(70);
+      await judge(`good-${number}`);
+    }
+    expect(asked).toEqual(['good-43', 'good-0']);
+  });
+});
+
+describe('tokens of which nothing is known', () => {
+  it('are asked about four at once, and none of those who were let in before waits for them', async () => {
+    const waiting: (() => void)[] = [];
+    let isHeld = false;
+    const { asked, judge, pass } = accessTo(() =>
+      isHeld ? new Promise((resolve) => waiting.push(() => resolve(undefined))) : Promise.resolve(undefined),
+    );
+    await judge('good');
+    pass(60_000);
+    isHeld = true;
+    const strangers = Array.from({ length: 100 }, (_, number) => judge(`stranger-${number}`));
+    const known = judge('good');
+    expect(asked).toHaveLength(1 + 4 + 1);
+    waiting.forEach((answer) => answer());
+    expect(statusOf(await known)).toBe(200);
+    const statuses = (await Promise.all(strangers)).map(statusOf);
+    expect(statuses).toEqual([200, 200, 200, 200, ...Array<number>(96).fill(503)]);
+  });
+
+  it('are asked about sixteen times a second, whoever sends them', async () => {
+    const { judge, pass } = accessTo(() => Promise.resolve(forbidden));
+    const statuses: number[] = [];
+    for (let number = 0; number < 100; number += 1) statuses.push(statusOf(await judge(`stranger-${number}`)));
+    expect(statuses).toEqual([...Array<number>(16).fill(403), ...Array<number>(84).fill(503)]);
+    pass(1_000);
+    expect(statusOf(await judge('another'))).toBe(403);
+  });
+});

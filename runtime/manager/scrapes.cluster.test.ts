@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { operatorRequests } from '../../sandbox/testing/audit.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { scrape } from '../../sandbox/testing/scrape.ts';
+import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { writeCertificate } from '../../sandbox/manager/manager.ts';
+import { paths } from '../contract.ts';
+import { issueServing } from '../tls/issue.ts';
+
+/** F25: metrics for those alone whom the API server lets read them. */
+let operator: TelemetryBench;
+beforeAll(async () => {
+  operator = await startTelemetry({ audit: true, settings: { metrics: { secure: true } } });
+});
+afterAll(() => operator?.stop());
+
+const rbac = 'rbac.authorization.k8s.io';
+
+/** Makes a ServiceAccount, with the right to read metrics or without; resolves with a token of it. */
+async function scraper(name: string, isAllowed: boolean): Promise<string> {
+  const { bench, cluster } = operator;
+  await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'default' } });
+  if (isAllowed) await allow(name);
+  const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default', name };
+  const { object } = await cluster.client.create(
+    { ...account, subresource: 'token' },
+    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} },
+  );
+  return (object['status'] as { token: string }).token;
+}
+
+async function allow(name: string): Promise<void> {
+  const { bench } = operator;
+  const metadata = { name };
+  const rules = [{ nonResourceURLs: [paths.metrics], verbs: ['get'] }];
+  await bench.create({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules });
+  await bench.create({
+    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
+  });
+}
+
+/** The same token with another end, signed as the API server signs. */
+function endingAt(token: string, seconds: number): string {
+  const [head = '', body = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+  const text = `${head}.${Buffer.from(JSON.stringify({ ...claims, exp: seconds })).toString('base64url')}`;
+  const key = readFileSync(join(operator.cluster.dir, 'service-account.key'));
+  return `${text}.${createSign('sha256').update(text).sign(key, 'base64url')}`;
+}
+
+const get = (token?: string, path: string = paths.metrics, ca = operator.installation.authority.certificate) =>
+  scrape({ port: operator.manager().metricsPort, path, ca, ...(token === undefined ? {} : { token }) });
+
+const asked = (resource: string) =>
+  operatorRequests(operator.cluster, operator.installation).filter(
+    ({ objectRef, stage }) => objectRef?.resource === resource && stage === 'ResponseComplete',
+  );
+
+const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
+
+describe('F25: metrics with `metrics.secure`', () => {
+  it('are not for whoever has no token', async () => {
+    for (const path of [paths.metrics, paths.telemetryProxyMetrics])
+      expect(await get(undefined, path)).toMatchObject({ status: 401, text: expect.stringContaining('need a token') });
+  });
+
+  it('are for an account that may get /metrics, both kinds, and the API server is asked once', async () => {
+    const token = await scraper('prometheus', true);
+    const before = asked('tokenreviews').length;
+    expect(await get(token)).toMatchObject({ status: 200, text: expect.stringContaining('lumigo_operator_leader') });
+    const { status, text } = await get(token, paths.telemetryProxyMetrics);
+    expect([status, text]).toEqual([200, expect.stringMatching(/^otelcol_process_uptime/m)]);
+    for (let scrapes = 0; scrapes < 20; scrapes += 1) await get(token);
+    expect(asked('tokenreviews').length - before).toBe(1);
+  });
+
+  it('are not for an account without the right, until it has it', async () => {
+    const token = await scraper('curious', false);
+    const { status, text } = await get(token);
+    expect([status, text]).toEqual([
+      403,
+      "'system:serviceaccount:default:curious' may not read metrics; bind it to a ClusterRole with {nonResourceURLs: [/metrics], verbs: [get]}\n",
+    ]);
+    await allow('curious');
+    await eventually(async () => expect((await get(token)).status).toBe(200), { timeoutMs: 15_000 });
+  });
+
+  it.each([
+    ['garbage', () => Promise.resolve('garbage')],
+    [
+      'no token of this cluster',
+      () => Promise.resolve(`${Buffer.from('{"alg":"RS256"}').toString('base64url')}.e30.AA`),
+    ],
+    ['ended', async () => endingAt(await scraper('late', true), inSeconds(-60))],
+  ])('are not for a token that is %s', async (_case, token) => {
+    expect(await get(await token())).toMatchObject({
+      status: 401,
+      text: expect.stringContaining('send a current one'),
+    });
+  });
+
+  it('are for a token whose end was moved the other way, so it was the end that counted', async () => {
+    expect((await get(endingAt(await scraper('early', true), inSeconds(600)))).status).toBe(200);
+  });
+
+  it('are shown with the certificate of the webhook, and with a new one as soon as that is there', async () => {
+    const { certificates } = operator.manager();
+    const { authority } = operator.installation;
+    const before = (await get()).certificate;
+    const validity = { now: new Date(), days: 10 };
+    const next = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
+    writeCertificate(certificates, next, authority.certificate);
+    await eventually(async () => expect((await get()).certificate).not.toBe(before));
+  });
+
+  it('took the two rights that are granted for it, and no other', () => {
+    for (const resource of ['tokenreviews', 'subjectaccessreviews']) expect(asked(resource)).not.toEqual([]);
+    const all = operatorRequests(operator.cluster, operator.installation);
+    expect(all.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+  });
+
+  it('are for nobody new while the API server is away: 503, and for none for good', async () => {
+    const { cluster } = operator;
+    const [known, stranger] = [await scraper('known', true), await scraper('stranger', true)];
+    expect((await get(known)).status).toBe(200);
+    const back = cluster.restartApiServer({ downtimeMs: 8_000 });
+    const someone = { group: '', version: 'v1', plural: 'namespaces', name: 'default' };
+    await eventually(() => expect(cluster.client.get(someone)).rejects.toThrow());
+    expect((await get(stranger)).status).toBe(503);
+    expect((await get(stranger)).text).toContain('try again');
+    // Of whom it has said so within a minute, they are still.
+    expect((await get(known)).status).toBe(200);
+    await back;
+    await eventually(async () => expect((await get(stranger)).status).toBe(200));
+  });
+});

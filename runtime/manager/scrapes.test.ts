@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createServer, request, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Verdict } from './scrape-access.ts';
+import { scrapeListener } from './scrapes.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serve(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const registry = { metrics: () => Promise.resolve('up 1\n'), contentType: 'text/plain; version=0.0.4' };
+
+/** A listener that lets everybody in, or nobody, before a telemetry proxy that answers as is given. */
+async function scrapes(
+  verdict: Verdict,
+  telemetryProxy: RequestListener = (_asked, answer) => void answer.end('otel 1\n'),
+) {
+  const telemetryProxyPort = await serve(telemetryProxy);
+  return serve(scrapeListener({ registry, telemetryProxyPort, access: { judge: () => Promise.resolve(verdict) } }));
+}
+
+function ask(port: number, path: string, method = 'GET') {
+  return new Promise<{ status: number | undefined; headers: Record<string, unknown>; text: string }>(
+    (resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path, method }, (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.length > 1_000 ? '…' : chunk.toString()));
+        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+        response.on('error', reject);
+      });
+      sent.on('error', reject);
+      sent.end();
+    },
+  );
+}
+
+const refused: Verdict = { status: 401, message: 'send a token' };
+
+describe('a scrape', () => {
+  it("gets the manager's metrics and, on a path of their own, the telemetry proxy's", async () => {
+    const port = await scrapes(undefined);
+    expect(await ask(port, '/metrics')).toMatchObject({ status: 200, text: 'up 1\n' });
+    expect(await ask(port, '/metrics/telemetry-proxy')).toMatchObject({ status: 200, text: 'otel 1\n' });
+  });
+
+  it('that is refused gets neither, and a sentence that says what to do', async () => {
+    const asked: string[] = [];
+    const port = await scrapes(refused, (request) => void asked.push(request.url ?? ''));
+    for (const path of ['/metrics', '/metrics/telemetry-proxy']) {
+      const { status, headers, text } = await ask(port, path);
+      expect([status, text]).toEqual([401, 'send a token\n']);
+      expect(headers).toMatchObject({ 'www-authenticate': 'Bearer', connection: 'close' });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])(
+    'that is a %s is none: it is told to be a GET',
+    async (method) => {
+      const { status, headers, text } = await ask(await scrapes(undefined), '/metrics', method);
+      expect([status, headers['allow']]).toEqual([405, 'GET']);
+      if (method !== 'HEAD') expect(text).toContain('send a GET');
+    },
+  );
+
+  it.each([
+    '/',
+    '/healthz',
+    '/metrics/',
+    '/metrics/../metrics',
+    '/metrics/telemetry-proxy/../../debug',
+    '/__proto__',
+    '/constructor',
+  ])('of %s leads nowhere, whoever asks', async (path) => {
+    const { status, text } = await ask(await scrapes(undefined), path);
+    expect([status, text]).toEqual([404, expect.stringContaining('get /metrics or /metrics/telemetry-proxy')]);
+  });
+});
+
+describe("the telemetry proxy's metrics", () => {
+  it('are missed with a sentence where it is down, or answers something else', async () => {
+    const down = await serve(
+      scrapeListener({ registry, telemetryProxyPort: 1, access: { judge: () => Promise.resolve(undefined) } }),
+    );
+    const failing = await scrapes(undefined, (_asked, answer) => void answer.writeHead(500).end('a secret'));
+    for (const port of [down, failing])
+      expect(await ask(port, '/metrics/telemetry-proxy')).toMatchObject({
+        status: 502,
+        text: "the telemetry proxy gives no metrics; see its container's log\n",
+      });
+  });
+
+  it('are cut off where there is no end of them', async () => {
+    let sent = 0;
+    const port = await scrapes(undefined, (_asked, answer) => {
+      const more = () => {
+        while (!answer.destroyed && answer.write(Buffer.alloc(64 * 1024, 'x'))) sent += 64 * 1024;
+      };
+      answer.on('drain', more);
+      more();
+    });
+    await expect(ask(port, '/metrics/telemetry-proxy')).rejects.toThrow();
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it('are asked for without what the scraper sent, his token above all', async () => {
+    const seen: unknown[] = [];
+    const port = await scrapes(undefined, ({ headers }, answer) => {
+      seen.push(headers);
+      answer.end();
+    });
+    await ask(port, '/metrics/telemetry-proxy');
+    expect(seen).toEqual([expect.not.objectContaining({ authorization: expect.anything() })]);
+  });
+});

@@ -1,0 +1,113 @@
+import { get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { aborted } from '../async/aborted.ts';
+import { paths } from '../contract.ts';
+import type { Pair } from '../webhook/certificate.ts';
+import { serveTls, type TlsServer } from '../webhook/server.ts';
+import { writeMetrics, type MetricsRegistry } from './health.ts';
+import type { ScrapeAccess } from './scrape-access.ts';
+
+interface ScrapesOptions {
+  readonly port: number;
+  readonly host: string | undefined;
+  readonly registry: MetricsRegistry;
+  /** Where the telemetry proxy has its metrics, on loopback. */
+  readonly telemetryProxyPort: number;
+  readonly access: Pick<ScrapeAccess, 'judge'>;
+}
+
+/** Prometheus keeps one to each replica. */
+const MOST_CONNECTIONS = 64;
+
+/** Metrics over TLS for whoever may read them: the manager's own and, on a path of its own, the telemetry proxy's. */
+export class Scrapes {
+  readonly #options: ScrapesOptions;
+  #server: TlsServer | undefined;
+  #pair: Pair | undefined;
+
+  constructor(options: ScrapesOptions) {
+    this.#options = options;
+  }
+
+  /** Without one yet, handshakes fail. */
+  useCertificate(pair: Pair): void {
+    this.#pair = pair;
+    this.#server?.useCertificate(pair);
+  }
+
+  /** Serves until the signal is aborted; rejects with a sentence when the port cannot be had. */
+  async serve(signal: AbortSignal): Promise<void> {
+    const { port, host } = this.#options;
+    const where = { port, host, purpose: 'metrics', mostConnections: MOST_CONNECTIONS };
+    this.#server = serveTls(scrapeListener(this.#options), where);
+    await this.#server.listening;
+    if (this.#pair !== undefined) this.#server.useCertificate(this.#pair);
+    await aborted(signal);
+    await this.#server.close(0, 1);
+  }
+}
+
+/** Answers scrapes; listens nowhere. */
+export function scrapeListener({
+  registry,
+  telemetryProxyPort,
+  access,
+}: Omit<ScrapesOptions, 'port' | 'host'>): RequestListener {
+  const sources: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
+    [paths.metrics]: (response) => writeMetrics(registry, response),
+    [paths.telemetryProxyMetrics]: (response) => relay(telemetryProxyPort, response),
+  };
+  const answer = async ({ url = '', method, headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const source = Object.hasOwn(sources, url) ? sources[url] : undefined;
+    if (source === undefined)
+      return refuse(response, 404, `there are no metrics here; get ${Object.keys(sources).join(' or ')}`);
+    if (method !== 'GET') return refuse(response, 405, 'metrics can only be read; send a GET');
+    const refusal = await access.judge(headers.authorization);
+    await (refusal === undefined ? source(response) : refuse(response, refusal.status, refusal.message));
+  };
+  return (request, response) => void answer(request, response).catch(() => response.destroy());
+}
+
+const furtherHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { 'www-authenticate': 'Bearer' },
+  405: { allow: 'GET' },
+  503: { 'retry-after': '1' },
+};
+
+/** The connection ends with it: nobody reads what a body may hold. */
+function refuse(response: ServerResponse, status: number, message: string): void {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close', ...furtherHeaders[status] };
+  response.writeHead(status, headers).end(`${message}\n`);
+}
+
+/** The telemetry proxy's metrics have some 100 KB. */
+const MOST_BYTES = 16 * 1024 * 1024;
+/** From the question to the last byte that the scraper has read. */
+const RELAY_MS = 10_000;
+
+/** Passes on what the telemetry proxy answers, holding none of it; cuts off what is too long or takes too long. */
+async function relay(port: number, response: ServerResponse): Promise<void> {
+  const signal = AbortSignal.timeout(RELAY_MS);
+  const answer = await asked(port, signal).catch(() => undefined);
+  if (answer?.statusCode !== 200) {
+    answer?.destroy();
+    return refuse(response, 502, "the telemetry proxy gives no metrics; see its container's log");
+  }
+  response.writeHead(200, { 'content-type': answer.headers['content-type'] ?? 'text/plain' });
+  await pipeline(answer, upTo(MOST_BYTES), response, { signal });
+}
+
+const asked = (port: number, signal: AbortSignal): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path: paths.metrics, signal, agent: false }, resolve).on('error', reject);
+  });
+
+const upTo = (most: number) =>
+  async function* (source: AsyncIterable<Buffer>) {
+    let length = 0;
+    for await (const chunk of source) {
+      length += chunk.length;
+      if (length > most) throw new Error(`the telemetry proxy's metrics have more than ${most} bytes`);
+      yield chunk;
+    }
+  };
