@@ -39,6 +39,7 @@ export async function buildAndPush(release: Release, image: ReleasedImage, build
     await buildah('manifest', 'create', list, ...made);
     const digestFile = join(folder, 'digest');
     const flags = ['--all', '--format=oci', `--tls-verify=${build.insecure !== true}`, `--digestfile=${digestFile}`];
+    // Some versions of buildah end well where no registry answered: the chart's push and cosign, which ask it next, do not.
     await buildah('manifest', 'push', ...flags, list, `docker://${image.repository}:${release.version}`);
     return readFileSync(digestFile, 'utf8').trim();
   } finally {
