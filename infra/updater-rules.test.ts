@@ -5,7 +5,7 @@ import { parseSettings } from './settings.ts';
 
 /** What the updater may do follows from what the release has. */
 const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };
-const settings = { updater };
+const settings = { updater, metrics: { secure: true } };
 const objects = synthesize(parseSettings(settings), 'Helm');
 
 interface Rule {

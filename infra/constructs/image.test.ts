@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { synthesize } from '../manifests.ts';
 import { parseSettings, type Settings } from '../settings.ts';
 
-const everything = { updater: { enabled: true } };
+const everything = { updater: { mode: 'upgrade' } };
 const imagesOf = (settings: Settings): readonly string[] => {
   const text = JSON.stringify(synthesize(settings, 'Helm'));
   const containers = [...text.matchAll(/"image":"([^"]+)"/g)].map(([, image = '']) => image);

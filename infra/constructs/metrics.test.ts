@@ -72,7 +72,7 @@ describe('webhook.clientCa', () => {
     JSON.stringify(find(manifests, 'Role', suffixes.leaderElectionRole));
 
   it('F21: lets the manager read that ConfigMap and no other, and only then', () => {
-    expect(rules(plain)).not.toContain('configmaps');
+    expect(rules(plain)).not.toContain('api-server-ca');
     expect(rules(asking)).toContain(
       '{"apiGroups":[""],"resourceNames":["api-server-ca"],"resources":["configmaps"],"verbs":["get","list","watch"]}',
     );
