@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apply } from '../../sandbox/manager/apply.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { injector, labels, workloads } from '../contract.ts';
+import type { Manifest } from '../kubernetes/objects.ts';
+
+/**
+ * Tools that apply on the API server's side (Flux, Argo CD, `kubectl apply --server-side`) take away what they no longer name, unless
+ * another manager owns it: what the reconciler wrote it owns, what the webhook wrote nobody does.
+ */
+const [deployment] = workloads;
+let operator: OperatorBench;
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator?.stop());
+
+const container = (name: string, preload?: string) => ({
+  name,
+  image: 'app:1',
+  env: preload === undefined ? [] : [{ name: 'LD_PRELOAD', value: preload }],
+});
+
+const applied = (manifest: Manifest) => apply(operator.cluster.client, manifest, 'a-tool');
+
+describe.each(['reconciler', 'webhook'])('of a workload that the %s has instrumented a tool', (who) => {
+  /** Applied before there is a webhook to call, or after. */
+  const first = (manifest: Manifest) =>
+    who === 'webhook' ? applied(manifest) : operator.withoutWebhook(() => applied(manifest));
+
+  it('can take away a variable that the injection has joined, and a container', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('gitops');
+    await bench.activate(namespace);
+    const shop = (...containers: readonly object[]) =>
+      workloadOf(deployment, namespace, 'shop', { pod: { containers } });
+    const containers = async () => (await bench.templateOf(deployment, namespace, 'shop')).spec.containers;
+    await first(shop(container('app', '/own.so'), container('sidecar')));
+    await bench.whenInstrumented(deployment, namespace, 'shop');
+    await applied(shop(container('app'), container('sidecar')));
+    expect((await containers()).map(({ env }) => env?.find(({ name }) => name === 'LD_PRELOAD')?.value)).toEqual([
+      injector.preload,
+      injector.preload,
+    ]);
+    await applied(shop(container('renamed')));
+    expect((await containers()).map(({ name }) => name)).toEqual(['renamed']);
+  });
+
+  it('can end an opt-in by the label', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('lone');
+    await bench.secret(namespace);
+    const own = (value: string) =>
+      workloadOf(deployment, namespace, 'lone', {
+        labels: { [labels.autoTrace]: value },
+        pod: { containers: [container('app')] },
+      });
+    await first(own('true'));
+    await bench.whenInstrumented(deployment, namespace, 'lone');
+    await applied(own('false'));
+    await eventually(async () => expect(await bench.label(deployment, namespace, 'lone')).toBe('false'));
+    await bench.whenInstrumented(deployment, namespace, 'lone', false);
+  });
+});
+
+describe('what the documents say of an opt-in that a tool no longer names', () => {
+  it('ends where the tool has set the label since, and stays where the reconciler was the last to set it', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('lone');
+    await bench.secret(namespace);
+    const own = (name: string, value?: string) =>
+      workloadOf(deployment, namespace, name, {
+        labels: value === undefined ? {} : { [labels.autoTrace]: value },
+        pod: { containers: [container('app')] },
+      });
+    await operator.withoutWebhook(async () => {
+      await applied(own('kept', 'true'));
+      await applied(own('set-again', 'true'));
+      await bench.whenInstrumented(deployment, namespace, 'kept');
+      await bench.whenInstrumented(deployment, namespace, 'set-again');
+    });
+    await applied(own('set-again', 'true'));
+    await applied(own('set-again'));
+    await applied(own('kept'));
+    await bench.whenInstrumented(deployment, namespace, 'set-again', false);
+    expect(await bench.isInstrumented(deployment, namespace, 'kept')).toBe(true);
+  });
+});
