@@ -17,7 +17,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/{runtime,infra,sandbox,bench}/**/*.test.ts'],
-      testPathIgnorePatterns: ['\\.(cluster|e2e|machine)\\.test\\.ts$'],
+      testPathIgnorePatterns: ['\\.(cluster|e2e|gitops|machine)\\.test\\.ts$'],
     },
     {
       ...common,
@@ -29,6 +29,12 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/sandbox/e2e/*.e2e.test.ts'],
+      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
+    },
+    {
+      ...common,
+      displayName: 'gitops',
+      testMatch: ['<rootDir>/sandbox/{flux,e2e}/*.gitops.test.ts'],
       setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
     {

@@ -3,15 +3,16 @@ import { describeError } from '../runtime/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';
 import { ensureBinaries } from './programs/build.ts';
-import { components, nodeComponents, releaseComponents } from './programs/components.ts';
+import { components, fluxComponents, nodeComponents, releaseComponents } from './programs/components.ts';
 
-/** Before the tests: whatever they run against is built, and whoever waits sees what for. */
+/** Before the tests: whatever they run against is built, and whoever waits sees what for; with `--gitops` Flux as well. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 try {
   await bundle();
-  const ofTheNode = whyNoNode() === undefined ? nodeComponents : [];
+  const onNode = whyNoNode() === undefined ? nodeComponents : [];
+  const onRequest = process.argv.includes('--gitops') ? fluxComponents : [];
   await ensureBinaries(
-    [...components, ...ofTheNode, ...releaseComponents].map(({ name }) => name),
+    [...components, ...onNode, ...releaseComponents, ...onRequest].map(({ name }) => name),
     say,
   );
   if (whyNoNode() === undefined) await ensureImages(say);

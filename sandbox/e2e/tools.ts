@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { NodeCluster } from '../node/node.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { finished } from '../testing/run.ts';
 
@@ -12,18 +12,22 @@ export const setting = (values: Readonly<Record<string, string>>): string[] =>
 export const initContainersOf = (kubectl: Tool, namespace: string, name: string): string =>
   kubectl('get', 'deployment', name, '-n', namespace, '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
-/** A program of users, run against a node: gives back what it prints, or throws what it complains of. */
+/** A program of users, run against a cluster: gives back what it prints, or throws what it complains of. */
 export interface Tool {
   (...args: readonly string[]): string;
   /** The same, while other things go on. */
   meanwhile(...args: readonly string[]): Promise<string>;
 }
 
-export async function toolOn(node: NodeCluster, name: 'helm' | 'kubectl', ...flags: readonly string[]): Promise<Tool> {
+export async function toolOn(
+  cluster: Pick<ControlPlane, 'dir' | 'kubeconfig'>,
+  name: 'helm' | 'kubectl',
+  ...flags: readonly string[]
+): Promise<Tool> {
   const program = (await ensureBinaries([name], () => undefined))[name] ?? '';
-  const all = (args: readonly string[]) => [...args, ...flags, '--kubeconfig', node.kubeconfig];
+  const all = (args: readonly string[]) => [...args, ...flags, '--kubeconfig', cluster.kubeconfig];
   // Nothing of this machine's user, and nothing left for him.
-  const homes = ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(node.dir, `helm-${kind}`)]);
+  const homes = ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(cluster.dir, `helm-${kind}`)]);
   const env = { ...process.env, ...Object.fromEntries(homes) };
   const printed = (args: readonly string[], code: number | null, stdout: string, stderr: string): string => {
     if (code !== 0) throw new Error(`${name} ${args.join(' ')}: ${stderr}`);

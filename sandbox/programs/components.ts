@@ -76,6 +76,22 @@ export const releaseComponents: readonly Component[] = [
   { name: 'cosign', module: 'cosign', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 300 },
 ];
 
-export const allComponents: readonly Component[] = [...components, ...nodeComponents, ...releaseComponents];
+const flux = (name: string, expectedSeconds: number): Component => ({
+  name,
+  module: 'flux',
+  goPackage: `github.com/fluxcd/${name}`,
+  ldflags: '-s -w',
+  expectedSeconds,
+});
+
+/** A GitOps engine, for the tests on request alone: what applies a git repository to a cluster. */
+export const fluxComponents: readonly Component[] = [flux('source-controller', 240), flux('kustomize-controller', 120)];
+
+export const allComponents: readonly Component[] = [
+  ...components,
+  ...nodeComponents,
+  ...releaseComponents,
+  ...fluxComponents,
+];
 
 export const oldestGo = [1, 24] as const;

@@ -57,6 +57,15 @@ export async function goBuild(name: string, folder: string, args: readonly strin
   }
 }
 
+/** Fetches one module of a go.mod, compared with its go.sum; what Go says of it, as JSON. @throws Error with what it said. */
+export function goDownload(folder: string, module: string): string {
+  goVersion();
+  const args = ['mod', 'download', '-json', module];
+  const { status, stdout, stderr } = spawnSync('go', args, { cwd: folder, encoding: 'utf8', env: goEnvironment() });
+  if (status !== 0) throw new Error(`'go ${args.join(' ')}' failed: ${stdout}${stderr}`);
+  return stdout;
+}
+
 /** What is built is the module's own matter, not the machine's settings'. */
 const goEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,

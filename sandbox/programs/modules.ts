@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, cacheKey } from './cache.ts';
 import type { Component } from './components.ts';
-import { goBuild, goVersion, NoGoError } from './go.ts';
+import { goBuild, goDownload, goVersion, NoGoError } from './go.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { alive, stopwatch, type Progress } from './progress.ts';
 
@@ -33,6 +34,17 @@ function targetOf(component: Component): string {
   const own = (component.sources ?? []).map(read).join('\n');
   const key = cacheKey(component, { goMod: read('go.mod'), goSum: read('go.sum'), own, goVersion: goVersion() });
   return join(cacheFolder(process.env), 'bin', `${component.name}-${key}`);
+}
+
+/** Where the files of a program's own module are, beside its packages; fetched where they are not. @throws Error where they cannot be. */
+export function moduleFolder({ module, goPackage }: Component): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lumigo-module-'));
+  try {
+    for (const file of ['go.mod', 'go.sum']) copyFileSync(join(here, module, file), join(folder, file));
+    return (JSON.parse(goDownload(folder, goPackage)) as { Dir: string }).Dir;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 async function build(component: Component, target: string, progress: Progress): Promise<void> {

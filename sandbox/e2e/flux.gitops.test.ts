@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { operatorVersion } from '../../infra/version.ts';
+import { documented, type Documented } from '../flux/documented.ts';
+import { Flux, fluxNamespace } from '../flux/flux.ts';
+import { isWrite, writeName, writerOf } from '../flux/writes.ts';
+import { repository } from '../images/recipes.ts';
+import { deployment, restrictedNamespace, service } from '../node/apps.ts';
+import { readAudit } from '../testing/audit.ts';
+import { finished } from '../testing/run.ts';
+import { tokenOf } from '../testing/telemetry.ts';
+import { lumigoOf, NodeBench } from './bench.ts';
+import { toolOn, type Tool } from './tools.ts';
+
+/** The installation's life from a git repository, as docs/gitops.md has it, by Flux's own controllers, on a real node. */
+const cluster = 'clusters/production';
+let bench: NodeBench;
+let kubectl: Tool;
+let flux: Flux;
+let source: Documented;
+let lumigoOperator: Documented;
+let shop: Documented;
+
+beforeAll(async () => {
+  bench = await NodeBench.bare({ audit: true });
+  kubectl = await toolOn(bench.system.node, 'kubectl');
+  flux = await Flux.start(bench.system.node, kubectl);
+  [source, lumigoOperator, shop] = documented('gitops.md', 'Flux') as [Documented, Documented, Documented];
+}, 900_000);
+afterAll(async () => {
+  await flux?.stop();
+  await bench?.stop();
+});
+
+/** What a pipeline does: synthesizes with the command of the page, and commits. */
+async function commitOperator(settings: object, changed: (text: string) => string = (text) => text): Promise<void> {
+  const endpoint = { otlp: { url: bench.system.sink.url } };
+  flux.repository.write({ [`${cluster}/lumigo-settings.yaml`]: stringify({ endpoint, ...settings }) });
+  const output = join(flux.repository.tree, cluster, 'lumigo');
+  const environment = { ...process.env, LUMIGO_SETTINGS: join(flux.repository.tree, cluster, 'lumigo-settings.yaml') };
+  const args = ['cdk8s', 'synth', '--check-upgrade=false', '--output', output];
+  const { code, stderr } = await finished(spawn('npx', args, { cwd: repository, env: environment }));
+  if (code !== 0) throw new Error(stderr);
+  const file = join(output, 'lumigo-operator.k8s.yaml');
+  writeFileSync(file, changed(readFileSync(file, 'utf8')));
+  flux.repository.commit('Lumigo operator: synthesized');
+}
+
+const secretIn = (namespace: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace, name: 'lumigo-credentials' },
+  stringData: { token: tokenOf(0xf1) },
+});
+const front = deployment('shop', 'front');
+
+function commitShop(files: Readonly<Record<string, object | undefined>>): void {
+  const entries = Object.entries(files).map(([name, object]) => [
+    `${cluster}/shop/${name}.yaml`,
+    object === undefined ? undefined : stringify(object),
+  ]);
+  flux.repository.write(Object.fromEntries(entries) as Record<string, string | undefined>);
+  flux.repository.commit('the shop changes');
+}
+
+async function synced(...names: readonly string[]): Promise<void> {
+  for (const said of await flux.sync(...names)) expect(said).toMatchObject({ ready: 'True' });
+}
+
+const seconds = async (what: string, action: () => Promise<unknown>): Promise<void> => {
+  const started = Date.now();
+  await action();
+  process.stderr.write(`      ${what}: ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
+};
+
+/** Every object that the operator's Kustomization or the shop's applied, with its version. */
+function versions(): string {
+  const kinds =
+    'deployment,service,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,role,rolebinding,serviceaccount,crd,priorityclass,poddisruptionbudget,lumigo,namespace,secret';
+  const each = '{range .items[*]}{.kind}/{.metadata.name} {.metadata.uid} {.metadata.generation}{"\\n"}{end}';
+  return kubectl('get', kinds, '-A', '-l', 'kustomize.toolkit.fluxcd.io/name', '-o', `jsonpath=${each}`);
+}
+
+const uidsOf = async (namespace: string, app: string) =>
+  (await bench.pods(namespace, app)).map(({ metadata }) => metadata.uid);
+
+/** What both wrote since an entry of the audit log, how often each; Leases aside. */
+function writesSince(entries: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const entry of readAudit(bench.system.node).slice(entries)) {
+    const writer = writerOf(entry);
+    if (writer === undefined || !isWrite(entry) || entry.objectRef?.resource === 'leases') continue;
+    const name = `${writer}: ${writeName(entry)}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const noted = () => readAudit(bench.system.node).length;
+
+/** Whatever of the operator belongs to no namespace, and its own. */
+const left = (): string[] =>
+  kubectl(
+    'get',
+    'namespace,crd,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,priorityclass',
+    '-o',
+    'name',
+  )
+    .split('\n')
+    .filter((name) => name.includes('lumigo'));
+
+describe('Flux', () => {
+  it('installs what was synthesized and committed, and then an application with its Lumigo', async () => {
+    await commitOperator({});
+    flux.apply({ ...source, spec: { ...source.spec, url: flux.url } }, lumigoOperator);
+    await seconds('installed', () => synced('lumigo-operator'));
+    commitShop({
+      namespace: restrictedNamespace('shop'),
+      secret: secretIn('shop'),
+      lumigo: lumigoOf('shop'),
+      front,
+      service: service('shop', 'front'),
+    });
+    flux.apply(shop);
+    await seconds('the application', () => synced('shop'));
+    const active = [
+      'get',
+      'lumigo',
+      '-n',
+      'shop',
+      '-o',
+      'jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}',
+    ];
+    expect(kubectl(...active)).toBe('True');
+    await bench.whenRunning('shop', 'front');
+  });
+
+  it('changes nothing by a second sync', async () => {
+    const before = [versions(), noted()] as const;
+    await synced('lumigo-operator', 'shop');
+    expect(versions()).toBe(before[0]);
+    const writes = Object.keys(writesSince(before[1])).filter((write) => !write.endsWith(`${fluxNamespace}/`));
+    process.stderr.write(`${writes.join('\n')}\n`);
+    expect(writes.filter((write) => !/kustomizations|gitrepositories|events/.test(write))).toEqual([]);
+  });
+
+  it('brings a setting that a commit changes, and restarts no workload', async () => {
+    const before = await uidsOf('shop', 'front');
+    await commitOperator({ debug: { enabled: true } });
+    await seconds('a setting', () => synced('lumigo-operator'));
+    expect(await uidsOf('shop', 'front')).toEqual(before);
+    const level = ['get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml'];
+    expect(kubectl(...level)).toContain('LUMIGO_DEBUG');
+  });
+
+  it('upgrades the operator, and restarts no workload', async () => {
+    const before = await uidsOf('shop', 'front');
+    const later = (text: string) =>
+      text.replace(/^(?!.*image:)(.*)$/gm, (line) => line.replaceAll(operatorVersion(), '9.9.9'));
+    await commitOperator({}, later);
+    await seconds('upgraded', () => synced('lumigo-operator', 'shop'));
+    expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain('9.9.9');
+    expect(await uidsOf('shop', 'front')).toEqual(before);
+    const entries = noted();
+    await synced('lumigo-operator', 'shop');
+    expect(
+      Object.keys(writesSince(entries)).filter((write) => !/kustomizations|gitrepositories|events/.test(write)),
+    ).toEqual([]);
+  });
+
+  it('has nothing to write while nothing changes, nor has the operator', async () => {
+    const quietSeconds = Number(process.env['LUMIGO_QUIET_SECONDS'] ?? 40);
+    for (const each of [source, lumigoOperator, shop])
+      kubectl(
+        'patch',
+        '-n',
+        fluxNamespace,
+        each.kind,
+        each.metadata.name,
+        '--type=merge',
+        '-p',
+        '{"spec":{"interval":"20s"}}',
+      );
+    await sleep(15_000);
+    const entries = noted();
+    await sleep(quietSeconds * 1_000);
+    const writes = writesSince(entries);
+    process.stderr.write(`      in ${quietSeconds} s: ${JSON.stringify(writes, null, 2)}\n`);
+    expect(Object.keys(writes).filter((write) => !/\/status /.test(write))).toEqual([]);
+    flux.apply(lumigoOperator, shop, { ...source, spec: { ...source.spec, url: flux.url } });
+  }, 600_000);
+
+  it('prunes the Lumigo of a monitored namespace that a commit takes away, and its workloads are clean', async () => {
+    await bench.apply(restrictedNamespace('bank'), deployment('bank', 'front'), secretIn('bank'));
+    await commitOperator({ monitoredNamespaces: [{ namespace: 'bank' }] });
+    await synced('lumigo-operator');
+    await bench.whenRunning('bank', 'front');
+    await commitOperator({});
+    await synced('lumigo-operator');
+    await bench.whenRunning('bank', 'front', { instrumented: false });
+    expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', 'name')).toBe('');
+  });
+
+  it('removes the operator, and with it every injection; what still has a Lumigo in git says so', async () => {
+    await seconds('removed', () =>
+      kubectl.meanwhile('delete', 'kustomization', 'lumigo-operator', '-n', fluxNamespace, '--timeout=180s'),
+    );
+    expect(left()).toEqual([]);
+    await bench.whenRunning('shop', 'front', { instrumented: false });
+    flux.apply({ ...shop, spec: { ...shop.spec, dependsOn: [] } });
+    const [said] = await flux.sync('shop');
+    process.stderr.write(`      ${JSON.stringify(said)}\n`);
+    expect(said?.ready).toBe('False');
+    commitShop({ lumigo: undefined });
+    await synced('shop');
+    await bench.whenRunning('shop', 'front', { instrumented: false });
+  });
+
+  it('installs it again, and removes it together with the application', async () => {
+    flux.apply(lumigoOperator);
+    await synced('lumigo-operator');
+    commitShop({ lumigo: lumigoOf('shop') });
+    flux.apply(shop);
+    await synced('shop');
+    await bench.whenRunning('shop', 'front');
+    await seconds('both removed', () =>
+      kubectl.meanwhile('delete', 'kustomization', '--all', '-n', fluxNamespace, '--timeout=180s'),
+    );
+    expect(left()).toEqual([]);
+    expect(kubectl('get', 'namespace', '-o', 'name')).not.toContain('namespace/shop');
+  });
+});

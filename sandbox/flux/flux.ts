@@ -1,0 +1,148 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
+import type { Tool } from '../e2e/tools.ts';
+import { repository as ownRepository } from '../images/recipes.ts';
+import { ensureBinaries } from '../programs/build.ts';
+import { fluxComponents } from '../programs/components.ts';
+import { moduleFolder } from '../programs/modules.ts';
+import { GitRepository } from './git-repository.ts';
+
+export const fluxNamespace = 'flux-system';
+
+const READY_MS = 60_000;
+const LOOK_MS = 200;
+
+/** What a Kustomization says of itself. */
+export interface Synced {
+  readonly ready: string;
+  readonly message: string;
+  /** `main@sha1:…` */
+  readonly revision: string;
+}
+
+/** Flux's source-controller and kustomize-controller beside a cluster, and a git repository that they read over HTTP on loopback. */
+export class Flux {
+  readonly repository: GitRepository;
+  /** Where the repository is: what a GitRepository's `url` has to be. */
+  readonly url: string;
+  readonly #cluster: ControlPlane;
+  readonly #kubectl: Tool;
+  #running: readonly Running[] = [];
+  #requests = 0;
+
+  private constructor(cluster: ControlPlane, kubectl: Tool, port: number) {
+    this.#cluster = cluster;
+    this.#kubectl = kubectl;
+    this.repository = new GitRepository(join(cluster.dir, 'git'));
+    this.url = `http://127.0.0.1:${port}/clusters.git`;
+  }
+
+  static async start(cluster: ControlPlane, kubectl: Tool): Promise<Flux> {
+    const [port = 0] = await freePorts(1);
+    const flux = new Flux(cluster, kubectl, port);
+    flux.#define();
+    await flux.#launch(port);
+    return flux;
+  }
+
+  /** Applies objects as an administrator. */
+  apply(...objects: readonly object[]): void {
+    const file = join(this.#cluster.dir, 'flux-objects.yaml');
+    writeFileSync(file, objects.map((object) => stringify(object)).join('---\n'));
+    this.#kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
+  }
+
+  /** Has the repository read and these Kustomizations applied, one after the other; resolves with what each says when it is done. */
+  async sync(...names: readonly string[]): Promise<readonly Synced[]> {
+    await this.#handled('gitrepository', 'clusters');
+    const said: Synced[] = [];
+    for (const name of names) said.push(await this.#handled('kustomization', name));
+    return said;
+  }
+
+  async stop(): Promise<void> {
+    for (const running of this.#running) await running.stop();
+  }
+
+  #define(): void {
+    const files = fluxComponents.flatMap((component) => ['-f', join(moduleFolder(component), 'config/crd/bases')]);
+    this.#kubectl('apply', '--server-side', ...files);
+    this.#kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s');
+    this.#kubectl('create', 'namespace', fluxNamespace);
+  }
+
+  async #launch(gitPort: number): Promise<void> {
+    const { dir: folder, guardian, kubeconfig } = this.#cluster;
+    const programs = await ensureBinaries(
+      fluxComponents.map(({ name }) => name),
+      () => undefined,
+    );
+    const [storage = 0, ...ports] = await freePorts(5);
+    const address = (port = 0) => `127.0.0.1:${port}`;
+    const artifacts = join(folder, 'flux-artifacts');
+    mkdirSync(artifacts);
+    const { PATH, HOME } = process.env;
+    const environment = { PATH, HOME, KUBECONFIG: kubeconfig, RUNTIME_NAMESPACE: fluxNamespace, TMPDIR: artifacts };
+    const controller = (name: string, own: readonly string[]) => {
+      const [metrics, health] = ports.splice(0, 2);
+      const args = [
+        '--enable-leader-election=false',
+        '--log-encoding=console',
+        `--metrics-addr=${address(metrics)}`,
+        `--health-addr=${address(health)}`,
+        ...own,
+      ];
+      return launch({ name, path: programs[name] ?? '', args, folder, environment, guardian });
+    };
+    const script = join(ownRepository, 'sandbox/flux/git-server.ts');
+    const git = launch({
+      name: 'git-server',
+      path: process.execPath,
+      args: ['--import', 'tsx', script, this.repository.folder, String(gitPort)],
+      folder,
+      guardian,
+    });
+    this.#running = [
+      git,
+      controller('source-controller', [
+        `--storage-path=${artifacts}`,
+        `--storage-addr=${address(storage)}`,
+        `--storage-adv-addr=${address(storage)}`,
+      ]),
+      controller('kustomize-controller', []),
+    ];
+    const awaited = { complaint: 'the git server did not answer', withinMs: READY_MS, processes: this.#running };
+    await whenAnswering(awaited, () =>
+      fetch(`${this.url}/info/refs?service=git-upload-pack`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+  }
+
+  /** Asks for one reconciliation at once, as `flux reconcile` does, and waits until it has come to an end. */
+  async #handled(kind: string, name: string): Promise<Synced> {
+    const request = `${Date.now()}-${(this.#requests += 1)}`;
+    const own = ['-n', fluxNamespace, kind, name];
+    this.#kubectl('annotate', ...own, `reconcile.fluxcd.io/requestedAt=${request}`, '--overwrite');
+    for (const deadline = Date.now() + READY_MS * 5; ; await sleep(LOOK_MS)) {
+      const { status = {} } = JSON.parse(await this.#kubectl.meanwhile('get', ...own, '-o', 'json')) as FluxObject;
+      const ready = status.conditions?.find(({ type }) => type === 'Ready');
+      const ended = ready !== undefined && ready.status !== 'Unknown' && status.lastHandledReconcileAt === request;
+      if (ended) return { ready: ready.status, message: ready.message, revision: status.lastAppliedRevision ?? '' };
+      if (Date.now() > deadline) throw new Error(`${kind} ${name} was not done: ${JSON.stringify(status)}`);
+    }
+  }
+}
+
+interface FluxObject {
+  readonly status?: {
+    readonly lastHandledReconcileAt?: string;
+    readonly lastAppliedRevision?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
+  };
+}

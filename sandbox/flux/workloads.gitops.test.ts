@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
+import { labels, workloads } from '../../runtime/contract.ts';
+import { toolOn } from '../e2e/tools.ts';
+import { readAudit } from '../testing/audit.ts';
+import { eventually } from '../testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../testing/operator.ts';
+import { validToken } from '../testing/bench.ts';
+import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
+import { documented } from './documented.ts';
+import { Flux } from './flux.ts';
+import { isWrite, writeName, writerOf } from './writes.ts';
+
+/** Workloads that Flux's own controllers apply from a git repository, instrumented meanwhile. */
+const [deployment] = workloads;
+const namespace = 'shop';
+const folder = 'clusters/production/shop';
+let operator: OperatorBench;
+let flux: Flux;
+
+beforeAll(async () => {
+  operator = await startOperator({ audit: true });
+  flux = await Flux.start(operator.cluster, await toolOn(operator.cluster, 'kubectl'));
+  const [source, , shop] = documented('gitops.md', 'Flux');
+  commit({ namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, before: own('before') });
+  flux.apply({ ...source, spec: { ...source?.spec, url: flux.url } });
+  // The operator runs beside this cluster, and there is no Kustomization of it.
+  flux.apply({ ...shop, spec: { ...shop?.spec, dependsOn: [] } });
+}, 600_000);
+afterAll(async () => {
+  await flux?.stop();
+  await operator?.stop();
+});
+
+/** Objects by the name of their file; undefined: the file goes. */
+function commit(objects: Readonly<Record<string, object | undefined>>): string {
+  const files = Object.entries(objects).map(([name, object]) => [
+    `${folder}/${name}.yaml`,
+    object === undefined ? undefined : stringify(object),
+  ]);
+  flux.repository.write(Object.fromEntries(files) as Record<string, string | undefined>);
+  return flux.repository.commit('the shop changes');
+}
+
+const workload = (name: string, options: WorkloadOptions = {}, kind = deployment) =>
+  workloadOf(kind, namespace, name, options);
+const preload = (value: string) => ({ name: 'LD_PRELOAD', value });
+/** One that names two things which the operator writes as well. */
+const own = (name: string, library = '/own.so') =>
+  workload(name, { env: [preload(library)], labels: { [labels.autoTrace]: 'true' } });
+
+const lumigo = {
+  apiVersion: 'operator.lumigo.io/v1alpha1',
+  kind: 'Lumigo',
+  metadata: { namespace, name: 'lumigo' },
+  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
+};
+const secret = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace, name: 'lumigo-credentials' },
+  stringData: { token: validToken },
+};
+
+async function synced(): Promise<void> {
+  const [said] = await flux.sync('shop');
+  expect(said).toMatchObject({ ready: 'True' });
+}
+
+const writesOfWorkloads = () =>
+  readAudit(operator.cluster)
+    .filter((entry) => isWrite(entry) && writerOf(entry) !== undefined)
+    .filter(({ objectRef }) => objectRef?.resource !== 'events' && objectRef?.namespace === namespace)
+    .map((entry) => `${writerOf(entry)}: ${writeName(entry)}`);
+
+/** What both write about the shop's objects meanwhile, events aside. */
+async function writesOf(action: () => Promise<void>): Promise<readonly string[]> {
+  const before = writesOfWorkloads().length;
+  await action();
+  return writesOfWorkloads().slice(before);
+}
+
+const instrumented = (name: string, expected = true) =>
+  operator.bench.whenInstrumented(deployment, namespace, name, expected);
+
+async function preloadOf(name: string): Promise<string | undefined> {
+  const { spec } = await operator.bench.templateOf(deployment, namespace, name);
+  return spec.containers[0]?.env?.find((variable) => variable.name === 'LD_PRELOAD')?.value;
+}
+
+const injector = '/opt/lumigo/injector/lumigo_injector.so';
+
+describe('workloads that Flux applies', () => {
+  it('are instrumented where they were there before their Lumigo, and the next syncs write nothing', async () => {
+    await synced();
+    await instrumented('before', false);
+    commit({ secret, lumigo });
+    await synced();
+    await instrumented('before');
+    expect(await preloadOf('before')).toBe(`/own.so:${injector}`);
+    expect(
+      await writesOf(async () => {
+        await synced();
+        await synced();
+      }),
+    ).toEqual([]);
+  });
+
+  it('come with the injection in the write that creates them, and the next sync writes nothing', async () => {
+    commit({ after: own('after'), plain: workload('plain') });
+    const writes = await writesOf(synced);
+    expect(writes.filter((write) => write.endsWith('/after'))).toEqual(['flux: patch deployments shop/after']);
+    await instrumented('after');
+    await instrumented('plain');
+    expect(await writesOf(synced)).toEqual([]);
+  });
+
+  it.each(['before', 'after'])(
+    'follow a commit in one write and one generation, with the injection: %s',
+    async (name) => {
+      const { metadata } = await operator.bench.get(deployment, namespace, name);
+      commit({ [name]: own(name, '/another.so') });
+      const writes = await writesOf(synced);
+      expect(writes.filter((write) => write.endsWith(`/${name}`))).toEqual([`flux: patch deployments shop/${name}`]);
+      expect(await preloadOf(name)).toBe(`/another.so:${injector}`);
+      const now = await operator.bench.get(deployment, namespace, name);
+      expect((now.metadata as unknown as { generation: number }).generation).toBe(
+        (metadata as unknown as { generation: number }).generation + 1,
+      );
+      commit({ [name]: workload(name, { labels: { [labels.autoTrace]: 'true' } }) });
+      await synced();
+      expect(await preloadOf(name)).toBe(injector);
+      commit({ [name]: own(name) });
+      await synced();
+      expect(await writesOf(synced)).toEqual([]);
+    },
+  );
+
+  it('opt out by a commit, and in again', async () => {
+    commit({ plain: workload('plain', { labels: { [labels.autoTrace]: 'false' } }) });
+    await synced();
+    await instrumented('plain', false);
+    expect(await writesOf(synced)).toEqual([]);
+    commit({ plain: workload('plain') });
+    await synced();
+    await instrumented('plain');
+    expect(await writesOf(synced)).toEqual([]);
+  });
+
+  it('are put back by a sync while the webhook does not answer, and by the operator once, not by both in turns', async () => {
+    const writes = await writesOf(async () => {
+      await operator.withoutWebhook(async () => {
+        await synced();
+        await instrumented('after');
+        await synced();
+      });
+      await instrumented('after');
+      await synced();
+      await synced();
+    });
+    process.stderr.write(`${writes.join('\n')}\n`);
+    expect(writes.filter((write) => write.endsWith('/plain'))).toEqual([]);
+    await eventually(async () => expect(await writesOf(synced)).toEqual([]), { timeoutMs: 90_000 });
+  });
+
+  it('are clean again when a commit takes their Lumigo away, and the next sync writes nothing', async () => {
+    commit({ lumigo: undefined, before: workload('before'), after: workload('after', { env: [preload('/own.so')] }) });
+    await synced();
+    for (const name of ['before', 'after', 'plain']) await instrumented(name, false);
+    expect(await preloadOf('after')).toBe('/own.so');
+    expect(await writesOf(synced)).toEqual([]);
+  });
+});
