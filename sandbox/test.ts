@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { whyNoNode } from './node/requirements.ts';
-import { isBuilt } from './programs/build.ts';
-import { fluxComponents } from './programs/components.ts';
 
 /**
  * `npm test`: the tests of functions and those against an API server, then those on a real node where one can run. What
@@ -20,11 +18,7 @@ function jest(name: string, ...flags: readonly string[]): boolean {
 const passed = jest('all', '--selectProjects', 'unit', 'cluster');
 const why = whyNoNode();
 if (why !== undefined) process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
-// Flux takes too long to build for everybody to wait for it: `npm run test:gitops` does, and from then on it is tried here as well.
-const gitops = fluxComponents.every(({ name }) => isBuilt(name)) ? ['gitops'] : [];
-if (why === undefined && gitops.length === 0)
-  process.stderr.write('\nThe tests with Flux were left out: it is not built here (npm run test:gitops).\n');
-const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', ...gitops, '--runInBand');
+const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', '--runInBand');
 // What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
 const passedAlone = why !== undefined || jest('machine', '--selectProjects', 'machine', '--runInBand');
 process.exitCode = passed && passedOnNode && passedAlone ? 0 : 1;
