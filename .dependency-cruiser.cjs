@@ -1,6 +1,6 @@
 /** The layers of docs/adr/0001: who may import what. A rule's name says the reason. */
 const PURE = '^runtime/(contract|permissions|injection/.*|.*/(plan|decide|render|conditions|schedule)[^/]*)\\.ts$';
-const DUTIES = 'webhook|reconciler|telemetry-proxy|uninstall|updater|insight';
+const DUTIES = 'webhook|reconciler|telemetry-proxy|uninstall|updater|diagnostics';
 
 module.exports = {
   forbidden: [

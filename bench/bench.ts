@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { describeError } from '../runtime/errors.ts';
+import { describeError } from '../runtime/wording/errors.ts';
 import { measureChanges } from './measure-changes.ts';
 import { measureIdle } from './measure-idle.ts';
 import { measureReviews } from './measure-reviews.ts';

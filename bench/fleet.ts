@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Bench, validToken } from '../sandbox/testing/bench.ts';
-import type { Client } from '../runtime/kubernetes/client.ts';
-import { guarded } from '../runtime/kubernetes/client.ts';
-import { isNotFound } from '../runtime/kubernetes/errors.ts';
-import type { ResourceRef } from '../runtime/kubernetes/paths.ts';
+import type { Client } from '../runtime/kubernetes/http/client.ts';
+import { guarded } from '../runtime/kubernetes/http/client.ts';
+import { isNotFound } from '../runtime/kubernetes/http/errors.ts';
+import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
 import { labels, lumigo, workloads } from '../runtime/contract.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sampleReview } from './review.ts';

@@ -6,7 +6,7 @@ import { startManager, type Manager } from '../sandbox/manager/manager.ts';
 import { imageNode } from '../sandbox/node-runtime.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
-/** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings-schema.ts). */
+/** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
 const HEAP = '--max-semi-space-size=4 --max-old-space-size=154';
 
 export interface Surroundings {

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { lumigo } from '../runtime/contract.ts';
-import type { Client } from '../runtime/kubernetes/client.ts';
-import { createTransport, type Transport } from '../runtime/kubernetes/transport.ts';
+import type { Client } from '../runtime/kubernetes/http/client.ts';
+import { createTransport, type Transport } from '../runtime/kubernetes/http/transport.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { apply, collectionOf } from '../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../sandbox/programs/build.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { writeChart } from './helm/chart.ts';
 import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 
 /** The manifests meet a real API server, which validates strictly: a field that it does not know is an error. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { labels } from '../runtime/contract.ts';
 import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 
 /** What each construct promises of its objects, beyond what they share with the runtime (contract.test.ts). */
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { fromEnvironment } from '../runtime/config.ts';
+import { fromEnvironment } from '../runtime/config/config.ts';
 import { mounts, paths, ports, suffixes, webhooks, workloads } from '../runtime/contract.ts';
-import { permissions, type Permission } from '../runtime/permissions.ts';
+import { permissions, type Permission } from '../runtime/access/permissions.ts';
 import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 
 /** What two parts of the system must agree on, checked over the objects that are really installed. */
 

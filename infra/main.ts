@@ -4,7 +4,7 @@ import { App, YamlOutputType } from 'cdk8s';
 import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
 import { noticesOf } from './notices.ts';
-import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings.ts';
+import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings/settings.ts';
 
 /**
  * For `kubectl apply -k`, for Flux, and for whoever patches the manifests with an overlay of his own. By this one of its names it

@@ -3,7 +3,7 @@ import type { Delivery } from './constructs/runtime-environment.ts';
 import type { Manifest } from './manifest.ts';
 import type { DeliveredCertificate } from './constructs/webhook-certificate.ts';
 import { Operator } from './operator.ts';
-import type { Settings } from './settings-schema.ts';
+import type { Settings } from './settings/schema.ts';
 
 export type { Manifest } from './manifest.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { labels, lumigo, probeLabel, workloads, type WorkloadKind } from '../runtime/contract.ts';
-import { createClient, type Client } from '../runtime/kubernetes/client.ts';
-import type { Manifest } from '../runtime/kubernetes/objects.ts';
-import { createTransport, type Transport } from '../runtime/kubernetes/transport.ts';
+import { createClient, type Client } from '../runtime/kubernetes/http/client.ts';
+import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
+import { createTransport, type Transport } from '../runtime/kubernetes/http/transport.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { apply, collectionOf } from '../sandbox/manager/apply.ts';
 import { install } from '../sandbox/manager/install.ts';
@@ -10,7 +10,7 @@ import { eventually } from '../sandbox/testing/eventually.ts';
 import { everyKind, workloadOf } from '../sandbox/testing/workloads.ts';
 import { operatorUser } from './constructs/access.ts';
 import { synthesize } from './manifests.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 
 /**
  * Which requests the API server sends to the webhooks. They point at a port where nobody listens and may fail a request

@@ -13,10 +13,10 @@ import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import { WebhookCertificate, type DeliveredCertificate } from './constructs/webhook-certificate.ts';
 import { Updater } from './constructs/updater.ts';
 import { UserRoles } from './constructs/user-roles.ts';
-import { contradictionsWith } from './settings-contradictions.ts';
+import { contradictionsWith } from './settings/contradictions.ts';
 import type { Manifest } from './manifest.ts';
-import { parseSettings, SettingsError } from './settings.ts';
-import type { Settings } from './settings-schema.ts';
+import { parseSettings, SettingsError } from './settings/settings.ts';
+import type { Settings } from './settings/schema.ts';
 
 export interface OperatorProps {
   readonly settings: Settings;

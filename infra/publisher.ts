@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { fields, httpsUrl, imageRepository, text } from './settings-leaves.ts';
+import { fields, httpsUrl, imageRepository, text } from './settings/leaves.ts';
 
 const registry = () =>
   text().refine((value) => value === '' || imageRepository().safeParse(value).success, {

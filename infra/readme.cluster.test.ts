@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { ensureBinaries } from '../sandbox/programs/build.ts';
 import { finished } from '../sandbox/testing/run.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 
 /** The README's own blocks, run as they stand, against an API server without a node. */
 const readme = readFileSync('README.md', 'utf8');
@@ -28,7 +28,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/^(while|done|\s*cosign copy)/, 'sandbox/e2e/release.e2e.test.ts'],
   [/^(sha256sum|cosign verify-blob) /, 'infra/release: with the files of a release'],
   [/rollout status /, 'sandbox/e2e/manifests.e2e.test.ts: it takes a node'],
-  [/^pulumi (stack|up)/, "infra/pulumi-stack.cluster.test.ts: Pulumi's engine is in no package registry"],
+  [/^pulumi (stack|up)/, "infra/pulumi/stack.cluster.test.ts: Pulumi's engine is in no package registry"],
 ];
 
 let cluster: ControlPlane;

@@ -9,7 +9,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { writeChart } from './helm/chart.ts';
 import { synthesize } from './manifests.ts';
 import { noticesOf } from './notices.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 import { operatorVersion } from './version.ts';
 
 /** `cdk8s synth` as a person runs it: a process of its own. */
@@ -169,7 +169,7 @@ describe('what is generated', () => {
   it(
     'is what is committed',
     () => {
-      const run = spawnSync(process.execPath, ['--import', 'tsx', 'infra/import.ts', '--check'], {
+      const run = spawnSync(process.execPath, ['--import', 'tsx', 'infra/generate/import.ts', '--check'], {
         cwd: root,
         encoding: 'utf8',
         env: { ...process.env, NODE_OPTIONS: '' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { updaterRules } from './constructs/updater-rules.ts';
 import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 
 /** What the updater may do follows from what the release has. */
 const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };

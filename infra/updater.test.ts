@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { updaterEnvironment } from '../runtime/config.ts';
+import { updaterEnvironment } from '../runtime/config/config.ts';
 import { checkRules } from './constructs/updater-rules.ts';
 import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings.ts';
+import { parseSettings } from './settings/settings.ts';
 import { mayUpgrade, suspended, whySuspended } from './updater-state.ts';
 import { chartDefaults } from './helm/values.ts';
 

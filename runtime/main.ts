@@ -1,6 +1,6 @@
-import { createProgram } from './command-line.ts';
-import { describeError, ConfigError } from './errors.ts';
-import { printable } from './printable.ts';
+import { createProgram } from './cli/command-line.ts';
+import { describeError, ConfigError } from './wording/errors.ts';
+import { printable } from './wording/printable.ts';
 
 /** The one program of the operator's image: the manager, and everything that is asked of it from a command line. */
 createProgram({

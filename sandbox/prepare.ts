@@ -1,5 +1,5 @@
 import { bundle } from '../infra/bundle.ts';
-import { describeError } from '../runtime/errors.ts';
+import { describeError } from '../runtime/wording/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';
 import { ensureBinaries } from './programs/build.ts';

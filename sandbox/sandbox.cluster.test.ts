@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lumigo } from '../runtime/contract.ts';
-import { createClient } from '../runtime/kubernetes/client.ts';
-import { fromKubeconfig } from '../runtime/kubernetes/kubeconfig.ts';
-import { createTransport } from '../runtime/kubernetes/transport.ts';
+import { createClient } from '../runtime/kubernetes/http/client.ts';
+import { fromKubeconfig } from '../runtime/kubernetes/http/kubeconfig.ts';
+import { createTransport } from '../runtime/kubernetes/http/transport.ts';
 import { isAlive, runScript } from './testing/run.ts';
 
 const cli = 'sandbox/sandbox.ts';

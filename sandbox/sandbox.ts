@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { describeError } from '../runtime/errors.ts';
+import { describeError } from '../runtime/wording/errors.ts';
 import { down } from './commands/down.ts';
 import { status } from './commands/status.ts';
 import { defaultDir, up } from './commands/up.ts';

@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { labels, optOut, selectorLabels } from './labels.ts';
 import { managerAccountMount, managerAccountVolume, operatorContainer, operatorPod, probes, type Raw } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { synthesize } from '../manifests.ts';
-import { parseSettings, type Settings } from '../settings.ts';
+import { parseSettings, type Settings } from '../settings/settings.ts';
 
 const everything = { updater: { mode: 'upgrade' } };
 const imagesOf = (settings: Settings): readonly string[] => {

@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { lumigo, paths, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { operatorUser } from './access.ts';
 import { labels, selectorLabels } from './labels.ts';
 import { injectorConditions, lumigoConditions } from './match-conditions.ts';

@@ -1,5 +1,5 @@
 import { labels as contract } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../version.ts';
 
 const part = 'lumigo-operator';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { fromEnvironment } from '../../runtime/config.ts';
+import { fromEnvironment } from '../../runtime/config/config.ts';
 import { ports, suffixes } from '../../runtime/contract.ts';
-import { permissions } from '../../runtime/permissions.ts';
+import { permissions } from '../../runtime/access/permissions.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
-import { parseSettings } from '../settings.ts';
+import { parseSettings } from '../settings/settings.ts';
 
 const name = 'lumigo-lumigo-operator';
 const plain = synthesize(parseSettings({}));

@@ -2,7 +2,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { Lumigo } from '../../imports/operator.lumigo.io.ts';
 import { lumigo } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { labels } from './labels.ts';
 import { syncWaves } from './sync-waves.ts';
 

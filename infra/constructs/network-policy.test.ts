@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ports } from '../../runtime/contract.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
-import { parseSettings } from '../settings.ts';
+import { parseSettings } from '../settings/settings.ts';
 import { reachedPorts } from './network-policy.ts';
 
 interface Policy {

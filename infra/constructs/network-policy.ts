@@ -1,7 +1,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ports, suffixes } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { labels, selectorLabels } from './labels.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { accountFiles, mounts, suffixes } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { managerEnvironment, type Delivery } from './runtime-environment.ts';
 

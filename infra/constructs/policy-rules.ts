@@ -1,5 +1,5 @@
 import type { k8s } from 'cdk8s-plus-28';
-import type { PolicyRule } from '../../runtime/permissions.ts';
+import type { PolicyRule } from '../../runtime/access/permissions.ts';
 
 /** Rules in the form of the typed constructs, whose lists may be changed. */
 export const policyRules = (granted: readonly PolicyRule[]): k8s.PolicyRule[] =>

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { imageNode } from '../../sandbox/node-runtime.ts';
 import { repository } from '../../sandbox/images/recipes.ts';
-import { parseSettings } from '../settings.ts';
+import { parseSettings } from '../settings/settings.ts';
 import { managerEnvironment } from './runtime-environment.ts';
 
 const program = `

@@ -1,6 +1,6 @@
 import { mounts, ports, suffixes } from '../../runtime/contract.ts';
-import { toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/config.ts';
-import type { Settings } from '../settings-schema.ts';
+import { toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/config/config.ts';
+import type { Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../version.ts';
 import { imageReference } from './image.ts';
 

@@ -1,7 +1,7 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { mounts, ports, suffixes, telemetryProxyFiles } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
 import { containerSecurity, managerAccountMount, operatorContainer, probes, type Raw } from './pod.ts';

@@ -1,7 +1,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { updaterEnvironment } from '../../runtime/config.ts';
-import type { Settings } from '../settings-schema.ts';
+import { updaterEnvironment } from '../../runtime/config/config.ts';
+import type { Settings } from '../settings/schema.ts';
 import { whySuspended } from '../updater-state.ts';
 import { operatorVersion } from '../version.ts';
 import { imageReference } from './image.ts';

@@ -1,7 +1,7 @@
-import type { PolicyRule } from '../../runtime/permissions.ts';
+import type { PolicyRule } from '../../runtime/access/permissions.ts';
 import { lumigo, suffixes } from '../../runtime/contract.ts';
 import type { Manifest } from '../manifest.ts';
-import { groupVersionOf, pluralOf } from '../plurals.ts';
+import { groupVersionOf, pluralOf } from '../settings/plurals.ts';
 
 export interface UpdaterRule extends PolicyRule {
   /** What it is for. docs/security.md has it from here. */

@@ -1,8 +1,8 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { lumigo, suffixes } from '../../runtime/contract.ts';
-import type { PolicyRule } from '../../runtime/permissions.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { PolicyRule } from '../../runtime/access/permissions.ts';
+import type { Settings } from '../settings/schema.ts';
 import { labels } from './labels.ts';
 import { policyRules } from './policy-rules.ts';
 

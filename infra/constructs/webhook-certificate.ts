@@ -1,7 +1,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { certificateFiles, suffixes } from '../../runtime/contract.ts';
-import type { Settings } from '../settings-schema.ts';
+import type { Settings } from '../settings/schema.ts';
 import { labels } from './labels.ts';
 
 /** A certificate that whoever delivers the manifests has made: PEM in base64, and a text that differs for each. */

@@ -9,10 +9,10 @@ import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { finished } from '../../sandbox/testing/run.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { installWithHelm } from '../installation-texts.ts';
+import { installWithHelm } from '../generate/installation-texts.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
-import { parseSettings } from '../settings.ts';
-import { settingEntries } from '../settings-tree.ts';
+import { parseSettings } from '../settings/settings.ts';
+import { settingEntries } from '../settings/tree.ts';
 import { writeChart, chartTemplates } from './chart.ts';
 import { chartDefaults } from './values.ts';
 
@@ -310,7 +310,9 @@ describe('the Helm chart', () => {
 
   it('is published by `npm run chart`, with an index that helm installs it from', async () => {
     const folder = join(chart, '..', `repository-${process.pid}`);
-    const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/chart.ts', folder], { encoding: 'utf8' });
+    const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/helm/chart-files.ts', folder], {
+      encoding: 'utf8',
+    });
     expect(stdout.trim().split('\n')).toHaveLength(3);
     const server = createServer((request, response) => {
       response.end(readFileSync(join(folder, basename(request.url ?? ''))));

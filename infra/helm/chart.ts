@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { lumigo } from '../../runtime/contract.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { chartMetadata, chartReadme } from './chart-texts.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
 import { inherited, markedSettings } from './markers.ts';
 import { merge } from './merge.ts';

@@ -1,5 +1,5 @@
-import { parseSettings, type Settings } from '../settings.ts';
-import { settingEntries, type SettingEntry } from '../settings-tree.ts';
+import { parseSettings, type Settings } from '../settings/settings.ts';
+import { settingEntries, type SettingEntry } from '../settings/tree.ts';
 
 /**
  * Settings whose values are markers: the constructs put them wherever a value goes, and the writer of templates finds them

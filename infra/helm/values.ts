@@ -1,8 +1,8 @@
 import { Document, isMap, isScalar, type YAMLMap } from 'yaml';
 import { z } from 'zod';
-import { parseSettings } from '../settings.ts';
-import { settingsSchema } from '../settings-schema.ts';
-import { settingEntries } from '../settings-tree.ts';
+import { parseSettings } from '../settings/settings.ts';
+import { settingsSchema } from '../settings/schema.ts';
+import { settingEntries } from '../settings/tree.ts';
 
 /** What a release of Helm decides itself. */
 export const ofTheRelease = ['namespace', 'createNamespace'];

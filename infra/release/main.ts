@@ -1,5 +1,5 @@
 import { program } from './program.ts';
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 import { publisher } from '../publisher.ts';
 import { operatorVersion } from '../version.ts';
 import type { ChartKey } from './chart.ts';

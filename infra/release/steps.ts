@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import { imageReference } from '../constructs/image.ts';
 import { synthesize } from '../manifests.ts';
-import { parseSettings } from '../settings.ts';
+import { parseSettings } from '../settings/settings.ts';
 import { changelogSection } from './changelog.ts';
 import { isSigned, packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
 import { checksumsFile, verifyChecksums, writeChecksums } from './checksums.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
-import { describeError } from '../errors.ts';
-import { ApiError, isForbidden, isNotFound } from '../kubernetes/errors.ts';
-import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import { describeError } from '../wording/errors.ts';
+import { ApiError, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
+import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import {
   credentialIn,
   credentialWithout,

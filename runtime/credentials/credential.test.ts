@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ApiError } from '../kubernetes/errors.ts';
+import { ApiError } from '../kubernetes/http/errors.ts';
 import { credentialIn, credentialWithout, isUnreadable } from './credential.ts';
 
 const place = { namespace: 'shop', name: 'credentials', key: 'token' };

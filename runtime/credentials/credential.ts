@@ -1,9 +1,9 @@
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
-import type { Client } from '../kubernetes/client.ts';
-import { isForbidden, isNotFound } from '../kubernetes/errors.ts';
-import type { Problem } from '../problem.ts';
-import { isToken, tokenShape } from '../token.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
+import type { Problem } from '../lumigo/problem.ts';
+import { isToken, tokenShape } from './token.ts';
 
 const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
 

@@ -4,7 +4,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { Bench } from '../../sandbox/testing/bench.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloads } from '../contract.ts';
-import { guarded } from '../kubernetes/client.ts';
+import { guarded } from '../kubernetes/http/client.ts';
 import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';

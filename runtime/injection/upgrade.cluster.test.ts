@@ -7,7 +7,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { bundle } from '../../infra/bundle.ts';
 import { workloads, type WorkloadKind } from '../contract.ts';
-import type { Client } from '../kubernetes/client.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { stampOf, unstamp } from './stamp.ts';
 
 /** A cluster that this version has instrumented meets a release that injects one variable more, and goes back again. */

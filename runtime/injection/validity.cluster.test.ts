@@ -3,7 +3,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { labels, workloads } from '../contract.ts';
-import type { Manifest } from '../kubernetes/objects.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { collectionOf } from '../../sandbox/manager/apply.ts';
 
 let operator: OperatorBench;

@@ -1,8 +1,8 @@
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
-import { isNotFound } from '../kubernetes/errors.ts';
-import { listWatch } from '../kubernetes/list-watch.ts';
-import type { LumigoStore } from '../lumigo-store.ts';
+import { isNotFound } from '../kubernetes/http/errors.ts';
+import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Runnable, Shared } from './runnable.ts';
 
 interface LumigoWatchOptions extends Omit<Shared, 'config'> {

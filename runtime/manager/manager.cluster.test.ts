@@ -10,7 +10,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { paths, workloads } from '../contract.ts';
-import { issueAuthority, issueServing } from '../tls/issue.ts';
+import { issueAuthority, issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {

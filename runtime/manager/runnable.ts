@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { aborted } from '../async/aborted.ts';
-import type { RuntimeConfig } from '../config.ts';
-import type { LeadingContext } from '../kubernetes/leading-term.ts';
-import type { Transport } from '../kubernetes/transport.ts';
-import type { Metrics } from '../metrics.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** What the parts of the manager share. */
 export interface Shared {

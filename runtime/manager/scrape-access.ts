@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 
 /** Why a scrape is not answered, in a sentence that says what to do. */
 export interface Refusal {

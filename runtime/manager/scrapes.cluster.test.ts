@@ -8,7 +8,7 @@ import { scrape } from '../../sandbox/testing/scrape.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { writeCertificate } from '../../sandbox/manager/manager.ts';
 import { paths } from '../contract.ts';
-import { issueServing } from '../tls/issue.ts';
+import { issueServing } from '../certificates/issue.ts';
 
 /** F25: metrics for those alone whom the API server lets read them. */
 let operator: TelemetryBench;

@@ -1,7 +1,7 @@
 import { paths } from '../contract.ts';
-import { resourcePath } from '../kubernetes/paths.ts';
-import type { Transport } from '../kubernetes/transport.ts';
-import { printable } from '../printable.ts';
+import { resourcePath } from '../kubernetes/http/paths.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import { printable } from '../wording/printable.ts';
 import type { Verdict } from './scrape-access.ts';
 
 /** Prometheus itself waits for 10 seconds. */

@@ -1,4 +1,4 @@
-import type { Client, KubernetesObject } from '../kubernetes/client.ts';
+import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 
 const slice = {
   group: 'discovery.k8s.io',

@@ -1,7 +1,7 @@
 import { fieldManager, lumigo as contract, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, LumigoStatus, Metadata, Workload } from '../injection/types.ts';
-import { isOurs } from '../lumigo-store.ts';
-import { guarded, type Client, type KubernetesObject } from '../kubernetes/client.ts';
+import { isOurs } from '../lumigo/lumigo-store.ts';
+import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;

@@ -1,12 +1,12 @@
-import { injectorOf } from '../config.ts';
+import { injectorOf } from '../config/config.ts';
 import { annotations } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
-import { guarded } from '../kubernetes/client.ts';
-import { isRefusal } from '../kubernetes/errors.ts';
-import { readAndChange } from '../kubernetes/on-conflict.ts';
+import { guarded } from '../kubernetes/http/client.ts';
+import { isRefusal } from '../kubernetes/http/errors.ts';
+import { readAndChange } from '../kubernetes/http/on-conflict.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { factsOf, type Change, type ChangeResult } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';

@@ -1,5 +1,5 @@
 import type { Condition, InstrumentedResource, LumigoStatus, Metadata } from '../injection/types.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../lumigo/problem.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { Progress } from './plan-workloads.ts';

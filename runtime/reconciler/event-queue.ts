@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import { aborted } from '../async/aborted.ts';
-import { isRefusal } from '../kubernetes/errors.ts';
-import type { EventDetails } from '../kubernetes/events.ts';
-import { backoffMs } from '../kubernetes/plan-backoff.ts';
-import type { Metrics } from '../metrics.ts';
+import { isRefusal } from '../kubernetes/http/errors.ts';
+import type { EventDetails } from '../kubernetes/resources/events.ts';
+import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** What is to be told of one object. With its uid, the key makes it the same event when it is queued again. */
 export type QueuedEvent = Omit<EventDetails, 'now' | 'version' | 'instance'>;

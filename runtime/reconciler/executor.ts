@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { workloads, type WorkloadKind } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import type { Workload } from '../injection/types.ts';
-import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Pacing } from './pacing.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
 

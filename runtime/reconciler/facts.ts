@@ -1,6 +1,6 @@
 import type { Decision } from '../injection/decision.ts';
 import type { Metadata, NamespacePolicy } from '../injection/types.ts';
-import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Failure, ObservedWorkload, Write } from './observed.ts';
 import { isContested } from './plan-workload.ts';
 

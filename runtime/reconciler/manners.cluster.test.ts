@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { lumigo as contract, workloads } from '../contract.ts';
-import { permissions } from '../permissions.ts';
+import { permissions } from '../access/permissions.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';

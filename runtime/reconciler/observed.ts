@@ -1,7 +1,7 @@
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, NamespacePolicy } from '../injection/types.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../lumigo/problem.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 

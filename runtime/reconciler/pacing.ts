@@ -1,4 +1,4 @@
-import type { RuntimeConfig } from '../config.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 
 type Pace = Pick<RuntimeConfig, 'changesConcurrent' | 'changesConcurrentPerNamespace' | 'changesSettleSeconds'>;
 

@@ -1,6 +1,6 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus } from '../injection/types.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../lumigo/problem.ts';
 import { sameConditions, sameStatus, statusOf, type StatusInput } from './conditions.ts';
 import { isInstrumented } from './observed.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';

@@ -6,7 +6,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { webhooks, workloads } from '../contract.ts';
-import type { KubernetesObject } from '../kubernetes/objects.ts';
+import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
 /** Whether the webhook is really called, as the Lumigo's condition says it. */
 let operator: OperatorBench;

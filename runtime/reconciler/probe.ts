@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../kubernetes/client.ts';
-import type { Transport } from '../kubernetes/transport.ts';
+import { createClient } from '../kubernetes/http/client.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
 import { apiServers } from './api-servers.ts';
 import { judgeProbes, type Probed, type WebhookSeen } from './judge-probes.ts';
 import { probeOnce, type Candidate } from './probe-request.ts';

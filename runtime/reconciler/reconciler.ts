@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventReasons, lumigo as contract, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, Metadata } from '../injection/types.ts';
-import type { ListWatchHandler } from '../kubernetes/list-watch.ts';
-import type { Problem } from '../problem.ts';
+import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
+import type { Problem } from '../lumigo/problem.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
 import { EventRecorder } from './event-recorder.ts';

@@ -4,7 +4,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { injector, labels, workloads } from '../contract.ts';
-import type { Manifest } from '../kubernetes/objects.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 /**
  * Tools that apply on the API server's side (Flux, Argo CD, `kubectl apply --server-side`) take away what they no longer name, unless

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { RuntimeConfig } from '../config.ts';
-import type { LumigoStore } from '../lumigo-store.ts';
-import type { Metrics } from '../metrics.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { ReconcilerApi } from './api.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { WorkloadStore } from './workload-store.ts';

@@ -1,7 +1,7 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
 import { ownerOf } from '../injection/reach.ts';
 import type { Metadata } from '../injection/types.ts';
-import { isOlder } from '../kubernetes/objects.ts';
+import { isOlder } from '../kubernetes/resources/objects.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
 /** What became of something seen: the workload as it is known now, as it was, and whether anything that matters differs. */

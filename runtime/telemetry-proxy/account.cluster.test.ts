@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { fromEnvironment } from '../config.ts';
+import { fromEnvironment } from '../config/config.ts';
 import { accountFiles, workloads } from '../contract.ts';
-import { createClient, type Client } from '../kubernetes/client.ts';
-import { createTransport } from '../kubernetes/transport.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { createTransport } from '../kubernetes/http/transport.ts';
 import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
 
 /** As whom the collector asks the API server, and what it may do there. */

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { RuntimeConfig } from '../config.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 import { accountFiles, suffixes } from '../contract.ts';
-import { describeError } from '../errors.ts';
-import type { Client } from '../kubernetes/client.ts';
-import type { Connection } from '../kubernetes/credentials.ts';
-import { backoffMs } from '../kubernetes/plan-backoff.ts';
+import { describeError } from '../wording/errors.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import type { Connection } from '../kubernetes/http/credentials.ts';
+import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import { writeWhole } from './files.ts';
 
 type Place = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace' | 'telemetryProxyAccountDirectory'>;

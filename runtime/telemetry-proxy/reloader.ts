@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { collectedKinds } from '../contract.ts';
-import { describeError } from '../errors.ts';
-import type { Client } from '../kubernetes/client.ts';
+import { describeError } from '../wording/errors.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { askToReload, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
 import { initialMs, planReload, textOf, type Duty, type Failure } from './plan-reload.ts';

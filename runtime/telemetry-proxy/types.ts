@@ -1,4 +1,4 @@
-import type { RuntimeConfig } from '../config.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 
 type Told =
   | ('version' | 'deploymentMethod' | 'clusterName' | 'endpoint' | 'logLevel' | 'listenAddress')

@@ -6,9 +6,9 @@ import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { holdFinalizer, suffixes } from '../contract.ts';
-import { createClient } from '../kubernetes/client.ts';
-import { inCluster } from '../kubernetes/credentials.ts';
-import { createTransport } from '../kubernetes/transport.ts';
+import { createClient } from '../kubernetes/http/client.ts';
+import { inCluster } from '../kubernetes/http/credentials.ts';
+import { createTransport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
 import { accountOf } from './held-objects.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { describeError } from '../errors.ts';
-import type { Installed } from '../installation.ts';
-import { createClient, type Client } from '../kubernetes/client.ts';
-import { within, type Transport } from '../kubernetes/transport.ts';
+import { describeError } from '../wording/errors.ts';
+import type { Installed } from '../installation/installation.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { within, type Transport } from '../kubernetes/http/transport.ts';
 import { letGo } from './held-objects.ts';
 import { isLed } from './lease.ts';
 import { hasSuccessor, readSigns } from './signs.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holdFinalizer, partOfSelector, suffixes } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import type { Metadata } from '../injection/types.ts';
-import type { Installed } from '../installation.ts';
-import type { Client } from '../kubernetes/client.ts';
-import { readMetadata, removeFinalizer } from '../kubernetes/finalizers.ts';
-import type { ObjectMeta } from '../kubernetes/objects.ts';
+import type { Installed } from '../installation/installation.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { readMetadata, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import type { ObjectMeta } from '../kubernetes/resources/objects.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const clusterRoles = { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseOf, type Installed } from '../installation.ts';
-import type { Client } from '../kubernetes/client.ts';
-import { undefinedIfNotFound } from '../kubernetes/errors.ts';
-import { readAndChange } from '../kubernetes/on-conflict.ts';
-import { heldSpec, type Lease } from '../kubernetes/plan-lease.ts';
+import { leaseOf, type Installed } from '../installation/installation.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { readAndChange } from '../kubernetes/http/on-conflict.ts';
+import { heldSpec, type Lease } from '../kubernetes/lease/plan-lease.ts';
 import { isManagerAlive } from './plan-uninstall.ts';
 
 /** Longer than whoever removes the operator needs to remove its Deployment after this. */

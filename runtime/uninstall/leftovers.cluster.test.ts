@@ -7,7 +7,7 @@ import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { whenGone } from '../../sandbox/testing/destroy.ts';
 import { installedAs } from '../../sandbox/testing/holding.ts';
 import { holdFinalizer } from '../contract.ts';
-import { undefinedIfNotFound } from '../kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { heldObjects, type HeldObject } from './held-objects.ts';
 
 /** No manager, no Deployment, no node: an object that an operator held is all that is left of it. */

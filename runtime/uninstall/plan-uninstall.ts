@@ -1,6 +1,6 @@
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
-import type { LeaseSpec } from '../kubernetes/plan-lease.ts';
+import type { LeaseSpec } from '../kubernetes/lease/plan-lease.ts';
 
 /** Twice the Lease's life: a manager that merely restarts does not count as gone. */
 const PATIENCE = 2;

@@ -1,14 +1,14 @@
 import { atOnce } from '../async/at-once.ts';
 import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { stampOf } from '../injection/stamp.ts';
 import { outOfReach } from '../injection/reach.ts';
 import { uninstrument } from '../injection/remove.ts';
 import type { Workload } from '../injection/types.ts';
-import { guarded, type Client } from '../kubernetes/client.ts';
-import { readAndChange } from '../kubernetes/on-conflict.ts';
+import { guarded, type Client } from '../kubernetes/http/client.ts';
+import { readAndChange } from '../kubernetes/http/on-conflict.ts';
 
 interface Removal {
   readonly removed: number;

@@ -1,9 +1,9 @@
 import { suffixes } from '../contract.ts';
 import type { Metadata } from '../injection/types.ts';
-import { listManagers, type Installed } from '../installation.ts';
-import type { Client } from '../kubernetes/client.ts';
-import { undefinedIfNotFound } from '../kubernetes/errors.ts';
-import type { ResourceRef } from '../kubernetes/paths.ts';
+import { listManagers, type Installed } from '../installation/installation.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { accountOf } from './held-objects.ts';
 
 /** An API server that does not answer holds up nobody's end. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Metadata } from '../injection/types.ts';
-import type { Installed } from '../installation.ts';
-import type { Client } from '../kubernetes/client.ts';
-import { isConflict, isRefusal } from '../kubernetes/errors.ts';
-import { readMetadata } from '../kubernetes/finalizers.ts';
+import type { Installed } from '../installation/installation.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { isConflict, isRefusal } from '../kubernetes/http/errors.ts';
+import { readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { accountOf, isHeld } from './held-objects.ts';
 
 /** On an account that is being deleted: which replica cleans up, and a time that it writes anew for as long as it does. */

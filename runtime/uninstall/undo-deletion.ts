@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { holdFinalizer } from '../contract.ts';
-import { describeError } from '../errors.ts';
-import type { Installed } from '../installation.ts';
-import { createClient, type Client } from '../kubernetes/client.ts';
-import { isAlreadyExists } from '../kubernetes/errors.ts';
-import { readMetadata, removeFinalizer } from '../kubernetes/finalizers.ts';
-import { within, type Transport } from '../kubernetes/transport.ts';
+import { describeError } from '../wording/errors.ts';
+import type { Installed } from '../installation/installation.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { isAlreadyExists } from '../kubernetes/http/errors.ts';
+import { readMetadata, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import { within, type Transport } from '../kubernetes/http/transport.ts';
 import { accountOf, type HeldObject } from './held-objects.ts';
 
 interface UndoOptions {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce } from '../async/at-once.ts';
 import { lumigo as contract } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, Workload } from '../injection/types.ts';
-import type { Installed } from '../installation.ts';
-import type { Client } from '../kubernetes/client.ts';
-import { isNotFound } from '../kubernetes/errors.ts';
-import { removeFinalizer } from '../kubernetes/finalizers.ts';
+import type { Installed } from '../installation/installation.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { isNotFound } from '../kubernetes/http/errors.ts';
+import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { isLed, standDown } from './lease.ts';
 import { planUninstall, whyStuck } from './plan-uninstall.ts';
 import { isAnyInstrumented, isOptedIn, isToStay, removeInstrumentation } from './remove-instrumentation.ts';

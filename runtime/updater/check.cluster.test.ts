@@ -9,8 +9,8 @@ import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { accountFiles, suffixes } from '../contract.ts';
-import { createClient, type KubernetesObject } from '../kubernetes/client.ts';
-import { createTransport } from '../kubernetes/transport.ts';
+import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { createTransport } from '../kubernetes/http/transport.ts';
 import { lookRef } from './look.ts';
 
 /** The updater of the plain manifests: its own container's command and environment, and its own account. */

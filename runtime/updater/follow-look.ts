@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { RuntimeConfig } from '../config.ts';
-import type { KubernetesObject } from '../kubernetes/client.ts';
-import { listWatch } from '../kubernetes/list-watch.ts';
-import type { Transport } from '../kubernetes/transport.ts';
-import type { Identity } from '../kubernetes/watch-position.ts';
-import type { Metrics } from '../metrics.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import type { KubernetesObject } from '../kubernetes/http/client.ts';
+import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import type { Identity } from '../kubernetes/watch/watch-position.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { lookRef, readLook } from './look.ts';
 
 interface FollowOptions {

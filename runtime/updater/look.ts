@@ -1,7 +1,7 @@
 import { gt, valid } from 'semver';
-import type { UpdaterConfig } from '../config.ts';
+import type { UpdaterConfig } from '../config/config.ts';
 import { fieldManager, lookKeys, suffixes } from '../contract.ts';
-import type { Client } from '../kubernetes/client.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 
 interface Installed {
   readonly operatorName: string;

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { UpdaterConfig } from '../config.ts';
+import type { UpdaterConfig } from '../config/config.ts';
 import { eventReasons, suffixes } from '../contract.ts';
-import { describeError } from '../errors.ts';
-import type { Client } from '../kubernetes/client.ts';
-import { eventObject, postEvent, type Regarding } from '../kubernetes/events.ts';
+import { describeError } from '../wording/errors.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
 import type { ChartSource } from './chart-source.ts';
 import type { Helm } from './helm.ts';
 import { writeLook } from './look.ts';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { injectorOf, type RuntimeConfig } from '../config.ts';
-import type { LumigoStore } from '../lumigo-store.ts';
-import type { Metrics } from '../metrics.ts';
+import { injectorOf, type RuntimeConfig } from '../config/config.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { createApp } from './app.ts';
-import { followCertificate, type CertificateSource, type Pair } from './certificate.ts';
+import { followCertificate, type CertificateSource, type Pair } from '../certificates/follow-certificate.ts';
 import { forClients } from './client-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { Logger } from 'pino';
 import { paths } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../wording/errors.ts';
 import { BodyReader, limits } from './body.ts';
 import { reviewBody, type Review, type Reviewed } from './review-body.ts';
 import { writeReview, type Answer } from './review.ts';

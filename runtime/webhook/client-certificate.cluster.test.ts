@@ -8,8 +8,8 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { paths, workloads } from '../contract.ts';
-import type { Client } from '../kubernetes/client.ts';
-import type { KeyPair } from '../tls/issue.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import type { KeyPair } from '../certificates/issue.ts';
 
 /** F21: an API server that shows its certificate to the webhook, and a webhook that answers nobody else. */
 const configMap = 'api-server-client-ca';

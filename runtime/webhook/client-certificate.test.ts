@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent, request } from 'node:https';
 import { clientAuthority, clientCertificate, post } from '../../sandbox/testing/client-certificates.ts';
-import { issueAuthority, issueServing, type KeyPair } from '../tls/issue.ts';
+import { issueAuthority, issueServing, type KeyPair } from '../certificates/issue.ts';
 import { forClients, refusalOf } from './client-certificate.ts';
 import { serveTls, type TlsServer } from './server.ts';
 

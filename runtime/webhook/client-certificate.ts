@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { printable } from '../printable.ts';
+import { printable } from '../wording/printable.ts';
 
 /** What a connection was opened with. */
 interface Shown {

@@ -1,5 +1,5 @@
 import type { LumigoResource } from '../injection/types.ts';
-import type { LumigoStore } from '../lumigo-store.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 
 type Lumigoes = Pick<LumigoStore, 'in' | 'isExcluded'>;

@@ -1,6 +1,6 @@
 import { probeEchoPrefix, probeLabel } from '../contract.ts';
 import type { PatchOperation, Workload } from '../injection/types.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../wording/printable.ts';
 
 /** The part of an `admission.k8s.io/v1` AdmissionReview's request that the webhooks read. */
 export interface AdmissionRequest {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { Agent, request } from 'node:https';
-import { issueAuthority, issueServing } from '../tls/issue.ts';
+import { issueAuthority, issueServing } from '../certificates/issue.ts';
 import { serveTls } from './server.ts';
 
 it('D41: while it drains it answers, and ends each connection with the answer, so that none is closed under a request', async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync, statSync } from 'node:fs';
-import { createClient } from '../../runtime/kubernetes/client.ts';
-import { isForbidden } from '../../runtime/kubernetes/errors.ts';
-import { createTransport } from '../../runtime/kubernetes/transport.ts';
+import { createClient } from '../../runtime/kubernetes/http/client.ts';
+import { isForbidden } from '../../runtime/kubernetes/http/errors.ts';
+import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
 import { eventually } from '../testing/eventually.ts';
 import { isAlive, startScript } from '../testing/run.ts';
 import { readAudit } from '../testing/audit.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension } from '@peculiar/x509';
 import { stringify } from 'yaml';
-import { issueAuthority, issueLeaf, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
+import { issueAuthority, issueLeaf, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
 import type { Place } from './place.ts';
 
 export const contextName = 'lumigo-sandbox';

@@ -1,4 +1,4 @@
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { OtlpSink } from '../otlp-sink/sink.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import { NoGoError } from '../programs/go.ts';

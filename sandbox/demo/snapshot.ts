@@ -1,7 +1,7 @@
 import { kindOf, templateOf } from '../../runtime/injection/workload.ts';
 import { injector, type WorkloadKind } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { DemoWorkload } from './workloads.ts';
 
 /** What the operator may change about a workload, as text: its pod template and its labels. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { bundle } from '../../infra/bundle.ts';
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';

@@ -1,5 +1,5 @@
 import { labels, lumigo } from '../../runtime/contract.ts';
-import type { Manifest } from '../../runtime/kubernetes/objects.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 
 /** The namespace of the demo, and what lives in it: a small shop. */
 export const demoNamespace = 'lumigo-demo';

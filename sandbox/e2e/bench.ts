@@ -1,5 +1,5 @@
 import { lumigo as contract } from '../../runtime/contract.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { apply } from '../manager/apply.ts';
 import {
   isInstrumented,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { synthesize } from '../../infra/manifests.ts';
-import { parseSettings } from '../../infra/settings.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
 import { deployment, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type Server } from 'node:https';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueServing } from '../../runtime/tls/issue.ts';
+import { issueServing } from '../../runtime/certificates/issue.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 import { startArena, type Arena } from './arena.ts';
 import { randomOf, seedOf } from './random.ts';
 import { renderDetails, renderRows, renderVerdicts } from './report.ts';

@@ -2,7 +2,7 @@ import { workloads } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { Metadata, PodTemplate, Workload } from '../../runtime/injection/types.ts';
-import type { KubernetesObject } from '../../runtime/kubernetes/objects.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import type { Bench } from '../testing/bench.ts';
 import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
 

@@ -2,7 +2,7 @@ import { annotations, lumigo as contract, suffixes } from '../../runtime/contrac
 import { parseStamp, type Stamp } from '../../runtime/injection/stamp.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
 import type { LumigoResource, Metadata, TracingSettings, Workload } from '../../runtime/injection/types.ts';
-import type { ObjectMeta } from '../../runtime/kubernetes/objects.ts';
+import type { ObjectMeta } from '../../runtime/kubernetes/resources/objects.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import { AuditTail, type AuditRecord } from './audit-tail.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { annotations, lumigo as contract } from '../../runtime/contract.ts';
-import { undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { isInjected } from '../../runtime/injection/remove.ts';
 import { parseStamp } from '../../runtime/injection/stamp.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';

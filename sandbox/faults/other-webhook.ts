@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { issueAuthority, issueServing } from '../../runtime/tls/issue.ts';
+import { issueAuthority, issueServing } from '../../runtime/certificates/issue.ts';
 import type { Container, Workload } from '../../runtime/injection/types.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { eventually } from '../testing/eventually.ts';
 import { workloadOf } from '../testing/workloads.ts';

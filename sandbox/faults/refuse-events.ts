@@ -1,4 +1,4 @@
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { refuse } from '../testing/refuse-changes.ts';
 import { eventOf } from '../testing/telemetry.ts';
 

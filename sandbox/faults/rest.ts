@@ -1,4 +1,4 @@
-import { injectorOf, fromEnvironment } from '../../runtime/config.ts';
+import { injectorOf, fromEnvironment } from '../../runtime/config/config.ts';
 import { lumigo as contract } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';

@@ -1,4 +1,4 @@
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 import type { Manager } from '../manager/manager.ts';
 import { tidy, type Arena } from './arena.ts';
 import { Fleet } from './fleet.ts';

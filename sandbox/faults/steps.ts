@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../../runtime/contract.ts';
-import { isConflict, isAlreadyExists, isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
+import { isConflict, isAlreadyExists, isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Fleet } from './fleet.ts';
 import type { Trial } from './scenario.ts';
 

@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, write
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageReference } from '../../infra/constructs/image.ts';
-import { parseSettings } from '../../infra/settings.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
 import { pauseImage } from '../node/configs.ts';
 import { dnsImage } from '../node/dns.ts';
 import { imageNode } from '../node-runtime.ts';

@@ -1,6 +1,6 @@
-import { groupVersionOf, pluralOf } from '../../infra/plurals.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
-import type { KubernetesObject } from '../../runtime/kubernetes/objects.ts';
+import { groupVersionOf, pluralOf } from '../../infra/settings/plurals.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import type { Metadata } from '../../runtime/injection/types.ts';
 
 interface Applied {

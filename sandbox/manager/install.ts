@@ -1,8 +1,8 @@
 import { synthesize, type Manifest } from '../../infra/manifests.ts';
-import { parseSettings, type Settings } from '../../infra/settings.ts';
-import { awaitDefinition } from '../../runtime/await-definition.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
-import { issueAuthority, issueServing, type KeyPair } from '../../runtime/tls/issue.ts';
+import { parseSettings, type Settings } from '../../infra/settings/settings.ts';
+import { awaitDefinition } from '../../runtime/kubernetes/watch/await-definition.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
 import { apply } from './apply.ts';
 
 /** An operator that is installed from its synthesized manifests, and what a manager that runs beside the cluster needs. */

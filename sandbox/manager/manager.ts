@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { bundlePath } from '../../infra/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
-import type { KeyPair } from '../../runtime/tls/issue.ts';
+import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { startCollector, telemetryPlace, type Collector } from './collector.ts';
 import type { Installation } from './install.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suffixes } from '../../runtime/contract.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { Guardian } from '../control-plane/guardian.ts';
 import type { Installation } from './install.ts';
 

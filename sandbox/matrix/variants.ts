@@ -38,7 +38,7 @@ export const variants: readonly Variant[] = [
 export const shortTests = [
   'infra/apply.cluster',
   'infra/match-conditions.cluster',
-  'runtime/kubernetes/list-watch.cluster',
+  'runtime/kubernetes/watch/list-watch.cluster',
   'runtime/reconciler/lifecycle.cluster',
 ] as const;
 

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../runtime/kubernetes/objects.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 
 /** The sample applications: programs without a line of tracing in them, as a team would deploy them. */
 

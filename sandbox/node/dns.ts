@@ -1,4 +1,4 @@
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { apply } from '../manager/apply.ts';
 
 export const dnsImage = 'sandbox.local/coredns:1';

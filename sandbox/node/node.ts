@@ -7,7 +7,7 @@ import { kubeconfigOf } from '../control-plane/files.ts';
 import { startGuardian, type Guardian } from '../control-plane/guardian.ts';
 import type { Place } from '../control-plane/place.ts';
 import { whenAnswering, type Running } from '../control-plane/processes.ts';
-import { issueServing } from '../../runtime/tls/issue.ts';
+import { issueServing } from '../../runtime/certificates/issue.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { nodeComponents } from '../programs/components.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries } from './build.ts';
 
 /** `link.ts FOLDER NAME …`: makes pinned programs ready, each under its name in a folder for the PATH. */

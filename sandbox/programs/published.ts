@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 import type { Archive } from './archives.ts';
 import { download, usualPatience, verify, type Patience } from './download.ts';
 import { addressOf, isOff, MIRROR } from './mirror.ts';

@@ -1,4 +1,4 @@
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 
 /** Where there is no network this is all the time that is lost. */
 const PATIENCE_MS = 2_000;

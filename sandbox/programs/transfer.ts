@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { describeError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
 import type { Checksum } from './archives.ts';
 import { alive, type Progress } from './progress.ts';
 

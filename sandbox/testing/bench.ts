@@ -1,9 +1,9 @@
 import { labels, lumigo as contract, type WorkloadKind } from '../../runtime/contract.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
-import { undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
-import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/objects.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { collectionOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 

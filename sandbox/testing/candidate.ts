@@ -1,6 +1,6 @@
-import { createClient } from '../../runtime/kubernetes/client.ts';
-import { elect } from '../../runtime/kubernetes/leader-election.ts';
-import { createTransport } from '../../runtime/kubernetes/transport.ts';
+import { createClient } from '../../runtime/kubernetes/http/client.ts';
+import { elect } from '../../runtime/kubernetes/lease/leader-election.ts';
+import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
 
 /** A program that stands for election until it is killed, and says `leading` when it does. */
 const { API_SERVER = '', API_CA = '', API_TOKEN = '', ELECTION = '{}' } = process.env;

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension } from '@peculiar/x509';
 import { request } from 'node:https';
-import { issueAuthority, issueLeaf, type KeyPair } from '../../runtime/tls/issue.ts';
+import { issueAuthority, issueLeaf, type KeyPair } from '../../runtime/certificates/issue.ts';
 
 const validity = () => ({ now: new Date(), days: 1 });
 

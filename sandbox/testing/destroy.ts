@@ -1,5 +1,5 @@
-import { undefinedIfNotFound } from '../../runtime/kubernetes/errors.ts';
-import type { Manifest } from '../../runtime/kubernetes/objects.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { refOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';

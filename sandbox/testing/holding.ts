@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { holdFinalizer, workloads } from '../../runtime/contract.ts';
-import type { Installed } from '../../runtime/installation.ts';
+import type { Installed } from '../../runtime/installation/installation.ts';
 import { heldObjects } from '../../runtime/uninstall/held-objects.ts';
 import type { Installation } from '../manager/install.ts';
 import { eventually } from './eventually.ts';

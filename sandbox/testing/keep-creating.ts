@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { injector, workloads } from '../../runtime/contract.ts';
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import { workloadOf } from './workloads.ts';
 

@@ -1,4 +1,4 @@
-import type { Client } from '../../runtime/kubernetes/client.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { eventually } from './eventually.ts';
 
 const group = { group: 'admissionregistration.k8s.io', version: 'v1' };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listWatch } from '../../runtime/kubernetes/list-watch.ts';
-import type { Identity } from '../../runtime/kubernetes/watch-position.ts';
-import { createTransport } from '../../runtime/kubernetes/transport.ts';
+import { listWatch } from '../../runtime/kubernetes/watch/list-watch.ts';
+import type { Identity } from '../../runtime/kubernetes/watch/watch-position.ts';
+import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
 
 /**
  * A program of its own (node --expose-gc), so that what it measures is its own: lists and watches config maps with a

@@ -1,5 +1,5 @@
 import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
-import type { Manifest } from '../../runtime/kubernetes/objects.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 
 export interface WorkloadOptions {
   /** Labels of the object itself. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf } from '../../../bench/process-usage.ts';
 import { lumigo as contract, workloads } from '../../../runtime/contract.ts';
-import { isConflict, undefinedIfNotFound } from '../../../runtime/kubernetes/errors.ts';
+import { isConflict, undefinedIfNotFound } from '../../../runtime/kubernetes/http/errors.ts';
 import type { Fleet } from '../fleet.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
 import { whenInstrumented, whenNoneInstrumented } from '../steps.ts';

@@ -1,4 +1,4 @@
-import { undefinedIfNotFound } from '../../../runtime/kubernetes/errors.ts';
+import { undefinedIfNotFound } from '../../../runtime/kubernetes/http/errors.ts';
 import { eventually } from '../../testing/eventually.ts';
 import type { Fleet } from '../fleet.ts';
 import { startOtherWebhook } from '../other-webhook.ts';

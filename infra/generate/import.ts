@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { App, Chart } from 'cdk8s';
+import { lumigo } from '../../runtime/contract.ts';
+import { LumigoCrd } from '../constructs/lumigo-crd.ts';
+import { withGenerated } from './generated-parts.ts';
+import { installWithHelm } from './installation-texts.ts';
+import { withTables } from './security-reference.ts';
+import { triedTable } from '../tried-versions.ts';
+import { settingsReference } from './settings-reference.ts';
+
+/**
+ * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, the tables of
+ * docs/security.md, and how to install with Helm in the README. With `--check` it writes nothing, and ends with 1 where what is committed is not what would be written.
+ */
+
+type Generated = Readonly<Record<string, string>>;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const definition = 'lumigo-crd.yaml';
+const security = join('docs', 'security.md');
+const readme = 'README.md';
+const imported = `${lumigo.group}.ts`;
+
+function generate(): Generated {
+  const folder = mkdtempSync(join(tmpdir(), 'lumigo-import-'));
+  try {
+    const yaml = crdYaml();
+    writeFileSync(join(folder, definition), yaml);
+    importInto(folder);
+    return {
+      [join('imports', definition)]: yaml,
+      [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
+      [join('docs', 'settings.md')]: settingsReference(),
+      [readme]: withGenerated(readme, readFileSync(join(root, readme), 'utf8'), {
+        helm: () => installWithHelm(),
+        tried: () => triedTable(),
+      }),
+      [security]: withTables(readFileSync(join(root, security), 'utf8')),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** `cdk8s import` of our own custom resource definition. It works offline once its look for a newer cdk8s is off. */
+function importInto(folder: string): void {
+  const cli = join(createRequire(import.meta.url).resolve('cdk8s-cli/package.json'), '..', 'bin', 'cdk8s');
+  const options = ['--language', 'typescript', '--output', folder, '--no-save', '--check-upgrade=false'];
+  const run = spawnSync(process.execPath, [cli, 'import', definition, ...options], { encoding: 'utf8', cwd: folder });
+  if (run.status !== 0) throw new Error(`cdk8s import failed: ${run.stderr}${run.stdout}`);
+}
+
+function crdYaml(): string {
+  const app = new App();
+  new LumigoCrd(new Chart(app, 'lumigo-crd'), 'crd');
+  return app.synthYaml();
+}
+
+function write(generated: Generated): void {
+  for (const [file, content] of Object.entries(generated)) {
+    mkdirSync(join(root, file, '..'), { recursive: true });
+    writeFileSync(join(root, file), content);
+  }
+}
+
+function committed(file: string): string | undefined {
+  try {
+    return readFileSync(join(root, file), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function main(): number {
+  const generated = generate();
+  if (!process.argv.includes('--check')) {
+    write(generated);
+    return 0;
+  }
+  const stale = Object.keys(generated).filter((file) => committed(file) !== generated[file]);
+  if (stale.length === 0) return 0;
+  process.stderr.write(
+    `${stale.join(' and ')}: not what the sources generate any more; run \`npm run generate\` and commit the result.\n`,
+  );
+  return 1;
+}
+
+process.exitCode = main();

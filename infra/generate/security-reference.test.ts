@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { permissions } from '../../runtime/access/permissions.ts';
+import { withTables } from './security-reference.ts';
+
+const read = (file: string): string => readFileSync(file, 'utf8');
+
+describe('the documents of security', () => {
+  const document = read('docs/security.md');
+
+  it('have every right and every port as the constructs have them', () => {
+    expect(withTables(document)).toBe(document);
+    expect(withTables(document.replaceAll('`lumigoes/status`', 'another'))).toBe(document);
+  });
+
+  it('say where a table was to go that is not there any more', () => {
+    expect(() => withTables(document.replace('<!-- ports: generated -->', ''))).toThrow(
+      'docs/security.md has no <!-- ports: generated --> with <!-- /ports --> after it',
+    );
+  });
+
+  it('name tests that there are', () => {
+    const named = Object.values(permissions).flatMap((rules) => rules.map(({ test }) => test));
+    expect(named.filter((test) => !existsSync(join('runtime', test)))).toEqual([]);
+  });
+
+  it.each([
+    'README.md',
+    'SUPPORT.md',
+    'docs/security.md',
+    'SECURITY.md',
+    'docs/operations.md',
+    'docs/adr/0010-updater.md',
+  ])('in %s: every link leads to a file and a heading that there are', (file) => {
+    const links = [...read(file).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+    const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(file, link));
+    expect(broken).toEqual([]);
+  });
+});
+
+function leadsSomewhere(file: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(target)) return false;
+  return anchor === undefined || headings(read(target)).includes(anchor);
+}
+
+/** As the repository's host makes anchors of them. */
+const headings = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe('the Dockerfile', () => {
+  it('begins with nothing that is not pinned to its content', () => {
+    const lines = read('Dockerfile').split('\n');
+    const stages = lines.flatMap((line) => / AS (\S+)$/.exec(line)?.[1] ?? []);
+    const bases = lines
+      .filter((line) => /^(FROM|ARG BASE=)/.test(line))
+      .map((line) => line.replace(/^(FROM (--platform=\S+ )?|ARG BASE=)/, '').replace(/ AS .*/, ''))
+      .filter((base) => base !== '${BASE}' && !stages.includes(base));
+    expect(bases).toHaveLength(3);
+    for (const base of bases) expect(base).toMatch(/:[-.a-z0-9]+@sha256:[0-9a-f]{64}$/);
+  });
+});
+
+describe('npm run sbom', () => {
+  it('lists every package that the operator depends on, with its version', () => {
+    const { stdout } = spawnSync('npm', ['run', '--silent', 'sbom'], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    const { bomFormat, components } = JSON.parse(stdout) as {
+      bomFormat: string;
+      components: readonly { purl: string }[];
+    };
+    expect(bomFormat).toBe('CycloneDX');
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Readonly<Record<string, string>> };
+    const wanted = Object.entries(dependencies).map(
+      ([name, version]) => `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    );
+    expect(components.map(({ purl }) => purl)).toEqual(expect.arrayContaining(wanted));
+  });
+});

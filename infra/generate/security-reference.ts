@@ -1,0 +1,104 @@
+import { permissions } from '../../runtime/access/permissions.ts';
+import { reachedPorts } from '../constructs/network-policy.ts';
+import { checkRules, type UpdaterRule } from '../constructs/updater-rules.ts';
+import { rulesOfUpgrade } from '../constructs/updater.ts';
+import { userRoles } from '../constructs/user-roles.ts';
+import { withGenerated } from './generated-parts.ts';
+import { releaseOf } from '../operator.ts';
+import { parseSettings } from '../settings/settings.ts';
+
+/** The tables of docs/security.md: what the constructs grant and open, so that the document cannot say otherwise. */
+const tables: Readonly<Record<string, () => string>> = {
+  permissions: permissionsTable,
+  updater: updaterTable,
+  users: usersTable,
+  ports: portsTable,
+};
+
+/** The document with its tables anew. */
+export const withTables = (document: string): string => withGenerated('docs/security.md', document, tables);
+
+/** As Helm installs it: the namespace is no part of its release. */
+const settings = parseSettings({ createNamespace: false });
+
+type Row = readonly string[];
+
+const markdown = (head: Row, rows: readonly Row[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+
+/** Names as the document has them, whatever an installation is called. */
+const generic = (name: string): string =>
+  name
+    .replace('NAME', '<name>')
+    .replace(settings.name, '<name>')
+    .replace('{namespace}', settings.namespace)
+    .replace('{clientCa}', 'webhook.clientCa.configMap');
+
+function permissionsTable(): string {
+  const where = {
+    cluster: 'manager',
+    metrics: 'manager, with `metrics.secure`',
+    telemetryProxy: 'telemetry proxy',
+    ownNamespace: "manager, the operator's namespace",
+    clientCa: "manager, the operator's namespace, with `webhook.clientCa`",
+  };
+  const rows = (Object.keys(where) as (keyof typeof where)[]).flatMap((key) =>
+    permissions[key].map(({ resources, verbs, resourceNames, why, test }) => [
+      where[key],
+      code(resources),
+      verbs.join(', '),
+      resourceNames === undefined ? 'all' : code(resourceNames.map(generic)),
+      why,
+      `[${test}](../runtime/${test})`,
+    ]),
+  );
+  return markdown(['of', 'resources', 'verbs', 'which', 'why', 'a test that needs it'], rows);
+}
+
+/** One row for each reason. */
+function updaterTable(): string {
+  const { own, cluster } = rulesOfUpgrade(settings, releaseOf(settings));
+  const ours = "the operator's namespace";
+  const rows = [
+    ...byReason(checkRules(settings.name), ours).map((row) => ['check', ...row]),
+    ...byReason(own, ours).map((row) => ['upgrade', ...row]),
+    ...byReason(cluster, 'the cluster').map((row) => ['upgrade', ...row]),
+  ];
+  return markdown(['to', 'where', 'resources', 'verbs', 'why'], rows);
+}
+
+function byReason(rules: readonly UpdaterRule[], where: string): Row[] {
+  const reasons = [...new Set(rules.map(({ why }) => why))];
+  return reasons.map((reason) => {
+    const same = rules.filter(({ why }) => why === reason);
+    const resources = same.flatMap(({ resources: each, resourceNames = [''] }) =>
+      each.flatMap((resource) =>
+        resourceNames.map((name) => (name === '' ? resource : `${resource}/${generic(name)}`)),
+      ),
+    );
+    return [where, code(resources), [...new Set(same.flatMap(({ verbs }) => verbs))].join(', '), reason];
+  });
+}
+
+function usersTable(): string {
+  const rows = userRoles.flatMap(({ aggregatedTo, rules }) =>
+    rules.map(({ resources, verbs }) => [code(aggregatedTo), code(resources), verbs.join(', ')]),
+  );
+  return markdown(['whoever has', 'may with', 'do'], rows);
+}
+
+function portsTable(): string {
+  const whom = {
+    webhook: '`networkPolicy.webhook.from` (default: anybody)',
+    otlp: '`networkPolicy.otlp.from` (default: every pod)',
+    metrics: '`networkPolicy.metrics.from` (default: namespaces labelled `metrics: enabled`)',
+    node: "the pod's node",
+    pod: 'the pod itself (loopback)',
+  } as const;
+  return markdown(
+    ['port', 'what for', 'with `networkPolicy.enabled` reached by'],
+    reachedPorts.map(({ port, purpose, by }) => [String(port), purpose, whom[by]]),
+  );
+}

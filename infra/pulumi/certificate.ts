@@ -1,0 +1,60 @@
+import { core } from '@pulumi/kubernetes';
+import type { CustomResourceOptions, Output } from '@pulumi/pulumi';
+import { PrivateKey, SelfSignedCert } from '@pulumi/tls';
+import { certificateFiles, suffixes } from '../../runtime/contract.ts';
+import { labels } from '../constructs/labels.ts';
+import { webhookHost } from '../constructs/runtime-environment.ts';
+import type { Settings } from '../settings/settings.ts';
+import { operatorVersion } from '../version.ts';
+
+const YEAR_HOURS = 365 * 24;
+/** An `up` in the last thirty days makes another one; without any, the operator does. */
+const EARLY_HOURS = 30 * 24;
+
+/**
+ * The webhook's certificate: another one with each version of the operator. The Secret stands by itself, so that its key, which
+ * is secret in state and output, makes nothing else unreadable in a preview.
+ */
+export function registerCertificate(
+  name: string,
+  settings: Settings,
+  options: CustomResourceOptions,
+): { readonly secret: core.v1.Secret; readonly expires: Output<string> } {
+  const { namespace } = settings;
+  const host = webhookHost(settings);
+  const anew = { ...options, replacementTrigger: operatorVersion() };
+  const key = new PrivateKey(`${name}-webhook`, { algorithm: 'ECDSA', ecdsaCurve: 'P256' }, anew);
+  const certificate = new SelfSignedCert(
+    `${name}-webhook`,
+    {
+      privateKeyPem: key.privateKeyPem,
+      subject: { commonName: host },
+      dnsNames: [host],
+      validityPeriodHours: YEAR_HOURS,
+      earlyRenewalHours: EARLY_HOURS,
+      isCaCertificate: true,
+      allowedUses: ['digital_signature', 'cert_signing', 'server_auth'],
+    },
+    anew,
+  );
+  const secret = new core.v1.Secret(
+    `${name}-webhook-certificates`,
+    {
+      metadata: {
+        name: `${settings.name}${suffixes.certificates}`,
+        namespace,
+        labels: labels(settings, 'webhook'),
+        // The operator may have renewed it meanwhile; the fields are its own then.
+        annotations: { 'pulumi.com/patchForce': 'true' },
+      },
+      type: 'kubernetes.io/tls',
+      stringData: {
+        [certificateFiles.certificate]: certificate.certPem,
+        [certificateFiles.key]: key.privateKeyPemPkcs8,
+        [certificateFiles.authority]: certificate.certPem,
+      },
+    },
+    options,
+  );
+  return { secret, expires: certificate.validityEndTime };
+}

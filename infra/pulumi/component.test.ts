@@ -1,0 +1,114 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RunError, runtime, secret, type ComponentResourceOptions } from '@pulumi/pulumi';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { synthesize, type Manifest } from '../manifests.ts';
+import { LumigoOperator, type LumigoOperatorArgs } from './component.ts';
+import { checkToken } from './tokens.ts';
+import { parseSettings } from '../settings/settings.ts';
+
+/** What the program registers with the engine; that the engine does as it is told is the engine's own matter. */
+const registered: { type: string; name: string; inputs: Record<string, unknown> }[] = [];
+beforeAll(() =>
+  runtime.setMocks({
+    newResource: ({ type, name, inputs }) => {
+      registered.push({ type, name, inputs: inputs as Record<string, unknown> });
+      return { id: name, state: inputs as Record<string, unknown> };
+    },
+    call: () => ({}),
+  }),
+);
+beforeEach(() => void (registered.length = 0));
+
+async function register(args: LumigoOperatorArgs, options?: ComponentResourceOptions): Promise<LumigoOperator> {
+  const operator = new LumigoOperator('lumigo', args, options);
+  await runtime.disconnect();
+  return operator;
+}
+
+const given = {
+  cluster: { name: 'production' },
+  monitoredNamespaces: [{ namespace: 'shop' }],
+  networkPolicy: { enabled: true },
+};
+const sorted = (manifests: readonly Manifest[]) =>
+  manifests.toSorted((a, b) => (`${a.kind}/${a.metadata.name}` < `${b.kind}/${b.metadata.name}` ? -1 : 1));
+const groups = () => registered.filter(({ type }) => type === 'kubernetes:yaml/v2:ConfigGroup');
+const secrets = () => registered.filter(({ type }) => type === 'kubernetes:core/v1:Secret');
+const token = `t_${'a'.repeat(21)}`;
+
+describe('the Pulumi component', () => {
+  it('registers the objects of the plain manifests, and a certificate', async () => {
+    const operator = await register({ settings: given });
+    const objs = groups().flatMap(({ inputs }) => inputs['objs'] as Manifest[]);
+    expect(JSON.parse(JSON.stringify(sorted(objs)))).toEqual(
+      JSON.parse(JSON.stringify(sorted(synthesize(parseSettings(given), 'Pulumi')))),
+    );
+    expect(operator).toMatchObject({ namespace: 'lumigo-system', monitoredNamespaces: ['shop'] });
+    const [certificate, ...more] = secrets();
+    expect(more).toEqual([]);
+    expect(certificate?.inputs).toMatchObject({ metadata: { name: 'lumigo-lumigo-operator-webhook-certificates' } });
+    expect(registered.filter(({ type }) => type.startsWith('tls:')).map(({ name }) => name)).toEqual([
+      'lumigo-webhook',
+      'lumigo-webhook',
+    ]);
+  });
+
+  it('puts the certificate up before the manager, and the definition after it, so that it goes before it', async () => {
+    await register({ settings: given });
+    const order = [...groups(), ...secrets()]
+      .toSorted((a, b) => registered.indexOf(a) - registered.indexOf(b))
+      .map(({ name }) => name);
+    expect(order).toEqual([
+      'lumigo-namespace',
+      'lumigo-webhook-certificates',
+      'lumigo-operator',
+      'lumigo-api',
+      'lumigo-monitored',
+    ]);
+    const kindsOf = (wave: string) =>
+      (groups().find(({ name }) => name === wave)?.inputs['objs'] as Manifest[]).map(({ kind }) => kind);
+    expect(kindsOf('lumigo-api')).toEqual(['CustomResourceDefinition', 'MutatingWebhookConfiguration']);
+    expect(kindsOf('lumigo-operator')).toContain('Deployment');
+  });
+
+  it('keeps the token secret, and in nothing but the Secrets of the monitored namespaces', async () => {
+    await register({ settings: given, lumigoToken: secret(token) });
+    const holders = registered.filter(({ inputs }) => JSON.stringify(inputs).includes(token));
+    expect(holders.map(({ name }) => name)).toEqual(['lumigo-shop-token']);
+    // The engine's own mark of a secret.
+    expect(holders[0]?.inputs['stringData']).toMatchObject({
+      '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270',
+    });
+  });
+
+  it.each(['operator', 'external'])('makes no certificate where certificates.issuer is %s', async (issuer) => {
+    await register({ settings: { certificates: { issuer } } });
+    expect(registered.filter(({ type }) => type.startsWith('tls:') || type.includes('Secret'))).toEqual([]);
+  });
+
+  it('respects the transformations of whoever uses it', async () => {
+    const transformation = ({ type, props, opts }: { type: string; props: object; opts: object }) =>
+      type === 'kubernetes:core/v1:Secret' ? { props: { ...props, immutable: true }, opts } : undefined;
+    await register({ settings: {} }, { transformations: [transformation as never] });
+    expect(secrets().map(({ inputs }) => inputs['immutable'])).toEqual([true]);
+  });
+
+  it('registers nothing where the settings cannot be installed', () => {
+    const register = () => new LumigoOperator('lumigo', { settings: { nope: 1 } });
+    expect(register).toThrow("The settings of 'lumigo'");
+    expect(register).toThrow(RunError);
+    expect(registered).toEqual([]);
+  });
+
+  it('takes no token that is none, and does not show it', () => {
+    expect(checkToken(token)).toBe(token);
+    expect(() => checkToken('hunter2')).toThrow(RunError);
+    expect(() => checkToken('hunter2')).not.toThrow('hunter2');
+  });
+
+  it.each(['production', 'staging'])('has in Pulumi.%s.yaml an example whose settings can be installed', (stack) => {
+    const { config } = parse(readFileSync(`Pulumi.${stack}.yaml`, 'utf8')) as { config: Record<string, object> };
+    expect(parseSettings(config['lumigo-kubernetes-operator:settings']).cluster.name).toBe(stack);
+  });
+});

@@ -1,0 +1,93 @@
+import { yaml } from '@pulumi/kubernetes';
+import {
+  ComponentResource,
+  log,
+  output,
+  RunError,
+  type ComponentResourceOptions,
+  type Input,
+  type Output,
+  type Resource,
+} from '@pulumi/pulumi';
+import { suffixes } from '../../runtime/contract.ts';
+import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
+import { synthesize } from '../manifests.ts';
+import { noticesOf } from '../notices.ts';
+import { registerCertificate } from './certificate.ts';
+import { registerTokens, tokenPlaceholder } from './tokens.ts';
+import { wavesOf } from './waves.ts';
+import { parseSettings, SettingsError, type Settings } from '../settings/settings.ts';
+import { operatorVersion } from '../version.ts';
+
+export interface LumigoOperatorArgs {
+  /** Settings of the installation that differ from their default (docs/settings.md). */
+  readonly settings?: unknown;
+  /** The token for the monitored namespaces (`lumigoToken.value`); it stays secret in state and output. */
+  readonly lumigoToken?: Input<string> | undefined;
+}
+
+/**
+ * The Lumigo operator as one resource, for a program of yours or this project's own stack: the same objects as the plain
+ * manifests have, and a certificate for the webhook.
+ * @throws RunError, which Pulumi shows without a stack trace: the settings cannot be installed, and nothing was registered
+ */
+export class LumigoOperator extends ComponentResource {
+  readonly version: string;
+  readonly namespace: string;
+  readonly deployment: string;
+  /** Where programs send traces and logs to. */
+  readonly telemetryProxyUrl: string;
+  readonly monitoredNamespaces: readonly string[];
+  /** When the webhook's certificate ends (RFC 3339); empty where somebody else makes it. The operator renews it before. */
+  readonly certificateExpires: Output<string>;
+
+  constructor(name: string, args: LumigoOperatorArgs = {}, options?: ComponentResourceOptions) {
+    const settings = settingsOf(name, args);
+    const manifests = synthesize(settings, 'Pulumi');
+    super('lumigo:kubernetes:LumigoOperator', name, {}, options);
+    for (const notice of noticesOf(settings)) void log.info(notice, this);
+    this.version = operatorVersion();
+    this.namespace = settings.namespace;
+    this.deployment = `${settings.name}${suffixes.manager}`;
+    this.telemetryProxyUrl = telemetryProxyUrl(settings);
+    this.monitoredNamespaces = settings.monitoredNamespaces.map(({ namespace }) => namespace);
+    this.certificateExpires = output('');
+    const dependsOn: Resource[] = [];
+    const after = () => ({ parent: this, dependsOn: [...dependsOn] });
+    for (const { name: wave, objs } of wavesOf(manifests)) {
+      // Before the manager, which would make one of its own.
+      if (wave === 'operator' && settings.certificates.issuer === 'delivery') {
+        const { secret, expires } = registerCertificate(name, settings, after());
+        dependsOn.push(secret);
+        this.certificateExpires = expires;
+      }
+      if (wave === 'monitored')
+        dependsOn.push(...registerTokens(name, manifests, args.lumigoToken ?? settings.lumigoToken.value, after()));
+      dependsOn.push(new yaml.v2.ConfigGroup(`${name}-${wave}`, { objs, resourcePrefix: name }, after()));
+    }
+    const { version, namespace, deployment, telemetryProxyUrl: url, monitoredNamespaces, certificateExpires } = this;
+    this.registerOutputs({
+      version,
+      namespace,
+      deployment,
+      telemetryProxyUrl: url,
+      monitoredNamespaces,
+      certificateExpires,
+    });
+  }
+}
+
+function settingsOf(name: string, { settings: given, lumigoToken }: LumigoOperatorArgs): Settings {
+  const source = `The settings of '${name}'`;
+  const settings = parse(given, source);
+  if (lumigoToken === undefined) return settings;
+  return { ...settings, lumigoToken: { ...settings.lumigoToken, value: tokenPlaceholder } };
+}
+
+function parse(given: unknown, source: string): Settings {
+  try {
+    return parseSettings(given, source);
+  } catch (error) {
+    throw error instanceof SettingsError ? new RunError(error.message) : error;
+  }
+}

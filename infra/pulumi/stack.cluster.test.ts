@@ -1,0 +1,146 @@
+import 'reflect-metadata';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runtime } from '@pulumi/pulumi';
+import { X509CertificateGenerator, SubjectAlternativeNameExtension, BasicConstraintsExtension } from '@peculiar/x509';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto';
+import { workloads } from '../../runtime/contract.ts';
+import { bundle } from '../bundle.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { freePorts } from '../../sandbox/control-plane/processes.ts';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { install } from '../../sandbox/manager/install.ts';
+import { startManager } from '../../sandbox/manager/manager.ts';
+import { Bench } from '../../sandbox/testing/bench.ts';
+import { destroy } from '../../sandbox/testing/destroy.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import type { Manifest } from '../manifests.ts';
+
+/**
+ * The stack's program against a real API server: whatever it registers is applied in the order in which the engine would, and
+ * deleted in reverse. The engine itself is in no package registry.
+ */
+let cluster: ControlPlane;
+let bench: Bench;
+/** What was registered with the provider for Kubernetes, in order. */
+const applied: Manifest[] = [];
+let outputs: Record<string, unknown> = {};
+
+beforeAll(async () => {
+  await bundle();
+  cluster = await startControlPlane();
+  bench = new Bench(cluster.client);
+  process.env['PULUMI_CONFIG'] = JSON.stringify({
+    'lumigo-kubernetes-operator:settings': JSON.stringify({ cluster: { name: 'pulumi' } }),
+  });
+  await runtime.setMocks(
+    {
+      newResource: async ({ type, name, inputs }) => {
+        const state = plain(inputs) as Record<string, unknown>;
+        for (const manifest of manifestsOf(type, state)) {
+          await apply(cluster.client, manifest, 'pulumi');
+          applied.push(manifest);
+        }
+        return { id: name, state: { ...state, ...(await madeBy(type, state)) } };
+      },
+      call: () => ({}),
+    },
+    'lumigo-kubernetes-operator',
+    'production',
+  );
+  outputs = (await import('./pulumi.ts')) as unknown as Record<string, unknown>;
+  await runtime.disconnect();
+});
+afterAll(() => cluster?.stop());
+
+/** Without the marks of what is secret. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('4dabf18193072939515e22adb298388d' in value) return plain((value as { value?: unknown }).value);
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, plain(child)]));
+}
+
+function manifestsOf(type: string, inputs: Readonly<Record<string, unknown>>): Manifest[] {
+  if (type === 'kubernetes:yaml/v2:ConfigGroup') return inputs['objs'] as Manifest[];
+  const { __provider: _provider, ...manifest } = inputs;
+  return type === 'kubernetes:core/v1:Secret'
+    ? [{ ...manifest, apiVersion: 'v1', kind: 'Secret' } as unknown as Manifest]
+    : [];
+}
+
+/** What the provider for TLS would give back: a real key, and a real certificate of it. */
+async function madeBy(type: string, inputs: Readonly<Record<string, unknown>>): Promise<object> {
+  if (type === 'tls:index/privateKey:PrivateKey') {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pem = (form: 'sec1' | 'pkcs8') => privateKey.export({ type: form, format: 'pem' });
+    return { privateKeyPem: pem('sec1'), privateKeyPemPkcs8: pem('pkcs8') };
+  }
+  if (type !== 'tls:index/selfSignedCert:SelfSignedCert') return {};
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const key = createPrivateKey(String(inputs['privateKeyPem']));
+  const read = (der: Buffer, form: 'pkcs8' | 'spki', use: 'sign' | 'verify') =>
+    webcrypto.subtle.importKey(form, der, algorithm, true, [use]);
+  const [privateKey, publicKey] = await Promise.all([
+    read(key.export({ type: 'pkcs8', format: 'der' }), 'pkcs8', 'sign'),
+    read(createPublicKey(key).export({ type: 'spki', format: 'der' }), 'spki', 'verify'),
+  ]);
+  const notAfter = new Date(Date.now() + Number(inputs['validityPeriodHours']) * 3_600_000);
+  const names = (inputs['dnsNames'] as readonly string[]).map((value) => ({ type: 'dns' as const, value }));
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: `CN=${names[0]?.value}`,
+    keys: { privateKey, publicKey } as never,
+    signingAlgorithm: algorithm,
+    notBefore: new Date(),
+    notAfter,
+    extensions: [
+      new BasicConstraintsExtension(Boolean(inputs['isCaCertificate'])),
+      new SubjectAlternativeNameExtension(names),
+    ],
+  });
+  return { certPem: certificate.toString('pem'), validityEndTime: notAfter.toISOString() };
+}
+
+const [deployment] = workloads;
+
+describe('the Pulumi stack', () => {
+  it('brings the operator and a certificate for its webhook, and tells what a program needs of it', async () => {
+    expect(applied.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['Namespace', 'Secret', 'Deployment', 'CustomResourceDefinition']),
+    );
+    expect(outputs).toMatchObject({
+      namespace: 'lumigo-system',
+      deployment: 'lumigo-lumigo-operator-controller-manager',
+      telemetryProxyUrl: 'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
+    });
+    const secret = applied.find(({ kind }) => kind === 'Secret') as Manifest;
+    const { data } = (await cluster.client.get(refOf(secret))) as unknown as { data: Record<string, string> };
+    const certificate = new X509Certificate(Buffer.from(data['tls.crt'] ?? '', 'base64'));
+    expect(certificate.checkHost('lumigo-lumigo-operator-webhooks-service.lumigo-system.svc')).toBeDefined();
+    expect(certificate.checkPrivateKey(createPrivateKey(Buffer.from(data['tls.key'] ?? '', 'base64')))).toBe(true);
+  });
+
+  it('changes nothing when it is applied again', async () => {
+    for (const manifest of applied) {
+      const before = await cluster.client.get(refOf(manifest));
+      const after = await apply(cluster.client, manifest, 'pulumi');
+      expect([manifest.kind, after.metadata.resourceVersion]).toEqual([manifest.kind, before.metadata.resourceVersion]);
+    }
+  });
+
+  it('D42: leaves no instrumented workload, no definition of Lumigo resources and nothing stuck when it is destroyed', async () => {
+    const [webhookPort = 0] = await freePorts(1);
+    // There is no node: the manager runs beside the cluster, so its webhook is not behind the Service.
+    const webhook = applied.find(({ kind }) => kind === 'MutatingWebhookConfiguration') as Manifest;
+    await cluster.client.delete(refOf(webhook));
+    const installation = await install(cluster.client, { webhook: webhookPort });
+    const manager = await startManager(cluster, installation, { webhookPort });
+    const namespace = await bench.namespace('shop');
+    await bench.activate(namespace);
+    await bench.create(workloadOf(deployment, namespace, 'app'));
+    await bench.whenInstrumented(deployment, namespace, 'app');
+    // Each is deleted when those that came after it are gone, as the engine does.
+    const steps = applied.toReversed().map((manifest) => [manifest]);
+    await destroy(cluster, steps, () => manager.stop());
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+  });
+});

@@ -1,0 +1,40 @@
+import { core } from '@pulumi/kubernetes';
+import { RunError, secret, type CustomResourceOptions, type Input } from '@pulumi/pulumi';
+import { isToken, tokenShape } from '../../runtime/credentials/token.ts';
+import type { Manifest } from '../manifest.ts';
+
+/** Stands in the manifests where the token goes, which is not known when they are made. */
+export const tokenPlaceholder = `t_${'0'.repeat(21)}`;
+
+/** The Secrets of the monitored namespaces, each a resource of its own whose content is secret in state and output. */
+export function registerTokens(
+  name: string,
+  manifests: readonly Manifest[],
+  token: Input<string>,
+  options: CustomResourceOptions,
+): core.v1.Secret[] {
+  return manifests
+    .filter(({ kind }) => kind === 'Secret')
+    .map(({ metadata, stringData }) => {
+      const keys = Object.keys(stringData as Readonly<Record<string, string>>);
+      const content = Object.fromEntries(keys.map((key) => [key, secret(token).apply(checkToken)]));
+      const { namespace = '' } = metadata;
+      return new core.v1.Secret(
+        `${name}-${namespace}-token`,
+        { metadata: { ...metadata }, stringData: content },
+        options,
+      );
+    });
+}
+
+/**
+ * What is in a stack's configuration is known first when the program runs.
+ * @throws RunError, which says nothing of the value
+ */
+export function checkToken(value: string): string {
+  if (!isToken(value))
+    throw new RunError(
+      `lumigoToken is no Lumigo token, which is ${tokenShape}; set yours with 'pulumi config set --secret lumigoToken'`,
+    );
+  return value;
+}

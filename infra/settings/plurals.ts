@@ -1,0 +1,17 @@
+import { lumigo } from '../../runtime/contract.ts';
+
+const irregular: Readonly<Record<string, string>> = {
+  [lumigo.kind]: lumigo.plural,
+  PriorityClass: 'priorityclasses',
+  NetworkPolicy: 'networkpolicies',
+  Ingress: 'ingresses',
+};
+
+/** By what name objects of a kind stand in the API, for the kinds that an installation or a workload may have. */
+export const pluralOf = (kind: string): string => irregular[kind] ?? `${kind.toLowerCase()}s`;
+
+/** An `apiVersion` in its two parts; the core group has no name. */
+export function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
+  const [group = '', version] = apiVersion.split('/');
+  return version === undefined ? { group: '', version: group } : { group, version };
+}

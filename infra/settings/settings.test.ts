@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { settingEntries } from './tree.ts';
+import { loadSettings, parseSettings, SettingsError } from './settings.ts';
+import { imageRepositoryOf } from '../publisher.ts';
+import { operatorVersion } from '../version.ts';
+
+function problemsOf(given: unknown): readonly string[] {
+  try {
+    parseSettings(given);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('the defaults', () => {
+  it('are those that the original operator and its documentation promise', () => {
+    expect(parseSettings({})).toMatchObject({
+      name: 'lumigo-lumigo-operator',
+      namespace: 'lumigo-system',
+      kubernetesClusterDomain: 'cluster.local',
+      endpoint: { otlp: { url: 'https://ga-otlp.lumigo-tracer-edge.golumigo.com' } },
+      injectorWebhook: { lumigoInjector: { image: { repository: 'public.ecr.aws/lumigo/lumigo-autotrace' } } },
+      controllerManager: { replicas: 2, manager: { image: { tag: operatorVersion() } } },
+      injection: { updateOnUpgrade: false },
+      changes: { concurrent: 16, concurrentPerNamespace: 16, settleSeconds: 0 },
+      removal: { deadlineSeconds: 120 },
+      webhook: { timeoutSeconds: 5, excludedNamespaces: ['kube-system', 'kube-node-lease', 'kube-public'] },
+      debug: { enabled: false },
+    });
+  });
+
+  it('hold where an empty file was given', () => {
+    expect(parseSettings(null)).toEqual(parseSettings({}));
+  });
+
+  it('have a documented meaning each', () => {
+    const leaves = (value: unknown, path: string): string[] =>
+      settingEntries().some((entry) => entry.path === path)
+        ? [path]
+        : Object.entries(value as object).flatMap(([key, child]) =>
+            leaves(child, path === '' ? key : `${path}.${key}`),
+          );
+    const documented = settingEntries().filter(({ path }) => !path.includes('[]'));
+    expect(leaves(parseSettings({}), '')).toEqual(documented.map(({ path }) => path));
+  });
+});
+
+describe('what is given', () => {
+  it('replaces its default and leaves the others', () => {
+    const { controllerManager } = parseSettings({ controllerManager: { manager: { image: { tag: 'next' } } } });
+    expect(controllerManager.manager.image).toEqual({
+      repository: imageRepositoryOf('lumigo-kubernetes-operator'),
+      tag: 'next',
+      digest: '',
+    });
+    expect(controllerManager.replicas).toBe(2);
+  });
+
+  it('is merged into maps key by key, replaces lists, and takes a key out with null', () => {
+    const settings = parseSettings({
+      controllerManager: { manager: { resources: { limits: { cpu: null, memory: '1Gi' } } } },
+      webhook: { excludedNamespaces: ['kube-system'] },
+      affinity: { nodeAffinity: null, podAntiAffinity: {} },
+    });
+    expect(settings.controllerManager.manager.resources).toEqual({
+      requests: { cpu: '50m', memory: '128Mi' },
+      limits: { memory: '1Gi' },
+    });
+    expect(settings.webhook.excludedNamespaces).toEqual(['kube-system']);
+    expect(settings.affinity).toEqual({ podAntiAffinity: {} });
+  });
+
+  it('passes through where it has the form of Kubernetes', () => {
+    const tolerations = [{ key: 'dedicated', operator: 'Exists', aFieldOfTheFuture: { x: [1] } }];
+    expect(parseSettings({ tolerations }).tolerations).toEqual(tolerations);
+  });
+});
+
+describe('problems', () => {
+  it('are all told at once, each with its place, what stands there and what would be right', () => {
+    expect(
+      problemsOf({
+        name: 'Lumigo',
+        platform: 'eks',
+        endpoint: { otlp: { url: 'ga-otlp.golumigo.com/' } },
+        controllerManager: { replicas: '2' },
+        debug: true,
+        nodeSelector: { gpu: false },
+        podLabels: { 'lumigo.auto-trace': 'true' },
+      }),
+    ).toEqual([
+      'name must consist of lower-case letters, digits and - (not at either end), but is "Lumigo"',
+      'platform must be one of auto, kubernetes, openshift, but is "eks"',
+      'endpoint.otlp.url must be an http:// or https:// URL without a slash at its end, but is "ga-otlp.golumigo.com/"',
+      'controllerManager.replicas must be a whole number from 1 to 20, without quotes, but is "2"',
+      'debug must be a map of enabled, but is true',
+      'nodeSelector.gpu must be a text (in YAML: put it in quotes), but is false',
+      'podLabels sets lumigo.auto-trace, which the operator sets itself; leave it out',
+    ]);
+  });
+
+  it.each([
+    [{ controlerManager: {} }, 'controlerManager is not a setting; did you mean controllerManager?'],
+    [{ replicas: 3 }, 'replicas is not a setting; did you mean controllerManager.replicas?'],
+    [{ debug: { Enabled: true } }, 'debug.Enabled is not a setting; did you mean debug.enabled?'],
+    [{ webhook: { timeout: 3 } }, 'webhook.timeout is not a setting; did you mean webhook.timeoutSeconds?'],
+    [{ webhook: { port: 3 } }, 'webhook.port is not a setting; docs/settings.md lists those that there are'],
+    [
+      { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
+      'monitoredNamespaces[0].secretname is not a setting; did you mean monitoredNamespaces[].secretName?',
+    ],
+  ])('suggest what %j was meant to be', (given, problem) => {
+    expect(problemsOf(given)).toEqual([problem]);
+  });
+
+  it.each([
+    ['a longer name than Services can have', { name: 'a'.repeat(29) }],
+    [
+      'an image with its tag in the repository',
+      { injectorWebhook: { lumigoInjector: { image: { repository: 'a:b' } } } },
+    ],
+    ['a digest of another form', { controllerManager: { manager: { image: { digest: 'sha256:12' } } } }],
+    ['no namespace excluded at all', { webhook: { excludedNamespaces: [] } }],
+    ['a fraction', { changes: { concurrent: 1.5 } }],
+    ['a timeout that the API server refuses', { webhook: { timeoutSeconds: 31 } }],
+    ['a list for all settings', []],
+    ['a text for all settings', 'replicas=3'],
+  ])('include %s', (_case, given) => {
+    expect(problemsOf(given)).toHaveLength(1);
+  });
+
+  it('include what contradicts itself', () => {
+    const monitoredNamespaces = ['shop', 'shop', 'kube-system', 'default'].map((namespace) => ({ namespace }));
+    expect(problemsOf({ namespace: 'default', monitoredNamespaces })).toEqual([
+      'monitoredNamespaces[1].namespace repeats "shop"; one Lumigo acts per namespace, so leave one of them out',
+      'monitoredNamespaces[2].namespace is "kube-system", which webhook.excludedNamespaces excludes; take it out of one of the two',
+      'monitoredNamespaces[3].namespace is "default", the operator\'s own namespace, which is never instrumented',
+      'namespace is "default", which is not the operator\'s alone; set createNamespace to false, or choose another',
+    ]);
+  });
+});
+
+describe('the settings of the telemetry proxy', () => {
+  const proxy = (replicas: number, telemetryProxy: object) => ({ controllerManager: { replicas, telemetryProxy } });
+
+  it('cannot share one claimed queue between two pods', () => {
+    expect(problemsOf(proxy(2, { queue: { claimName: 'telemetry' } }))).toEqual([
+      'controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is 2); two pods cannot keep one queue',
+    ]);
+    expect(problemsOf(proxy(1, { queue: { claimName: 'telemetry' } }))).toEqual([]);
+  });
+
+  it('cannot have another tag while the digest still pins the first', () => {
+    expect(problemsOf(proxy(2, { image: { tag: '0.140.0' } }))).toEqual([
+      'controllerManager.telemetryProxy.image.tag is "0.140.0", but the digest still pins 0.130.0; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""',
+    ]);
+    expect(problemsOf(proxy(2, { image: { tag: '0.140.0', digest: '' } }))).toEqual([]);
+  });
+});
+
+describe('the settings of the updater', () => {
+  const of = (repository: string) => problemsOf({ updater: { repository } });
+
+  it.each(['http://charts.example', 'http://127.0.0.1:8080', 'HTTPS://charts.example', 'oci:charts.example'])(
+    'F27: take no chart repository that is not asked over TLS: %s',
+    (repository) => {
+      expect(of(repository)).toEqual([
+        'updater.repository must be an https:// or oci:// URL without a slash at its end, since by http:// anybody on the way could ' +
+          `replace what is installed, but is "${repository}"`,
+      ]);
+    },
+  );
+
+  it.each(['https://charts.example:8443/lumigo', 'oci://charts.example/lumigo', ''])(
+    'F27: take one that is: %s',
+    (each) => {
+      expect(of(each)).toEqual([]);
+    },
+  );
+});
+
+describe('a settings file', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'lumigo-settings-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function file(name: string, content: string): string {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  }
+
+  it('may be YAML or JSON, or be left out', () => {
+    expect(loadSettings(file('a.yaml', 'debug:\n  enabled: true\n')).debug.enabled).toBe(true);
+    expect(loadSettings(file('a.json', '{"debug": {"enabled": true}}')).debug.enabled).toBe(true);
+    expect(loadSettings(undefined)).toEqual(parseSettings({}));
+  });
+
+  it('that is missing is named, with the variable that names it', () => {
+    expect(() => loadSettings(join(folder, 'none.yaml'))).toThrow(
+      /none\.yaml cannot be used:\n {2}- there is no such file; LUMIGO_SETTINGS/,
+    );
+  });
+
+  it('that is malformed is named, with the line', () => {
+    expect(() => loadSettings(file('b.yaml', 'debug:\n  enabled: [true\n'))).toThrow(
+      /b\.yaml cannot be used:\n {2}- it cannot be read as YAML or JSON: .* line \d/,
+    );
+  });
+
+  it('that sets a key twice is refused', () => {
+    expect(() => loadSettings(file('c.yaml', 'name: a\nname: b\n'))).toThrow(/Map keys must be unique/);
+  });
+});
+
+describe('the authority of the API server as a client', () => {
+  const clientCa = (given: object) => problemsOf({ webhook: { clientCa: given } });
+
+  it('cannot be that of the whole cluster without a name, nor be left out where there are names', () => {
+    expect(clientCa({ configMap: 'kube-root-ca.crt' })).toEqual([
+      "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
+    ]);
+    expect(clientCa({ names: ['kube-apiserver'] })).toEqual([
+      'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none',
+    ]);
+    expect(clientCa({ configMap: 'kube-root-ca.crt', names: ['kube-apiserver'] })).toEqual([]);
+    expect(clientCa({ configMap: 'mine' })).toEqual([]);
+  });
+
+  it('has names that a list in one variable can hold', () => {
+    expect(clientCa({ configMap: 'mine', names: ['a,b'] })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { describeError } from '../../runtime/wording/errors.ts';
+import { contradictionsIn } from './contradictions.ts';
+import { problemsOf } from './problems.ts';
+import { settingsSchema, type Settings } from './schema.ts';
+
+export type { Settings } from './schema.ts';
+
+/** The environment variable that names the settings' file, for `cdk8s synth`, which passes no arguments on. */
+export const settingsVariable = 'LUMIGO_SETTINGS';
+
+/** Settings that cannot be installed; the message says all that is wrong with them, one problem a line. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  constructor(
+    readonly problems: readonly string[],
+    source: string,
+  ) {
+    super([`${source} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)].join('\n'));
+  }
+}
+
+/**
+ * Completes what was given with the defaults: maps are merged key by key, lists and all else replace their default,
+ * `null` takes a key out of a map. (Helm treats its values alike.)
+ * @param source how the message of an error names where the settings come from
+ * @throws SettingsError
+ */
+export function parseSettings(given: unknown, source = 'The settings'): Settings {
+  const complete = merge(settingsSchema.parse({}), given ?? {});
+  const result = settingsSchema.safeParse(complete);
+  const problems = [
+    ...(result.success ? [] : problemsOf(result.error.issues, complete)),
+    ...(isMap(complete) ? contradictionsIn(complete) : []),
+  ];
+  if (!result.success || problems.length > 0) throw new SettingsError(problems, source);
+  return result.data;
+}
+
+/**
+ * The settings in a YAML or JSON file; without a file, the defaults.
+ * @throws SettingsError also where the file is missing or malformed
+ */
+export function loadSettings(file?: string): Settings {
+  if (file === undefined || file === '') return parseSettings({});
+  const source = `The settings file ${file}`;
+  let given: unknown;
+  try {
+    given = parse(readFileSync(file, 'utf8'), { prettyErrors: true });
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const problem = missing
+      ? `there is no such file; ${settingsVariable} names it, relative to the current folder`
+      : `it cannot be read as YAML or JSON: ${describeError(error).trim()}`;
+    throw new SettingsError([problem], source);
+  }
+  return parseSettings(given, source);
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function merge(base: unknown, given: unknown): unknown {
+  if (!isMap(base) || !isMap(given)) return given;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(given)) {
+    if (value === null) delete merged[key];
+    else merged[key] = Object.hasOwn(base, key) ? merge(base[key], value) : value;
+  }
+  return merged;
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { settingsSchema } from './schema.ts';
+
+/** One setting as a person reads about it. */
+export interface SettingEntry {
+  /** Where it stands, e.g. `endpoint.otlp.url`; `[]` stands for each item of a list. */
+  readonly path: string;
+  /** What holds where it is left out; undefined where it cannot be left out. */
+  readonly fallback: unknown;
+  readonly meaning: string;
+  /** `strings` and `objects` are lists; `map` is one of Kubernetes' own form. */
+  readonly type: 'text' | 'integer' | 'boolean' | 'strings' | 'objects' | 'map';
+}
+
+interface JsonSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+}
+
+/** Every setting in the order of the schema, flattened: a leaf each, and the keys of a list's items after the list. */
+export function settingEntries(): readonly SettingEntry[] {
+  return entriesOf(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
+}
+
+function entriesOf(schema: JsonSchema, path: string): SettingEntry[] {
+  const own =
+    schema.description === undefined
+      ? []
+      : [{ path, fallback: schema.default, meaning: schema.description, type: typeOf(schema) }];
+  const children = Object.entries(schema.properties ?? {}).flatMap(([key, child]) =>
+    entriesOf(child, path === '' ? key : `${path}.${key}`),
+  );
+  const items = schema.items?.properties === undefined ? [] : entriesOf(schema.items, `${path}[]`);
+  return [...own, ...children, ...items];
+}
+
+function typeOf({ type, items }: JsonSchema): SettingEntry['type'] {
+  if (type === 'integer' || type === 'boolean') return type;
+  if (type === 'array') return items?.type === 'string' ? 'strings' : 'objects';
+  return type === 'object' ? 'map' : 'text';
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { runInContainer } from '../../sandbox/manager/command.ts';
+import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
+import { whenGone } from '../../sandbox/testing/destroy.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { installedAs, whenHeld } from '../../sandbox/testing/holding.ts';
+import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { holdFinalizer, labels, workloads } from '../contract.ts';
+import { permissions, type PolicyRule } from './permissions.ts';
+import { accountOf } from '../uninstall/held-objects.ts';
+
+/** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
+let operator: TelemetryBench;
+beforeAll(async () => {
+  operator = await startTelemetry({ audit: true, environment: { LUMIGO_CERTIFICATES_DIR: '' } });
+});
+afterAll(() => operator?.stop());
+
+const [deployment] = workloads;
+
+const ownRequests = (account: keyof typeof grantedTo = 'manager') =>
+  operatorRequests(operator.cluster, operator.installation, account);
+
+const granted = (rules: readonly PolicyRule[]): string[] =>
+  rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
+  );
+
+/** By account. */
+const grantedTo = {
+  manager: [...permissions.cluster, ...permissions.ownNamespace],
+  telemetryProxy: permissions.telemetryProxy,
+} as const;
+const accounts = ['manager', 'telemetryProxy'] as const;
+
+const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
+  const { resource = '', subresource, apiGroup = '' } = objectRef;
+  return `${verb} ${subresource === undefined ? resource : `${resource}/${subresource}`}.${apiGroup}`;
+};
+
+/** A server that cannot stream a list (before Kubernetes 1.32) is asked for it before the watch. */
+const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
+  permission.startsWith('list ') && used.has(permission.replace('list ', 'watch '));
+
+/** What the API server asks itself about another request: whoever names an owner must be allowed these two (hold.cluster.test.ts). */
+const isAskedOfOwners = (permission: string): boolean =>
+  permission === 'delete serviceaccounts.' || permission.includes('/finalizers.');
+
+/** Has the operator make another one in its place. */
+async function breakCertificate(): Promise<void> {
+  const { name, namespace } = operator.installation.settings;
+  const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
+  await operator.stopManager();
+  await operator.cluster.client.patch(ref, { kind: 'merge', body: { data: { 'tls.crt': '', 'tls.key': '' } } });
+  await operator.startManager();
+}
+
+/** Deletes its account by mistake while it is held, and does what its Deployment's new pods would once it is back. */
+async function loseAccount(): Promise<void> {
+  const { cluster, installation } = operator;
+  const account = accountOf(installedAs(installation));
+  await whenHeld(operator, true);
+  const { uid } = (await cluster.client.get(account)).metadata;
+  await cluster.client.delete(account);
+  await eventually(async () => expect((await cluster.client.get(account)).metadata.uid).not.toBe(uid), {
+    timeoutMs: 40_000,
+  });
+  await operator.stopManager();
+  await operator.startManager();
+}
+
+/** Removes the operator's account and rights while it still has something to clean up, and brings them back. */
+async function removeRights(): Promise<void> {
+  const { cluster, installation } = operator;
+  const kinds = ['Deployment', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'];
+  const rights = installation.manifests.filter(({ kind }) => kinds.includes(kind));
+  // The account is the last that it holds.
+  const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(refOf);
+  await eventually(async () => {
+    if (account !== undefined) expect((await cluster.client.get(account)).metadata.finalizers).toEqual([holdFinalizer]);
+  });
+  for (const manifest of rights) await cluster.client.delete(refOf(manifest));
+  await operator.stopManager();
+  for (const manifest of rights) await whenGone(cluster, manifest);
+  for (const manifest of rights) await apply(cluster.client, manifest);
+  await operator.startManager();
+}
+
+describe('the permissions of the operator', () => {
+  it('suffice for all that it does', async () => {
+    const { bench, cluster, installation } = operator;
+    const namespace = await bench.namespace('access');
+    for (const [, kind] of everyKind) await bench.create(workloadOf(kind, namespace, `old-${kind.plural}`));
+    await bench.activate(namespace);
+    for (const [, kind] of everyKind) await bench.create(workloadOf(kind, namespace, `new-${kind.plural}`));
+    for (const [, kind] of mutableKinds) await bench.whenInstrumented(kind, namespace, `old-${kind.plural}`);
+    await bench.merge(deployment, namespace, 'new-deployments', {
+      metadata: { labels: { [labels.autoTrace]: 'false' } },
+    });
+    await bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+    await eventually(async () =>
+      expect((await bench.events(namespace, 'old-deployments')).map(({ reason }) => reason)).toContain(
+        'LumigoUpdatedInstrumentation',
+      ),
+    );
+    await operator.whenCollecting(namespace);
+    // The probe of the webhook comes a moment after the start.
+    await eventually(() =>
+      expect(ownRequests().some(({ requestURI }) => requestURI.includes('dryRun=All'))).toBe(true),
+    );
+    await loseAccount();
+    await breakCertificate();
+    const preview = await runInContainer(cluster, installation, ['--preview']);
+    expect(preview).toMatchObject({ code: 0, stderr: '' });
+    expect(preview.stdout).toContain(`Namespace ${namespace}: the Lumigo 'lumigo' is active`);
+    for (const [, kind] of everyKind) {
+      const explained = await runInContainer(cluster, installation, [
+        '--explain',
+        `${kind.kind}/old-${kind.plural}`,
+        '-n',
+        namespace,
+      ]);
+      expect(explained).toMatchObject({ code: 0, stderr: '' });
+    }
+    await removeRights();
+    expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
+    await bench.lumigo(namespace);
+    await bench.whenInstrumented(deployment, namespace, 'old-deployments');
+    const uninstalled = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '60']);
+    expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
+    expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
+  });
+
+  it.each(accounts)('F26: of the account %s hold all that it asks for', (account) => {
+    const requests = ownRequests(account);
+    expect(requests).not.toEqual([]);
+    expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+    const allowed = new Set(granted(grantedTo[account]));
+    // What the API server can do, everybody who is known may ask.
+    const ofResources = requests.filter(({ objectRef }) => objectRef?.resource !== undefined);
+    expect([...new Set(ofResources.map(asked))].filter((request) => !allowed.has(request))).toEqual([]);
+  });
+
+  it.each(accounts)('of the account %s hold nothing that it never uses', async (account) => {
+    const all = granted(grantedTo[account]);
+    // The Lease is renewed every five seconds; all else has been asked for by now.
+    await eventually(() => {
+      const used = new Set(ownRequests(account).map(asked));
+      const unused = all.filter((permission) => !used.has(permission) && !isFallback(permission, used));
+      expect(unused.filter((permission) => !isAskedOfOwners(permission))).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import type { RuntimeConfig } from '../config/config.ts';
+import { certificateFiles, suffixes } from '../contract.ts';
+import { changesOf, type Watching } from '../kubernetes/watch/changes-of.ts';
+import { createClient, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import type { ResourceRef } from '../kubernetes/http/paths.ts';
+import { certificatesIn } from './inspect.ts';
+import { certificateStore } from './store.ts';
+import { trustedPair } from './trusted-pair.ts';
+import { fromFolder, type CertificateSource } from './follow-certificate.ts';
+
+export type CertificateStore = ReturnType<typeof certificateStore>;
+
+export const certificateStoreOf = (
+  { operatorNamespace, operatorName }: RuntimeConfig,
+  client: Client,
+): CertificateStore =>
+  certificateStore(client, {
+    namespace: operatorNamespace,
+    secret: `${operatorName}${suffixes.certificates}`,
+    webhook: `${operatorName}${suffixes.injectorWebhook}`,
+    deployment: `${operatorName}${suffixes.manager}`,
+  });
+
+/** Should a watch ever miss something. */
+const IDLE_MS = 3_600_000;
+const RETRY_MS = 2_000;
+
+/** Where a replica finds what its webhook serves: a volume would show a new Secret only after a minute. */
+export function certificateSource(
+  config: RuntimeConfig,
+  store: CertificateStore,
+  watching: Watching,
+): CertificateSource {
+  const { operatorNamespace: namespace, webhookClientCa: name } = config;
+  if (name === '') return servedPair(config, store, watching);
+  const authorities = { group: '', version: 'v1', plural: 'configmaps', namespace, name };
+  const source = servedPair(config, store, watching, [authorities]);
+  const client = createClient(watching.transport);
+  const read = async () => ({
+    ...(await source.read()),
+    clientAuthorities: await clientAuthorities(client, authorities),
+  });
+  return { ...source, read };
+}
+
+/** What nobody trusts is none: a webhook that would take everybody's certificate serves nothing. */
+async function clientAuthorities(client: Client, ref: ResourceRef): Promise<readonly string[]> {
+  const found = (await client.get(ref)) as KubernetesObject & { readonly data?: Readonly<Record<string, string>> };
+  const authorities = certificatesIn(found.data?.[certificateFiles.authority] ?? '');
+  if (authorities.length > 0) return authorities;
+  throw new Error(
+    `ConfigMap '${ref.namespace}/${ref.name}' (webhook.clientCa) has no certificate under '${certificateFiles.authority}'; put the authority of the API server's client certificate there, as PEM`,
+  );
+}
+
+function servedPair(
+  { certificatesDirectory, certificatesIssuer, operatorNamespace, operatorName }: RuntimeConfig,
+  store: CertificateStore,
+  watching: Watching,
+  further: Parameters<typeof changesOf>[0] = [],
+): CertificateSource {
+  if (certificatesDirectory !== '') return fromFolder(certificatesDirectory);
+  const place = `Secret '${operatorNamespace}/${operatorName}${suffixes.certificates}'`;
+  // Whoever else issues tells the API server as well.
+  const readPair = certificatesIssuer === 'external' ? () => store.readPair() : trustedPair(store);
+  const changes = changesOf([store.pairRef, ...further], watching);
+  return {
+    place,
+    untilNextLook: (isServed, signal) => changes.wait(isServed ? IDLE_MS : RETRY_MS, signal),
+    read: async () => {
+      const pair = await readPair();
+      if (pair === undefined) throw new Error(`${place} does not exist yet`);
+      return { cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
+    },
+  };
+}

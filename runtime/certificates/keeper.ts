@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Debounce } from '../async/debounce.ts';
+import { describeError } from '../wording/errors.ts';
+import { areTrusting, inspectPair, signerOf, withAuthority, type CertificateFiles } from './inspect.ts';
+import { planCertificates, renewalDueAt, VALID_DAYS } from './plan-certificates.ts';
+
+/** The webhook configuration, as far as certificates go. */
+export interface Trust {
+  readonly resourceVersion: string;
+  /** The caBundle of each webhook, as PEM. */
+  readonly bundles: readonly string[];
+}
+
+export interface StoredPair extends CertificateFiles {
+  readonly resourceVersion: string;
+}
+
+export interface KeeperOptions {
+  /** Undefined: there is no Secret. */
+  readonly readPair: () => Promise<StoredPair | undefined>;
+  /** Fails with a conflict when the Secret changed since it was read, or is there although it was not. */
+  readonly writePair: (files: CertificateFiles, before: StoredPair | undefined) => Promise<void>;
+  /** Undefined: the webhook is not installed (yet). */
+  readonly readTrust: () => Promise<Trust | undefined>;
+  readonly writeTrust: (bundles: readonly string[], before: Trust) => Promise<void>;
+  /** Tells of what changes of both. */
+  readonly changes: Pick<Debounce, 'wait'>;
+  /** The name that the API server calls the webhook by. */
+  readonly dnsName: string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** How soon it looks again after a failure, and how long a new authority is known before it is used. */
+  readonly retryMs?: number;
+  readonly settleMs?: number;
+  readonly now?: () => number;
+}
+
+/**
+ * Sees to it, on the replica that leads, that the webhook has a certificate which the API server trusts: makes one where
+ * there is none, whoever was to bring it, and another one well before it ends. An API server always trusts a new authority
+ * before it meets a certificate of it, and goes on trusting the old one.
+ */
+export async function keepCertificates(options: KeeperOptions): Promise<void> {
+  const { readPair, readTrust, changes, signal, logger, retryMs = 2_000 } = options;
+  let wasThere = false;
+  /** One look; for how many milliseconds nothing is due if nothing changes, or undefined when it should soon be repeated. */
+  const look = async (): Promise<number | undefined> => {
+    const [pair, trust] = [await readPair(), await readTrust()];
+    // Whoever brings it may be bringing another one: Pulumi deletes a Secret whose content changes, and creates it anew.
+    const mayBeReplaced = wasThere && pair === undefined;
+    wasThere = pair !== undefined;
+    return mayBeReplaced ? undefined : await act(pair, trust, options);
+  };
+  while (!signal.aborted) {
+    const idleMs = await look().catch((error: unknown) => {
+      if (!signal.aborted) logger.warn({ problem: describeError(error) }, 'webhook certificate not looked after');
+      return undefined;
+    });
+    if (idleMs !== undefined) await changes.wait(idleMs, signal);
+    else await sleep(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** Should a watch ever miss something, and for clocks that are set. */
+const IDLE_MS = 3_600_000;
+
+/** Does what is due; returns for how many milliseconds nothing is. What it did itself is told as any other change. */
+async function act(pair: StoredPair | undefined, trust: Trust | undefined, options: KeeperOptions): Promise<number> {
+  const { dnsName, now = Date.now } = options;
+  const signer = pair === undefined ? undefined : signerOf(pair);
+  const trusted = signer !== undefined && trust !== undefined && areTrusting(trust.bundles, signer);
+  const facts = pair === undefined ? undefined : inspectPair(pair, dnsName);
+  const plan = planCertificates({ pair: facts, trusted, now: now() });
+  if (facts !== undefined && plan === 'nothing') return Math.min(renewalDueAt(facts) - now(), IDLE_MS);
+  if (plan !== 'trust') await issue(plan === 'renew', pair, trust, options);
+  else if (signer !== undefined) await tell(signer, trust, options);
+  return IDLE_MS;
+}
+
+async function tell(signer: string, trust: Trust | undefined, options: KeeperOptions): Promise<void> {
+  // Without a webhook there is nobody to be trusted by; it comes last of all objects.
+  if (trust === undefined) return;
+  await announce(signer, trust, options);
+  options.logger.info({}, 'webhook certificate announced to the API server');
+}
+
+async function issue(
+  works: boolean,
+  before: StoredPair | undefined,
+  trust: Trust | undefined,
+  options: KeeperOptions,
+): Promise<void> {
+  const { dnsName, logger, signal, writePair, settleMs = 15_000, now = Date.now } = options;
+  const validity = { now: new Date(now()), days: VALID_DAYS };
+  // Loaded once a year: nobody else needs it.
+  const { issueAuthority, issueServing } = await import('./issue.ts');
+  const authority = await issueAuthority('lumigo-operator', validity);
+  const { certificate, key } = await issueServing(authority, namesOf(dnsName), validity);
+  if (trust !== undefined) await announce(authority.certificate, trust, options);
+  if (works && trust !== undefined) await sleep(settleMs, undefined, { signal, ref: false });
+  const bundle = withAuthority(before?.authority ?? '', authority.certificate, now());
+  await writePair({ certificate, key, authority: bundle }, before);
+  logger.info({ days: VALID_DAYS, renewed: works }, 'webhook certificate issued');
+}
+
+const namesOf = (host: string) =>
+  /^[0-9.]+$|:/.test(host) ? { dnsNames: [], ipAddresses: [host] } : { dnsNames: [host] };
+
+/** Tells the API server of one more authority, beside those that it trusts already. */
+export async function announce(
+  authority: string,
+  trust: Trust,
+  { writeTrust, now = Date.now }: Pick<KeeperOptions, 'writeTrust' | 'now'>,
+): Promise<void> {
+  const bundles = trust.bundles.map((bundle) => withAuthority(bundle, authority, now()));
+  await writeTrust(bundles, trust);
+}

@@ -1,0 +1,190 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { awaitDefinition } from '../kubernetes/watch/await-definition.ts';
+import { injectorOf, fromEnvironment, updaterEnvironment } from '../config/config.ts';
+import { explain } from '../diagnostics/explain.ts';
+import { assumedPolicy, preview } from '../diagnostics/preview.ts';
+import { findConfig, findInstalled } from '../installation/installation.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { connect, type ConnectOptions } from './connection.ts';
+import type { Connection } from '../kubernetes/http/credentials.ts';
+import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
+import { withPlatform } from '../installation/platform.ts';
+import { runManager } from '../manager/manager.ts';
+import { writeAccount } from '../telemetry-proxy/account.ts';
+import { prepare as prepareTelemetryProxy } from '../telemetry-proxy/files.ts';
+import { letGo, letGoOfAll } from '../uninstall/held-objects.ts';
+import { uninstall } from '../uninstall/uninstall.ts';
+import { openHelm } from '../updater/helm.ts';
+import { update } from '../updater/update.ts';
+import { createLogger } from '../observability/logging.ts';
+
+declare const __OPERATOR_VERSION__: string;
+
+export interface Surroundings {
+  readonly print: (text: string) => void;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+interface Flags extends ConnectOptions {
+  readonly uninstall?: boolean;
+  readonly deadline: number;
+  readonly leaveRefusing?: boolean;
+  readonly preview?: boolean;
+  readonly assumeLumigo?: boolean;
+  readonly explain?: string;
+  readonly namespace?: string;
+  readonly update?: boolean;
+  readonly awaitDefinition?: boolean;
+  readonly prepareTelemetryProxy?: boolean;
+}
+
+const UNINSTALL_SECONDS = 300;
+
+/** What each asks for something else than the manager; one at a time. */
+function commands(): Option[] {
+  const options = [
+    new Option(
+      '--preview',
+      'list what would happen to each workload, why, and whether the API server accepts it; changes nothing',
+    ),
+    new Option('--explain <kind/name>', 'say why a workload is or is not instrumented'),
+    new Option(
+      '--uninstall',
+      'delete every Lumigo resource, wait until the injection is removed, and say what is stuck',
+    ),
+    new Option('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
+    new Option(
+      '--update',
+      'look for a newer version, and upgrade the Helm release to it where the settings say so (the updater does this)',
+    ),
+    new Option(
+      '--prepare-telemetry-proxy',
+      'write what the telemetry proxy starts with (the pod does this)',
+    ).hideHelp(),
+  ];
+  const names = options.map((option) => option.attributeName());
+  return options.map((option) => option.conflicts(names.filter((name) => name !== option.attributeName())));
+}
+
+/** The command line: without a flag that says otherwise, the manager runs until it is told to stop. */
+export function createProgram({ print, environment }: Surroundings): Command {
+  const program = new Command('lumigo-operator');
+  for (const option of commands()) program.addOption(option);
+  return program
+    .description(
+      'The Lumigo Kubernetes operator. Without flags it runs the manager: the injector webhook and, on the replica that leads, the reconciler. Its settings are LUMIGO_ environment variables, which the installation sets.',
+    )
+    .version(typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev')
+    .option(
+      '--kubeconfig <file>',
+      'reach the cluster as this kubeconfig says (default in a cluster: the ServiceAccount)',
+    )
+    .option('--context <name>', 'the context of the kubeconfig to use')
+    .option('--service-account <folder>', 'where the ServiceAccount files are: token, ca.crt, namespace')
+    .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
+    .option('--assume-lumigo', 'with --preview: where there is no Lumigo yet, assume one with the defaults')
+    .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
+    .addOption(
+      new Option(
+        '--leave-refusing',
+        'with --uninstall: what refuses to change is told and stays (the chart does this)',
+      ).hideHelp(),
+    )
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  lumigo-operator --preview -n shop --assume-lumigo    what a Lumigo in 'shop' would change
+  lumigo-operator --explain deployment/cart -n shop    why 'cart' is (not) instrumented
+  lumigo-operator --uninstall                          before the operator itself is removed
+
+Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configuration cannot work.`,
+    )
+    .showHelpAfterError('(--help lists the flags)')
+    .action((flags: Flags) => dispatch(flags, { print, environment }));
+}
+
+async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void> {
+  const { environment } = surroundings;
+  if (!commands().some((option) => option.attributeName() in flags))
+    return runManager(fromEnvironment(environment), flags);
+  const connection = await connect(flags, environment);
+  const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
+  const client = createClient(transport);
+  try {
+    if (flags.prepareTelemetryProxy === true) return await runPrepare(client, connection.ca, environment);
+    if (flags.awaitDefinition === true) return await awaitDefinition(client, flags.deadline * 1_000);
+    if (flags.update === true) return await runUpdate(client, flags, environment);
+    if (flags.uninstall === true) return await runUninstall(client, flags, surroundings);
+    await runInsight(transport, flags, surroundings, connection.namespace);
+  } finally {
+    transport.close();
+  }
+}
+
+/** The telemetry proxy starts as soon as this is done, so its token comes first. */
+async function runPrepare(client: Client, authority: Connection['ca'], environment: NodeJS.ProcessEnv): Promise<void> {
+  const config = fromEnvironment(environment);
+  await writeAccount({ config, client, authority });
+  prepareTelemetryProxy(config);
+}
+
+async function runInsight(
+  transport: Transport,
+  { namespace, explain: target, assumeLumigo }: Flags,
+  { print, environment }: Surroundings,
+  ownNamespace = 'default',
+): Promise<void> {
+  const client = createClient(transport);
+  const config = await withPlatform(await findConfig(client, environment), transport);
+  const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
+  const isExcluded = (namespace: string) => excluded.has(namespace);
+  const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print, isExcluded };
+  if (target !== undefined) return explain({ ...context, target, namespace: namespace ?? ownNamespace });
+  const assume = assumeLumigo === true ? assumedPolicy : undefined;
+  return preview({ ...context, assume, ...(namespace === undefined ? {} : { namespace }) });
+}
+
+async function runUninstall(
+  client: Client,
+  { deadline, leaveRefusing: leavesRefusing = false }: Flags,
+  { print, environment }: Surroundings,
+): Promise<void> {
+  const installed = await findInstalled(client, environment);
+  const until = Date.now() + deadline * 1_000;
+  const stuck = [...(await uninstall({ client, installed, deadline: until, print, leavesRefusing }))];
+  const isInContainer = environment['LUMIGO_OPERATOR_NAME'] !== undefined;
+  // What is stuck is left to a manager, if there is one, and so are its account and its rights.
+  if (stuck.length > 0 && installed !== undefined)
+    print('The operator keeps its account and rights until all is clean.');
+  else if (isInContainer && installed !== undefined) await letGo(client, installed);
+  else stuck.push(...(await letGoOfAll(client, print)));
+  if (stuck.length > 0)
+    throw new Error(
+      `not everything could be removed in ${deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,
+    );
+}
+
+async function runUpdate(client: Client, flags: Flags, environment: NodeJS.ProcessEnv): Promise<void> {
+  const config = updaterEnvironment.fromEnvironment(environment);
+  const helm = openHelm({
+    namespace: config.operatorNamespace,
+    environment,
+    flags: [
+      ...(flags.kubeconfig === undefined ? [] : ['--kubeconfig', flags.kubeconfig]),
+      ...(flags.context === undefined ? [] : ['--kube-context', flags.context]),
+    ],
+  });
+  try {
+    if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
+      throw new Error('the operator was not updated; the log says why');
+  } finally {
+    helm.close();
+  }
+}
+
+function seconds(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('it must be a whole number of seconds, 1 or more.');
+  return Number(text);
+}

@@ -1,0 +1,108 @@
+import { workloads, type WorkloadKind } from '../contract.ts';
+import { hiddenPreloads } from '../injection/hidden-preload.ts';
+import { stampOf } from '../injection/stamp.ts';
+import type { Metadata, Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { describePolicy, listLumigoes, policyIn } from './preview.ts';
+import { outlook, type Outlook } from './render-verdicts.ts';
+import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
+
+interface ExplainOptions extends VerdictContext {
+  /** `KIND/NAME`, as a person types it. */
+  readonly target: string;
+  readonly namespace: string;
+  readonly isExcluded: (namespace: string) => boolean;
+  readonly print: (text: string) => void;
+}
+
+/**
+ * Says in plain words why a workload is or is not instrumented, and what would happen to it next.
+ * @throws Error with a sentence for a target that cannot be read or does not exist.
+ */
+export async function explain(options: ExplainOptions): Promise<void> {
+  const { client, namespace, print } = options;
+  const { kind, name } = parseTarget(options.target);
+  const workload = await client.get({ ...kind, namespace, name }).catch(undefinedIfNotFound);
+  if (workload === undefined)
+    throw new Error(`there is no ${kind.kind} '${name}' in the '${namespace}' namespace; is it another one (-n)?`);
+  const policy = policyIn(namespace, await listLumigoes(options), options);
+  const verdict = await verdictOn(kind, workload as Workload, policy, options);
+  print(
+    [
+      `${kind.kind} ${namespace}/${name}`,
+      `  Now:        ${describeNow(workload.metadata)}`,
+      `  Namespace:  ${describePolicy(policy)}`,
+      `  Decision:   ${verdict.decision.message}`,
+      `  Next:       ${describeNext(kind, verdict)}`,
+      ...describeElsewhere(verdict, options.injector.endpoint),
+      ...describePreloads(workload as Workload),
+      '',
+    ].join('\n'),
+  );
+}
+
+/** Those of kubectl. */
+const shortNames: Readonly<Record<string, string>> = {
+  deploy: 'deployment',
+  ds: 'daemonset',
+  sts: 'statefulset',
+  rs: 'replicaset',
+  cj: 'cronjob',
+};
+
+/** `KIND` is what a person types: `deployment`, `Deployment`, `deployments`, `deploy`, … */
+function parseTarget(target: string): { kind: WorkloadKind; name: string } {
+  const [kindText = '', name = '', ...rest] = target.split('/');
+  const typed = kindText.toLowerCase();
+  const known = shortNames[typed] ?? typed;
+  const kind = workloads.find((each) => each.kind.toLowerCase() === known || each.plural === known);
+  if (kind === undefined || name === '' || rest.length > 0)
+    throw new Error(
+      `'${target}' names no workload; write KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job)`,
+    );
+  return { kind, name };
+}
+
+function describeNow(metadata: Metadata): string {
+  const stamp = stampOf(metadata);
+  if (stamp === undefined) return 'not instrumented';
+  const { change, at, by, tracing, keep } = stamp;
+  const signals = [tracing.traces ? 'traces' : 'no traces', tracing.logs ? 'logs' : 'no logs'].join(', ');
+  return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; it stays when its Lumigo goes' : ''})`;
+}
+
+/** An injection that is left as it is although it sends to another telemetry proxy. */
+function describeElsewhere({ decision }: Verdict, endpoint: string): string[] {
+  if (decision.action === 'remove' || decision.elsewhere === undefined) return [];
+  return [
+    `  Sends to:   ${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may be gone;`,
+    "              its next pod template gets this operator's, and 'injection.updateOnUpgrade' renews it at once",
+  ];
+}
+
+/** What cannot be read from here, and would be lost unsaid. */
+const describePreloads = (workload: Workload): string[] =>
+  hiddenPreloads(templateOf(workload)?.spec ?? { containers: [] }).map((note) => `  Note:       ${note}`);
+
+const next: Readonly<Record<Outlook, string>> = {
+  instrument: 'the reconciler instruments it; ',
+  update: 'the reconciler renews its injection; ',
+  remove: 'the reconciler removes its injection; ',
+  relabel: 'the reconciler corrects its labels; no pod restarts',
+  REFUSED: 'the reconciler tries, but the API server refuses the change: ',
+  CANNOT: 'nothing, until the cause is gone',
+  untouched: 'nothing; it stays as it is',
+};
+
+function describeNext({ kind }: WorkloadKind, verdict: Verdict): string {
+  const what = outlook(verdict);
+  const get = what === 'remove' ? 'come without it' : 'get it';
+  const restarts: Readonly<Record<string, string>> = {
+    CronJob: `its next Jobs ${get}`,
+    ReplicaSet: `its new pods ${get}`,
+  };
+  const isRollout = what === 'instrument' || what === 'update' || what === 'remove';
+  const restart = restarts[kind] ?? 'its pods are replaced, as its update strategy says';
+  return `${next[what]}${isRollout ? restart : (verdict.refusal ?? '')}`;
+}

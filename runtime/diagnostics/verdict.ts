@@ -1,0 +1,47 @@
+import type { WorkloadKind } from '../contract.ts';
+import { decide, type Decision } from '../injection/decide.ts';
+import { workloadPatch } from '../injection/patch.ts';
+import type { InjectorSettings, NamespacePolicy, PatchOperation, Workload } from '../injection/types.ts';
+import { describeError } from '../wording/errors.ts';
+import { guarded, type Client } from '../kubernetes/http/client.ts';
+
+/** What would happen to one workload, and whether the API server would take it. */
+export interface Verdict {
+  readonly kind: WorkloadKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly decision: Decision;
+  readonly patch: readonly PatchOperation[];
+  /** What a dry run answered; undefined where nothing would be written. */
+  readonly refusal: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+export interface VerdictContext {
+  readonly client: Client;
+  readonly injector: InjectorSettings;
+  readonly renew: boolean;
+}
+
+/** Decides as the reconciler would and asks the API server, without changing anything: admission, quota and validation take part. */
+export async function verdictOn(
+  kind: WorkloadKind,
+  listed: Workload,
+  policy: NamespacePolicy,
+  { client, injector, renew }: VerdictContext,
+): Promise<Verdict> {
+  const workload = { ...listed, apiVersion: kind.apiVersion, kind: kind.kind };
+  const { namespace = '', name = '', resourceVersion = '' } = workload.metadata;
+  const now = new Date().toISOString();
+  const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
+  const patch = decision.action === 'none' ? [] : workloadPatch(workload, decision.workload);
+  const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [] };
+  if (patch.length === 0) return nothing;
+  try {
+    const ref = { ...kind, namespace, name };
+    const { warnings } = await client.patch(ref, guarded(resourceVersion, patch), { dryRun: true, metadataOnly: true });
+    return { ...nothing, warnings };
+  } catch (error) {
+    return { ...nothing, refusal: describeError(error) };
+  }
+}

@@ -1,0 +1,68 @@
+import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
+import { managerContainer, managerSelector, suffixes } from '../contract.ts';
+import type { PodTemplate } from '../injection/types.ts';
+import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+
+/** The operator as it is installed: its objects' names derive from these. */
+export type Installed = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace'>;
+
+export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
+  namespace: operatorNamespace,
+  name: `${operatorName}${suffixes.lease}`,
+});
+
+interface ManagerDeployment extends KubernetesObject {
+  readonly spec: { readonly template: PodTemplate };
+}
+
+/**
+ * The configuration of the operator: from this process's environment inside the container, else from the Deployment of
+ * the operator that is installed in the cluster, so that anybody with a kubeconfig can ask what it would do.
+ * @throws Error when no operator is installed, or more than one; ConfigError when its environment makes no sense.
+ */
+export async function findConfig(client: Client, environment: NodeJS.ProcessEnv): Promise<RuntimeConfig> {
+  if (environment['LUMIGO_OPERATOR_NAME'] !== undefined) return fromEnvironment(environment);
+  const found = only(await listManagers(client), 'remove all but one');
+  if (found === undefined)
+    throw new Error(
+      'no Lumigo operator is installed in this cluster; install it first, or run this inside its container',
+    );
+  const { metadata, spec } = found.deployment;
+  const container = spec.template.spec.containers.find(({ name }) => name === managerContainer);
+  // The API server leaves out an empty value. The pod's name comes from the downward API; outside of it the Deployment's name stands in.
+  const variables = (container?.env ?? []).map(({ name, value = '', valueFrom }) => [
+    name,
+    valueFrom === undefined ? value : metadata.name,
+  ]);
+  return fromEnvironment(Object.fromEntries(variables));
+}
+
+/**
+ * Which operator is to be cleaned up after: the one whose container this is, else the one whose Deployment is in the cluster.
+ * Undefined where there is none of these; of an operator that is gone more may be left (runtime/uninstall/held-objects.ts).
+ * @throws Error with their names where there is more than one
+ */
+export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
+  const { LUMIGO_OPERATOR_NAME: operatorName, LUMIGO_OPERATOR_NAMESPACE: operatorNamespace } = environment;
+  if (operatorName !== undefined && operatorNamespace !== undefined) return { operatorName, operatorNamespace };
+  return only(await listManagers(client), 'run this inside the container of one of them');
+}
+
+/** Every operator whose Deployment is in the cluster. */
+export async function listManagers(client: Client) {
+  const found: (Installed & { readonly deployment: ManagerDeployment })[] = [];
+  const deployments = { group: 'apps', version: 'v1', plural: 'deployments' };
+  for await (const { items } of client.pages(deployments, { labelSelector: managerSelector }))
+    for (const deployment of items as readonly ManagerDeployment[]) {
+      const { name, namespace: operatorNamespace = '' } = deployment.metadata;
+      found.push({ operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment });
+    }
+  return found;
+}
+
+/** @throws Error with the names where there is more than one */
+function only<T extends Installed>(found: readonly T[], hint: string): T | undefined {
+  if (found.length <= 1) return found[0];
+  const names = found.map(({ operatorName, operatorNamespace }) => `${operatorNamespace}/${operatorName}`).join(', ');
+  throw new Error(`more than one Lumigo operator is installed: ${names}; ${hint}`);
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { runInContainer } from '../../sandbox/manager/command.ts';
+import { workloads } from '../contract.ts';
+import type { Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
+
+/** A cluster that serves OpenShift's group, before the operator starts in it. */
+const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+const group = 'security.openshift.io';
+const constraints = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `things.${group}` },
+  spec: {
+    group,
+    scope: 'Cluster',
+    names: { plural: 'things', singular: 'thing', kind: 'Thing' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+const [deployment] = workloads;
+
+let operator: OperatorBench;
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator?.stop());
+
+async function userOf(name: string): Promise<unknown> {
+  const { bench } = operator;
+  const namespace = await bench.namespace(name);
+  await bench.activate(namespace);
+  await bench.create(workloadOf(deployment, namespace, 'app'));
+  const { spec } = await bench.templateOf(deployment, namespace, 'app');
+  return spec.initContainers?.at(-1)?.securityContext?.runAsUser;
+}
+
+describe('the platform', () => {
+  it('F24: OpenShift is known by its API group, without a setting', async () => {
+    expect(await userOf('kubernetes')).toBe(1234);
+    await operator.stopManager();
+    await operator.cluster.client.create(definitions, constraints);
+    await eventually(() =>
+      operator.cluster.client
+        .get({ group, version: 'v1', plural: 'things', name: 'none' })
+        .catch((error: Error) => expect(error.message).toContain('"none" not found')),
+    );
+    await operator.startManager();
+    expect(await userOf('openshift')).toBeUndefined();
+  });
+
+  it('F24: `--explain` says where an LD_PRELOAD may be hidden', async () => {
+    const { bench, cluster, installation } = operator;
+    const namespace = await bench.namespace('preload');
+    const workload = workloadOf(deployment, namespace, 'app');
+    const [container = {}] = templateOf(workload as unknown as Workload)?.spec.containers ?? [];
+    Object.assign(container, { envFrom: [{ configMapRef: { name: 'shared', optional: true } }] });
+    await bench.create(workload);
+    const { stdout } = await runInContainer(cluster, installation, ['--explain', 'deployment/app', '-n', namespace]);
+    expect(stdout).toContain("an LD_PRELOAD in the ConfigMap 'shared'");
+  });
+});

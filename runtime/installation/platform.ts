@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { RuntimeConfig } from '../config/config.ts';
+import { describeError } from '../wording/errors.ts';
+import { ApiError } from '../kubernetes/http/errors.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+
+/** Every OpenShift has its security context constraints, and nothing else serves the group. */
+const OPENSHIFT = '/apis/security.openshift.io';
+const RETRY_MS = 1_000;
+
+/**
+ * The configuration with the platform that it is, where that is to be found out: one request. Rejects when the API server gives
+ * no answer; one that tells nobody of its groups is taken for a Kubernetes of no distribution.
+ */
+export async function withPlatform(config: RuntimeConfig, transport: Transport): Promise<RuntimeConfig> {
+  if (config.platform !== 'auto') return config;
+  try {
+    await transport.request({ method: 'GET', path: OPENSHIFT });
+    return { ...config, platform: 'openshift' };
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 429) return { ...config, platform: 'kubernetes' };
+    throw error;
+  }
+}
+
+/** The same for whoever has time: until the API server answers, it calls no webhook either. */
+export async function whenPlatformKnown(
+  config: RuntimeConfig,
+  {
+    transport,
+    logger,
+    signal,
+  }: { readonly transport: Transport; readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<RuntimeConfig> {
+  while (!signal.aborted) {
+    try {
+      const known = await withPlatform(config, transport);
+      logger.info({ platform: known.platform }, 'platform known');
+      return known;
+    } catch (error) {
+      logger.warn({ problem: describeError(error) }, 'platform not known yet');
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return config;
+}

@@ -1,0 +1,343 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { etcdAt } from '../../../sandbox/testing/etcd.ts';
+import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
+import { type Client, createClient, guarded, type KubernetesObject } from './client.ts';
+import { ApiError, isConflict, isNotFound } from './errors.ts';
+import { createTransport, type RequestInfo, type Transport } from './transport.ts';
+
+let cluster: ControlPlane;
+let transport: Transport;
+let client: Client;
+let authorization: () => Promise<string>;
+const requests: RequestInfo[] = [];
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+  authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
+  transport = createTransport(
+    { server: new URL(cluster.server), ca: cluster.ca, authorization: () => authorization() },
+    { userAgent: 'test', onRequest: (info) => requests.push(info) },
+  );
+  client = createClient(transport);
+});
+afterAll(async () => {
+  transport?.close();
+  await cluster?.stop();
+});
+
+const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'default' };
+const configMap = (name: string, data: object = { colour: 'red' }) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, labels: { test: 'client' } },
+  data,
+});
+const made = async (name: string): Promise<KubernetesObject> =>
+  (await client.create(configMaps, configMap(name))).object;
+const rejection = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('a guarded patch', () => {
+  it('changes the object that was read, and is a conflict once that is another', async () => {
+    const { metadata } = await made('guarded');
+    const ref = { ...configMaps, name: 'guarded' };
+    const paint = (colour: string) =>
+      guarded(metadata.resourceVersion, [{ op: 'replace', path: '/data/colour', value: colour }]);
+    expect((await client.patch(ref, paint('green'))).object.data).toEqual({ colour: 'green' });
+    expect(isConflict(await rejection(client.patch(ref, paint('blue'))))).toBe(true);
+    expect((await client.get(ref)).data).toEqual({ colour: 'green' });
+  });
+
+  it('is told apart from a patch that does not fit; a failed `test` is not, which is why it is not used', async () => {
+    const { metadata } = await made('tested');
+    const ref = { ...configMaps, name: 'tested' };
+    const unfit = guarded(metadata.resourceVersion, [{ op: 'remove', path: '/data/missing' }]);
+    const tested = { op: 'test', path: '/metadata/resourceVersion', value: '1' } as const;
+    const answers = [unfit, { kind: 'json', operations: [tested] } as const].map((patch) =>
+      rejection(client.patch(ref, patch)),
+    );
+    expect(await Promise.all(answers)).toMatchObject([{ status: 422 }, { status: 422 }]);
+  });
+
+  it('does not touch an object of the same name that took its place', async () => {
+    const { metadata } = await made('replaced');
+    const ref = { ...configMaps, name: 'replaced' };
+    await client.delete(ref, { preconditions: { uid: metadata.uid } });
+    await made('replaced');
+    const patch = guarded(metadata.resourceVersion, [{ op: 'remove', path: '/data' }]);
+    expect(isConflict(await rejection(client.patch(ref, patch)))).toBe(true);
+    expect(isConflict(await rejection(client.delete(ref, { preconditions: { uid: metadata.uid } })))).toBe(true);
+  });
+});
+
+describe('writes', () => {
+  it('a dry run answers what would be, and stores nothing', async () => {
+    const { object } = await client.create(configMaps, configMap('dry'), { dryRun: true });
+    expect(object.metadata.uid).toMatch(/-/);
+    expect(isNotFound(await rejection(client.get({ ...configMaps, name: 'dry' })))).toBe(true);
+    await made('dry');
+    const body = { data: { colour: 'blue' } };
+    const patched = await client.patch({ ...configMaps, name: 'dry' }, { kind: 'merge', body }, { dryRun: true });
+    expect(patched.object.data).toEqual(body.data);
+    expect((await client.get({ ...configMaps, name: 'dry' })).data).toEqual({ colour: 'red' });
+  });
+
+  it('answers with metadata only where asked', async () => {
+    const options = { metadataOnly: true };
+    const { object } = await client.create(configMaps, configMap('bare'), options);
+    const ref = { ...configMaps, name: 'bare' };
+    const patched = await client.patch(ref, { kind: 'merge', body: { data: { a: 'b' } } }, options);
+    for (const answer of [object, patched.object, await client.get(ref, options)]) {
+      expect(answer.kind).toBe('PartialObjectMetadata');
+      expect(Object.keys(answer).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
+    }
+    expect((await client.get(ref)).data).toMatchObject({ a: 'b' });
+  });
+
+  it('applies as one manager among others, and takes a field over only by force', async () => {
+    const ref = { ...configMaps, name: 'applied' };
+    const body = (colour: string) => configMap('applied', { colour });
+    await client.patch(ref, { kind: 'apply', body: body('red') }, { fieldManager: 'one' });
+    const taken = { kind: 'apply', body: body('blue') } as const;
+    expect(isConflict(await rejection(client.patch(ref, taken, { fieldManager: 'two' })))).toBe(true);
+    const { object } = await client.patch(ref, { ...taken, force: true }, { fieldManager: 'two' });
+    expect(object.data).toEqual({ colour: 'blue' });
+  });
+
+  it('passes on what the server warns of', async () => {
+    const misspelt = { ...configMap('warned'), dta: { a: 'b' } };
+    const { warnings } = await client.create(configMaps, misspelt, { fieldValidation: 'Warn' });
+    expect(warnings).toEqual(['unknown field "dta"']);
+    const strict = await rejection(client.create(configMaps, misspelt, { fieldValidation: 'Strict' }));
+    expect((strict as Error).message).toContain('unknown field "dta"');
+  });
+
+  it('a whole object goes back with fields that this program has never heard of', async () => {
+    await cluster.client.create(
+      { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' },
+      boxDefinition,
+    );
+    const boxes = { group: 'test.example', version: 'v1', plural: 'boxes' };
+    const box = { apiVersion: 'test.example/v1', kind: 'Box', metadata: { name: 'b' }, deep: { unheard: ['of', 1.5] } };
+    const { object } = await retried(() => client.create(boxes, box));
+    const labels = { seen: 'yes' };
+    await client.update({ ...boxes, name: 'b' }, { ...object, metadata: { ...object.metadata, labels } });
+    const stored = await client.get({ ...boxes, name: 'b' });
+    expect([stored.deep, stored.metadata.labels]).toEqual([box.deep, labels]);
+    expect(isConflict(await rejection(client.update({ ...boxes, name: 'b' }, object)))).toBe(true);
+  });
+});
+
+describe('lists', () => {
+  const labelSelector = 'test=pages';
+  const count = 1_200;
+  beforeAll(async () => {
+    const labels = { test: 'pages' };
+    const create = (index: number) =>
+      client.create(configMaps, { ...configMap(`page-${index}`), metadata: { name: `page-${index}`, labels } });
+    await Promise.all(Array.from({ length: count }, (_, index) => create(index)));
+  });
+
+  const names = async (limit: number, between: () => Promise<void> = () => Promise.resolve()): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { items } of client.pages(configMaps, { limit, labelSelector, metadataOnly: true })) {
+      found.push(...items.map(({ metadata }) => metadata.name));
+      await between();
+    }
+    return found;
+  };
+
+  it('come whole, in pages of the asked size', async () => {
+    const before = requests.length;
+    expect(new Set(await names(500)).size).toBe(count);
+    expect(requests.slice(before).map(({ verb }) => verb)).toEqual(['list', 'list', 'list']);
+  });
+
+  it('go on where they were when the server has forgotten their moment', async () => {
+    let compacted = false;
+    const found = await names(500, async () => {
+      if (compacted) return;
+      compacted = true;
+      await made('newer-than-the-list');
+      await etcdAt(cluster.etcd).compact();
+      // The API server itself remembers for longer than etcd does.
+      await cluster.restartApiServer();
+    });
+    expect(requests.filter(({ code }) => code === 410)).toHaveLength(1);
+    expect(found).toHaveLength(count);
+    expect(new Set(found).size).toBe(count);
+  });
+});
+
+describe('a server that is too busy', () => {
+  it('is left alone for as long as it asks, and then has the request again', async () => {
+    const flowcontrol = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1' };
+    const levels = { ...flowcontrol, plural: 'prioritylevelconfigurations' };
+    const bindings = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterrolebindings' };
+    await client.create(bindings, binding);
+    await client.create(levels, priorityLevel);
+    await client.create({ ...flowcontrol, plural: 'flowschemas' }, flowSchema);
+    const codes: number[] = [];
+    const throttled = createTransport(
+      { server: new URL(cluster.server), ca: cluster.ca, authorization, headers: { 'Impersonate-User': 'busy' } },
+      { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
+    );
+    const read = () => createClient(throttled).pages({ group: '', version: 'v1', plural: 'namespaces' }).next();
+    await retried(async () => {
+      const started = performance.now();
+      const answers = await Promise.all(Array.from({ length: 16 }, read));
+      expect(answers.every(({ value }) => value !== undefined && value.items.length > 0)).toBe(true);
+      expect(codes).toContain(429);
+      expect(performance.now() - started).toBeGreaterThan(1_000);
+    });
+    throttled.close();
+  });
+});
+
+describe('what goes wrong', () => {
+  it('speaks the server’s words, and no credential', async () => {
+    const error = await rejection(client.get({ ...configMaps, name: 'nowhere' }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as Error).message).toBe('configmaps "nowhere" not found');
+  });
+
+  it('asks for new credentials once when the server refuses them', async () => {
+    const good = authorization;
+    const asked: boolean[] = [];
+    const renewing = createTransport(
+      {
+        server: new URL(cluster.server),
+        ca: cluster.ca,
+        authorization: (refused = false) => {
+          asked.push(refused);
+          return refused ? good() : Promise.resolve('Bearer expired');
+        },
+      },
+      { userAgent: 'test' },
+    );
+    await createClient(renewing)
+      .get({ ...configMaps, name: 'kube-root-ca.crt' })
+      .catch(() => undefined);
+    expect(asked).toEqual([false, true]);
+    renewing.close();
+  });
+
+  it('repeats what does no harm when a kept connection turns out to be closed, and nothing else', async () => {
+    const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
+    const codes: number[] = [];
+    const cut = createTransport(
+      { server: new URL(`https://127.0.0.1:${proxy.port}`), ca: cluster.ca, authorization },
+      { userAgent: 'test', onRequest: ({ code }) => codes.push(code) },
+    );
+    const { metadata } = await made('kept');
+    const ref = { ...configMaps, name: 'kept' };
+    const through = createClient(cut);
+    const afterACut = async (request: () => Promise<unknown>): Promise<unknown> => {
+      await through.get(ref);
+      proxy.cutWhenUsed();
+      codes.length = 0;
+      return rejection(request());
+    };
+    expect(await afterACut(() => through.get(ref))).toBeUndefined();
+    expect(codes).toEqual([0, 200]);
+    const paint = guarded(metadata.resourceVersion, [{ op: 'replace', path: '/data/colour', value: 'green' }]);
+    expect(await afterACut(() => through.patch(ref, paint))).toBeUndefined();
+    expect(codes).toEqual([0, 200]);
+    expect(await afterACut(() => through.create(configMaps, configMap('sent-once')))).toMatchObject({
+      name: 'ConnectionError',
+    });
+    expect(codes).toEqual([0]);
+    cut.close();
+    await proxy.close();
+  });
+
+  it('names the place that does not answer', async () => {
+    const nowhere = createTransport({ server: new URL('https://127.0.0.1:1'), authorization }, { userAgent: 'test' });
+    const error = await rejection(createClient(nowhere).get({ ...configMaps, name: 'a' }));
+    expect(error).toMatchObject({ name: 'ConnectionError', code: 'ECONNREFUSED' });
+    expect((error as Error).message).toMatch(/^The API server at 127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/);
+    nowhere.close();
+  });
+
+  it('does not trust another authority', async () => {
+    const suspicious = createTransport({ server: new URL(cluster.server), authorization }, { userAgent: 'test' });
+    const error = await rejection(createClient(suspicious).get({ ...configMaps, name: 'a' }));
+    expect((error as Error).message).toContain('its certificate is not from the authority that the credentials name');
+    suspicious.close();
+  });
+
+  it('refuses to address a collection where one object is meant', async () => {
+    expect(await rejection(client.delete(configMaps))).toBeInstanceOf(TypeError);
+    expect(await rejection(client.get(configMaps))).toBeInstanceOf(TypeError);
+  });
+});
+
+/** A definition has its effect a moment after it is accepted. */
+async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const outcome = await attempt().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    if ('value' in outcome) return outcome.value;
+    if (tries === 100) throw outcome.error;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const boxDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'boxes.test.example' },
+  spec: {
+    group: 'test.example',
+    names: { kind: 'Box', plural: 'boxes', singular: 'box', listKind: 'BoxList' },
+    scope: 'Cluster',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+
+const busy = { name: 'busy' };
+const binding = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: busy,
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'busy' }],
+};
+/** One seat, none to borrow, no queue: of requests at the same time all but one are refused with 429. */
+const priorityLevel = {
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'PriorityLevelConfiguration',
+  metadata: busy,
+  spec: {
+    type: 'Limited',
+    limited: { nominalConcurrencyShares: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } },
+  },
+};
+const flowSchema = {
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'FlowSchema',
+  metadata: busy,
+  spec: {
+    priorityLevelConfiguration: busy,
+    matchingPrecedence: 2,
+    rules: [
+      {
+        subjects: [{ kind: 'User', user: busy }],
+        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+      },
+    ],
+  },
+};

@@ -1,0 +1,121 @@
+import type { PatchOperation } from '../../injection/types.ts';
+import { metadataType, type ChangedObject, type KubernetesObject, type Manifest } from '../resources/objects.ts';
+import { type ListOptions, listPages, type Page, type ReadOptions } from './pages.ts';
+import { type ResourceRef, resourcePath } from './paths.ts';
+import type { ApiRequest, Transport } from './transport.ts';
+
+export type { KubernetesObject } from '../resources/objects.ts';
+
+/** A write's answer: on a dry run the object that would have been. The warnings are the server's and its admission webhooks'. */
+interface Written {
+  readonly object: KubernetesObject;
+  readonly warnings: readonly string[];
+}
+
+interface WriteOptions extends ReadOptions {
+  /** The server does everything but store it: admission, validation, quota. */
+  readonly dryRun?: boolean | undefined;
+  readonly fieldManager?: string | undefined;
+  /** What to do about fields that the server does not know. Default: its own, `Warn`. */
+  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
+}
+
+/** `apply` is server-side apply and needs a fieldManager; `force` takes fields over from other managers. */
+type Patch =
+  | { readonly kind: 'json'; readonly operations: readonly PatchOperation[] }
+  | { readonly kind: 'merge'; readonly body: unknown }
+  | { readonly kind: 'apply'; readonly body: unknown; readonly force?: boolean | undefined };
+
+interface DeleteOptions {
+  /** A conflict when the object is another than this one. */
+  readonly preconditions?: { readonly uid?: string | undefined } | undefined;
+  readonly propagation?: 'Background' | 'Foreground' | undefined;
+}
+
+/** The API in raw JSON. Every method throws what Transport.request throws; every ref but those of `pages` and `create` needs a name. */
+export interface Client {
+  get(ref: ResourceRef, options?: ReadOptions): Promise<KubernetesObject>;
+  /** All objects, page by page; the next page is asked for when the one before is done with. */
+  pages(ref: ResourceRef, options?: ListOptions): AsyncGenerator<Page, void, undefined>;
+  create(ref: ResourceRef, object: Manifest, options?: WriteOptions): Promise<Written>;
+  /** PUT of a whole object that was just read; a conflict when it changed since. */
+  update(ref: ResourceRef, object: ChangedObject, options?: WriteOptions): Promise<Written>;
+  patch(ref: ResourceRef, patch: Patch, options?: WriteOptions): Promise<Written>;
+  delete(ref: ResourceRef, options?: DeleteOptions): Promise<void>;
+}
+
+/**
+ * Makes a JSON patch fail with a Conflict (409) when the object is no longer the one that was read. It replaces the
+ * resourceVersion rather than testing it: the server answers a failed `test` with 422 Invalid, which is what a patch
+ * that does not fit the object gets too (client.cluster.test.ts).
+ */
+export const guarded = (resourceVersion: string, operations: readonly PatchOperation[]): Patch => ({
+  kind: 'json',
+  operations: [{ op: 'replace', path: guardPath, value: resourceVersion }, ...operations],
+});
+
+const guardPath = '/metadata/resourceVersion';
+
+export function createClient(transport: Transport): Client {
+  return {
+    async get(ref, options = {}) {
+      const { body } = await transport.request({ method: 'GET', path: objectPath(ref), ...callOf(options) });
+      return body as KubernetesObject;
+    },
+    pages: (ref, options = {}) => listPages(transport, ref, options),
+    create: (ref, object, options = {}) =>
+      write(transport, { method: 'POST', path: resourcePath(ref), body: object }, options),
+    update: (ref, object, options = {}) =>
+      write(transport, { method: 'PUT', path: objectPath(ref), body: object }, options),
+    patch: (ref, patch, options = {}) =>
+      write(transport, { method: 'PATCH', path: objectPath(ref), ...patchOf(patch) }, options),
+    async delete(ref, { preconditions, propagation } = {}) {
+      await transport.request({
+        method: 'DELETE',
+        path: objectPath(ref),
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: propagation },
+        repeatable: preconditions?.uid !== undefined,
+      });
+    },
+  };
+}
+
+/** The path of one object. Without the name it would be the collection's, and DELETE would delete all of it. */
+function objectPath(ref: ResourceRef): string {
+  if (ref.name === undefined) throw new TypeError(`A request for one of the ${ref.plural} has to name it.`);
+  return resourcePath(ref);
+}
+
+const callOf = ({ signal, lane, timeoutMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
+  signal,
+  lane,
+  timeoutMs,
+  accept: metadataOnly === true ? metadataType : undefined,
+});
+
+async function write(transport: Transport, request: ApiRequest, options: WriteOptions): Promise<Written> {
+  const { dryRun, fieldManager, fieldValidation } = options;
+  const { body, warnings } = await transport.request({
+    ...request,
+    ...callOf(options),
+    query: { ...request.query, dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation },
+    repeatable: dryRun === true || request.repeatable,
+  });
+  return { object: body as KubernetesObject, warnings };
+}
+
+/** A guarded patch and an apply may be sent twice: the second is refused, or changes nothing. */
+function patchOf(patch: Patch): Partial<ApiRequest> {
+  switch (patch.kind) {
+    case 'json': {
+      const repeatable = patch.operations.some(({ op, path }) => op === 'replace' && path === guardPath);
+      return { body: patch.operations, contentType: 'application/json-patch+json', repeatable };
+    }
+    case 'merge':
+      return { body: patch.body, contentType: 'application/merge-patch+json' };
+    case 'apply': {
+      const query = { force: patch.force === true };
+      return { body: patch.body, contentType: 'application/apply-patch+yaml', query, repeatable: true };
+    }
+  }
+}

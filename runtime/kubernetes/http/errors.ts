@@ -1,0 +1,119 @@
+import { printable } from '../../wording/printable.ts';
+import { withoutTokens } from '../../credentials/token.ts';
+/** What an ApiError is made of, taken from a Kubernetes Status where the server sent one. */
+interface ApiFailure {
+  readonly status: number;
+  /** The machine-readable reason of the Status, e.g. `NotFound`; empty when something other than the API server answered. */
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterSeconds?: number | undefined;
+  /** The Status' `details.causes`. */
+  readonly causes?: readonly { readonly reason?: string }[] | undefined;
+  /** A token that continues an expired list from the next key at the latest version (not consistent with the pages before). */
+  readonly continueToken?: string | undefined;
+}
+
+/** The API server (or something before it) answered with a status of 400 or more, or with an ERROR event in a watch. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly reason: string;
+  readonly retryAfterSeconds: number | undefined;
+  readonly #causes: ApiFailure['causes'];
+  readonly continueToken: string | undefined;
+
+  constructor(failure: ApiFailure) {
+    super(failure.message);
+    this.status = failure.status;
+    this.reason = failure.reason;
+    this.retryAfterSeconds = failure.retryAfterSeconds;
+    this.#causes = failure.causes;
+    this.continueToken = failure.continueToken;
+  }
+
+  /** Whether the Status names this among its causes, e.g. `NamespaceTerminating`. */
+  hasCause(reason: string): boolean {
+    return this.#causes?.some((cause) => cause.reason === reason) === true;
+  }
+}
+
+/** The API server did not answer: refused, reset, timed out, or its certificate is not trusted. The message is the whole story. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  constructor(
+    message: string,
+    /** Node's code, e.g. `ECONNREFUSED`; `TIMEOUT` when the answer took too long. */
+    readonly code: string,
+  ) {
+    super(message);
+  }
+}
+
+const hasStatus = (error: unknown, status: number): error is ApiError =>
+  error instanceof ApiError && error.status === status;
+
+export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404);
+
+/** For `catch`: what is not there is undefined, and every other error stays one. */
+export function undefinedIfNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+  return undefined;
+}
+
+/** The object changed since it was read. `AlreadyExists` has the same status and is another matter. */
+export const isConflict = (error: unknown): error is ApiError =>
+  hasStatus(error, 409) && error.reason !== 'AlreadyExists';
+export const isAlreadyExists = (error: unknown): error is ApiError =>
+  hasStatus(error, 409) && error.reason === 'AlreadyExists';
+/** A resourceVersion or continue token is older than what the server remembers. */
+export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
+export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
+
+/**
+ * Whether the API server, or an admission webhook it asked, said no: trying again soon will not change that. Everything else
+ * (no answer, too busy, changed meanwhile) says nothing of the object.
+ */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError &&
+  (error.status < 500 ? ![408, 409, 429].includes(error.status) : error.message.includes('webhook'));
+
+interface Status {
+  readonly code?: unknown;
+  readonly reason?: unknown;
+  readonly message?: unknown;
+  readonly metadata?: { readonly continue?: string };
+  readonly details?: Pick<ApiFailure, 'retryAfterSeconds' | 'causes'>;
+}
+
+/** What is known of a refusal besides its body. */
+interface Refusal {
+  readonly status: number;
+  /** What was asked, e.g. `GET /api/v1/pods`. */
+  readonly subject: string;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/**
+ * The error in an answer's body or in a watch's ERROR event. A body that is no API server's Status is not quoted: a
+ * proxy's page may hold anything, the request's own credentials among it.
+ */
+export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
+  const status = (typeof body === 'object' && body !== null ? body : {}) as Status;
+  const code = typeof status.code === 'number' ? status.code : refusal.status;
+  return new ApiError({
+    status: code,
+    reason: textOf(status.reason) ?? '',
+    message:
+      quoted(textOf(status.message)) ??
+      `${refusal.subject} was answered with status ${String(code)} and without the explanation that a Kubernetes API server gives; does something else answer in its place?`,
+    retryAfterSeconds: refusal.retryAfterSeconds ?? status.details?.retryAfterSeconds,
+    causes: status.details?.causes,
+    continueToken: status.metadata?.continue,
+  });
+}
+
+/** It quotes what was sent, and stands in logs, events and statuses from here on. */
+const quoted = (message: string | undefined): string | undefined =>
+  message === undefined ? undefined : printable(withoutTokens(message));
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);

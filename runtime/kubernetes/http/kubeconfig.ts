@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { ConfigError, describeError } from '../../wording/errors.ts';
+import type { Connection } from './credentials.ts';
+
+/** The contexts and users of a kubeconfig, with whatever logs in there: tokens, certificates, exec plugins (EKS, GKE, AKS). */
+interface KubeconfigSource {
+  /** Left out: `KUBECONFIG` (several files, merged), then `~/.kube/config`. */
+  readonly path?: string | undefined;
+  /** Left out: the file's current context. */
+  readonly context?: string | undefined;
+}
+
+/**
+ * The credentials of a kubeconfig. Throws a ConfigError that lists the contexts there are where the asked one is missing.
+ * The library is loaded only here: it costs 60 MB that the manager in a cluster does without (docs/adr/0003).
+ */
+export async function fromKubeconfig({ path, context }: KubeconfigSource): Promise<Connection> {
+  const library = await import('@kubernetes/client-node');
+  const config = new library.KubeConfig();
+  const origin = path ?? defaultOrigin();
+  try {
+    if (path === undefined) config.loadFromDefault();
+    else config.loadFromFile(path);
+  } catch (error) {
+    throw new ConfigError([`The kubeconfig ${origin} cannot be used: ${describeError(error)}`]);
+  }
+  const names = config.getContexts().map(({ name }) => name);
+  const chosen = context ?? config.getCurrentContext();
+  if (!names.includes(chosen)) throw new ConfigError([unknownContext(origin, chosen, names)]);
+  config.setCurrentContext(chosen);
+  return connectionOf(config, `context '${chosen}' of ${origin}`);
+}
+
+/** The library would fall back to http://localhost:8080 in silence, and the error would be about that. */
+function defaultOrigin(): string {
+  const listed = process.env.KUBECONFIG;
+  if (listed !== undefined && listed !== '') return listed;
+  const file = join(homedir(), '.kube', 'config');
+  if (existsSync(file)) return file;
+  throw new ConfigError([
+    `No kubeconfig: KUBECONFIG is not set and ${file} does not exist. Pass one with --kubeconfig.`,
+  ]);
+}
+
+function unknownContext(origin: string, chosen: string, names: readonly string[]): string {
+  const choice = names.length === 0 ? 'It has none at all.' : `It has: ${names.join(', ')}.`;
+  return chosen === ''
+    ? `${origin} names no current context. ${choice} Pass one with --context.`
+    : `${origin} has no context '${chosen}'. ${choice}`;
+}
+
+async function connectionOf(config: KubeConfig, origin: string): Promise<Connection> {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new ConfigError([`The cluster that ${origin} names is not defined there.`]);
+  if (cluster.proxyUrl !== undefined)
+    throw new ConfigError([`${origin} reaches its cluster through a proxy-url, which this program does not support.`]);
+  const login = () => logIn(config, origin);
+  const first = await login();
+  return {
+    server: new URL(cluster.server),
+    ca: first.ca,
+    insecure: cluster.skipTLSVerify,
+    serverName: cluster.tlsServerName,
+    cert: first.cert,
+    key: first.key,
+    headers: Object.fromEntries(Object.entries(first.headers).filter(([name]) => name !== 'Authorization')),
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
+    // The library keeps what a plugin said until it expires.
+    authorization: async () => (await login()).headers.Authorization,
+  };
+}
+
+interface Login {
+  ca?: Buffer;
+  cert?: Buffer;
+  key?: Buffer;
+  auth?: string;
+  readonly headers: Record<string, string>;
+}
+
+async function logIn(config: KubeConfig, origin: string): Promise<Login> {
+  const options: Login = { headers: {} };
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (error) {
+    throw new ConfigError([`The login of ${origin} failed: ${describeError(error)}`]);
+  }
+  if (options.auth !== undefined)
+    options.headers.Authorization ??= `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  return options;
+}

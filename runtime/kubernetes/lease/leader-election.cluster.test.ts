@@ -1,0 +1,244 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
+import { createClient } from '../http/client.ts';
+import { elect, type ElectionOptions } from './leader-election.ts';
+import type { Lease } from './plan-lease.ts';
+import { createTransport, type Transport } from '../http/transport.ts';
+
+let cluster: ControlPlane;
+let lease: string;
+let cleanUp: (() => Promise<unknown>)[];
+let leases = 0;
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+});
+afterAll(() => cluster?.stop());
+beforeEach(() => {
+  leases += 1;
+  lease = `lease-${leases}`;
+  cleanUp = [];
+});
+afterEach(async () => {
+  for (const clean of cleanUp.reverse()) await clean();
+});
+
+const namespace = 'default';
+const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 500 };
+const lasts = times.leaseDurationMs;
+
+/** Who led from when until when, by this machine's one clock. */
+interface Term {
+  readonly identity: string;
+  readonly from: number;
+  until: number;
+  readonly previousRenewTime: string | undefined;
+}
+
+interface Candidate {
+  readonly terms: Term[];
+  stop(): Promise<void>;
+}
+
+function transportTo(port: string, requests: string[] = []): Transport {
+  const transport = createTransport(
+    {
+      server: new URL(`https://127.0.0.1:${port}`),
+      ca: cluster.ca,
+      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+    },
+    { userAgent: 'test', onRequest: ({ verb, resource }) => requests.push(`${verb} ${resource}`) },
+  );
+  cleanUp.push(() => Promise.resolve(transport.close()));
+  return transport;
+}
+
+function stand(identity: string, options: Partial<ElectionOptions> & { transport?: Transport } = {}): Candidate {
+  const { transport = transportTo(new URL(cluster.server).port) } = options;
+  const stop = new AbortController();
+  const terms: Term[] = [];
+  const ended = elect({
+    client: createClient(transport),
+    namespace,
+    name: lease,
+    identity,
+    times,
+    signal: stop.signal,
+    onStartedLeading: ({ signal, previousRenewTime }) => {
+      const term: Term = { identity, from: performance.now(), until: Infinity, previousRenewTime };
+      terms.push(term);
+      signal.addEventListener('abort', () => (term.until = performance.now()));
+    },
+    ...options,
+  });
+  const candidate = {
+    terms,
+    async stop() {
+      stop.abort();
+      await ended;
+    },
+  };
+  cleanUp.push(() => candidate.stop());
+  return candidate;
+}
+
+const leads = (candidate: Candidate, count = 1): Promise<void> =>
+  eventually(() => expect(candidate.terms).toHaveLength(count));
+
+function termOf({ terms }: Candidate, index = 0): Term {
+  const term = terms[index];
+  if (term === undefined) throw new Error(`there is no term ${index} yet`);
+  return term;
+}
+
+const read = async (): Promise<Lease> =>
+  (await cluster.client.get({
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    plural: 'leases',
+    namespace,
+    name: lease,
+  })) as Lease;
+
+/** A candidate in a process of its own, which can be killed. */
+async function standElsewhere(identity: string): Promise<ChildProcess> {
+  const program = fileURLToPath(new URL('../../../sandbox/testing/candidate.ts', import.meta.url));
+  const election = JSON.stringify({ namespace, name: lease, identity, times });
+  const connection = { API_SERVER: cluster.server, API_CA: cluster.ca, API_TOKEN: cluster.token };
+  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+    env: { ...process.env, ...connection, ELECTION: election },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  cleanUp.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+describe('two candidates', () => {
+  it('one leads; when it stops, the other takes over at once, and the two never overlap', async () => {
+    const first = stand('first');
+    await leads(first);
+    const second = stand('second');
+    await sleep(lasts + 500);
+    expect([first.terms.length, second.terms.length]).toEqual([1, 0]);
+    await first.stop();
+    expect((await read()).spec).toMatchObject({ holderIdentity: '' });
+    await leads(second);
+    const [before, after] = [termOf(first), termOf(second)];
+    expect(after.from).toBeGreaterThan(before.until);
+    expect(after.from - before.until).toBeLessThan(lasts / 2);
+    expect(before.previousRenewTime).toBeUndefined();
+    expect(Date.now() - Date.parse(after.previousRenewTime ?? '')).toBeLessThan(lasts);
+    expect((await read()).spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 });
+  });
+
+  it('a leader that is killed is followed when its lease has run out, and not before', async () => {
+    const leader = await standElsewhere('killed');
+    const successor = stand('successor');
+    await sleep(1_000);
+    await kill(leader);
+    const killed = performance.now();
+    await leads(successor);
+    const waited = termOf(successor).from - killed;
+    expect(waited).toBeGreaterThan(lasts - times.retryPeriodMs - 250);
+    expect(waited).toBeLessThan(lasts + times.retryPeriodMs + 1_500);
+  });
+
+  it('a leader that is cut off stops before the other starts', async () => {
+    const proxy = await startTcpProxy(Number(new URL(cluster.server).port));
+    cleanUp.push(() => proxy.close());
+    const cutOff = stand('cut-off', { transport: transportTo(String(proxy.port)) });
+    await leads(cutOff);
+    const other = stand('other');
+    await sleep(times.retryPeriodMs);
+    proxy.freeze(true);
+    await leads(other);
+    expect(cutOff.terms).toHaveLength(1);
+    expect(termOf(cutOff).until).toBeLessThan(termOf(other).from);
+    proxy.freeze(false);
+    await other.stop();
+    await leads(cutOff, 2);
+    expect(termOf(cutOff, 1).from).toBeGreaterThan(termOf(other).until);
+  });
+
+  it('a leader whose work fails makes way', async () => {
+    const transport = transportTo(new URL(cluster.server).port);
+    let failures = 0;
+    const failing = stand('failing', {
+      transport,
+      onStartedLeading: () => {
+        failures += 1;
+        return Promise.reject(new Error('no'));
+      },
+    });
+    await eventually(() => expect(failures).toBe(1));
+    const able = stand('able');
+    await leads(able);
+    await failing.stop();
+    expect(failures).toBe(1);
+  });
+});
+
+describe('one candidate', () => {
+  it('killed and started again under its own name, it goes on at once', async () => {
+    await kill(await standElsewhere('pod-0'));
+    const started = performance.now();
+    const again = stand('pod-0');
+    await leads(again);
+    expect(termOf(again).from - started).toBeLessThan(1_000);
+    expect(termOf(again).previousRenewTime).toMatch(/^\d{4}-/);
+    expect((await read()).spec).toMatchObject({ leaseTransitions: 0 });
+  });
+
+  it('renews with one request a period, and keeps what others wrote on the lease', async () => {
+    const requests: string[] = [];
+    const leader = stand('modest', { transport: transportTo(new URL(cluster.server).port, requests) });
+    await leads(leader);
+    await sleep(2_200);
+    expect(requests.slice(0, 2)).toEqual(['get leases', 'create leases']);
+    expect(requests.slice(2)).toEqual(Array.from({ length: 4 }, () => 'update leases'));
+    const ref = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace, name: lease };
+    const annotations = { note: 'kept' };
+    await cluster.client.patch(ref, { kind: 'merge', body: { metadata: { annotations } } });
+    const { renewTime } = (await read()).spec ?? {};
+    await eventually(async () => expect((await read()).spec?.renewTime).not.toBe(renewTime));
+    expect((await read()).metadata.annotations).toEqual(annotations);
+    expect(leader.terms).toHaveLength(1);
+  });
+
+  it('outlasts an API server that is away for less than the renewal may take', async () => {
+    const patient = { leaseDurationMs: 30_000, renewDeadlineMs: 25_000, retryPeriodMs: 1_000 };
+    const leader = stand('patient', { times: patient });
+    await leads(leader);
+    await cluster.restartApiServer();
+    const { renewTime } = (await read()).spec ?? {};
+    await eventually(async () => expect((await read()).spec?.renewTime).not.toBe(renewTime));
+    expect(leader.terms).toMatchObject([{ until: Infinity }]);
+  });
+
+  it('refuses times that let two lead at once', () => {
+    const { signal } = new AbortController();
+    const election = { client: cluster.client, namespace, name: lease, identity: 'hasty', signal };
+    const hasty = elect({
+      ...election,
+      times: { ...times, leaseDurationMs: 2_000 },
+      onStartedLeading: () => undefined,
+    });
+    return expect(hasty).rejects.toThrow(RangeError);
+  });
+});

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { describeError } from '../../wording/errors.ts';
+import { FencedError } from '../http/exchange.ts';
+import type { LeaseHolder, LeaseOptions } from './lease-holder.ts';
+import type { ElectionTimes, Lease } from './plan-lease.ts';
+
+export interface LeadingContext {
+  /** Aborted when the leadership ends, before anyone else can have it. */
+  readonly signal: AbortSignal;
+  /**
+   * Throws where the leadership has ended by the clock, even before anything could be told so: a process that stood still
+   * longer than its Lease must not finish what it had begun.
+   */
+  readonly fence: () => void;
+  /** When an earlier leader (or an earlier life of this one) was last alive, RFC 3339; undefined when there was none. */
+  readonly previousRenewTime: string | undefined;
+}
+
+/** A Lease in our name. */
+export interface TakenLease {
+  readonly lease: Lease;
+  /** By the monotonic clock, when the request that took it was sent: others count from a later moment. */
+  readonly takenAt: number;
+  readonly previousRenewTime: string | undefined;
+}
+
+export interface LeadingOptions extends LeaseOptions {
+  /** Ends the leadership. */
+  readonly signal: AbortSignal;
+  /**
+   * This process leads from now on. What it returns is waited for before the Lease is given back or applied for again, so a
+   * promise of the work's end keeps two leaders from working at a time. When it throws, the leadership is given up.
+   */
+  readonly onStartedLeading: (context: LeadingContext) => void | Promise<void>;
+  readonly logger?: Logger | undefined;
+}
+
+interface TermOptions extends LeadingOptions, TakenLease {
+  readonly times: ElectionTimes;
+  readonly holder: LeaseHolder;
+}
+
+/** Leads until the Lease is lost, the work fails or the signal is aborted; gives the Lease back where it still is ours. */
+export async function leadTerm(options: TermOptions): Promise<void> {
+  const { signal, logger, name, identity, times } = options;
+  const term = new Term(options);
+  const onStop = (): void => term.end('stopped');
+  signal.addEventListener('abort', onStop, { once: true });
+  if (signal.aborted) onStop();
+  logger?.info({ lease: name, identity }, 'leading');
+  const work = signal.aborted ? Promise.resolve() : startWork(options, term);
+  await term.renewUntilTheEnd();
+  signal.removeEventListener('abort', onStop);
+  logger?.info({ lease: name, identity, cause: term.cause }, 'no longer leading');
+  const isDone = work.then(() => true);
+  if (term.cause !== 'lost' && (await Promise.race([isDone, sleep(term.leftMs, false, { ref: false })])))
+    await term.release();
+  if (signal.aborted) return;
+  await work;
+  // Whoever failed is not the first to try again.
+  if (term.cause === 'failed') await sleep(times.retryPeriodMs * 2, undefined, { signal }).catch(() => undefined);
+}
+
+/** `stopped`: on request; `failed`: the work threw; `lost`: another has the Lease, or it could not be renewed in time. */
+type EndCause = 'stopped' | 'failed' | 'lost';
+
+class Term {
+  readonly #options: TermOptions;
+  readonly #end = new AbortController();
+  #deadline: NodeJS.Timeout | undefined;
+  #lease: Lease;
+  #renewedAt: number;
+  #cause: EndCause | undefined;
+  #problem: string | undefined;
+
+  constructor(options: TermOptions) {
+    this.#options = options;
+    this.#lease = options.lease;
+    this.#renewedAt = options.takenAt;
+    this.#arm();
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  get cause(): EndCause | undefined {
+    return this.#cause;
+  }
+
+  /** Until the leadership ends unless it is renewed: well before the Lease itself runs out for the others. */
+  get leftMs(): number {
+    return Math.max(0, this.#renewedAt + this.#options.times.renewDeadlineMs - performance.now());
+  }
+
+  throwIfOver(): void {
+    if (this.leftMs === 0) this.end('lost');
+    if (this.cause !== 'stopped' && this.signal.aborted)
+      throw new FencedError(`The leadership of ${this.#options.name} has ended.`);
+  }
+
+  end(cause: EndCause): void {
+    if (this.#cause !== undefined) return;
+    this.#cause = cause;
+    clearTimeout(this.#deadline);
+    this.#end.abort(new Error(`The leadership of ${this.#options.name} has ended (${cause}).`));
+  }
+
+  async renewUntilTheEnd(): Promise<void> {
+    let pauseMs = this.#options.times.retryPeriodMs;
+    while (!this.signal.aborted) {
+      await sleep(pauseMs, undefined, { signal: this.signal }).catch(() => undefined);
+      if (!this.signal.aborted) pauseMs = await this.#renew();
+    }
+  }
+
+  /** Gives the Lease back. Where that fails it runs out by itself. */
+  async release(): Promise<void> {
+    const { holder, identity, logger, name } = this.#options;
+    try {
+      if ((await holder.release(this.#lease)) !== undefined) return;
+      // The end interrupted a renewal that the server had taken in.
+      const found = await holder.read();
+      if (found?.spec?.holderIdentity === identity) await holder.release(found);
+    } catch (error) {
+      logger?.warn({ lease: name, problem: describeError(error) }, 'lease not given back; it will run out');
+    }
+  }
+
+  /** Returns how long to wait before the next attempt. */
+  async #renew(): Promise<number> {
+    const { holder, identity, times, logger, name } = this.#options;
+    const sentAt = performance.now();
+    try {
+      const renewed = await holder.hold(this.#lease, this.signal);
+      if (renewed !== undefined) {
+        this.#lease = renewed;
+        this.#renewedAt = sentAt;
+        this.#problem = undefined;
+        if (!this.signal.aborted) this.#arm();
+        return times.retryPeriodMs;
+      }
+      // Changed by someone: an annotation, or our own write whose answer was lost; or another holds it.
+      const found = await holder.read(this.signal);
+      if (found?.spec?.holderIdentity !== identity) this.end('lost');
+      else this.#lease = found;
+      return 0;
+    } catch (error) {
+      const problem = describeError(error);
+      if (!this.signal.aborted && problem !== this.#problem)
+        logger?.warn({ lease: name, problem, leftMs: Math.round(this.leftMs) }, 'lease not renewed');
+      this.#problem = problem;
+      return times.retryPeriodMs / 5;
+    }
+  }
+
+  #arm(): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.end('lost'), this.leftMs);
+  }
+}
+
+function startWork(options: TermOptions, term: Term): Promise<void> {
+  const { onStartedLeading, previousRenewTime, logger, name } = options;
+  const { signal } = term;
+  const fence = (): void => term.throwIfOver();
+  // Also what it throws before its first await ends the leadership rather than the election.
+  return Promise.resolve()
+    .then(() => onStartedLeading({ signal, fence, previousRenewTime }))
+    .catch((error: unknown) => {
+      if (signal.aborted) return;
+      logger?.error({ lease: name, problem: describeError(error) }, 'the work of the leader failed');
+      term.end('failed');
+    });
+}

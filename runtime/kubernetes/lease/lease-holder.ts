@@ -1,0 +1,78 @@
+import type { Metadata } from '../../injection/types.ts';
+import type { Client } from '../http/client.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../http/errors.ts';
+import type { ResourceRef } from '../http/paths.ts';
+import { type ElectionTimes, heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
+
+export interface LeaseOptions {
+  readonly client: Client;
+  readonly namespace: string;
+  /** The Lease's name. */
+  readonly name: string;
+  /** Whose the Lease is, if it has to be made: it goes with them. Default: nobody's. */
+  readonly owners?: (() => Promise<NonNullable<Metadata['ownerReferences']>>) | undefined;
+  /** Who we are; the pod's name. Two processes must never have the same at the same time. */
+  readonly identity: string;
+}
+
+const leaseType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
+
+/** Reads and writes one Lease in one identity's name. Every write is of the version read, so two can never both succeed. */
+export class LeaseHolder {
+  readonly #options: LeaseOptions;
+  readonly #times: ElectionTimes;
+  readonly #ref: ResourceRef & { readonly name: string };
+
+  constructor(options: LeaseOptions, times: ElectionTimes) {
+    this.#options = options;
+    this.#times = times;
+    this.#ref = { ...leases, namespace: options.namespace, name: options.name };
+  }
+
+  /** The Lease; undefined when there is none. */
+  async read(signal?: AbortSignal): Promise<Lease | undefined> {
+    const { client } = this.#options;
+    return client.get(this.#ref, this.#call(signal)).catch(undefinedIf(isNotFound));
+  }
+
+  /** Takes or renews it. Undefined when another was faster: it was changed, made or deleted since it was read. */
+  hold(lease: Lease | undefined, signal?: AbortSignal): Promise<Lease | undefined> {
+    return this.#write(lease, heldSpec(lease?.spec, this.#options.identity, this.#times, new Date()), signal);
+  }
+
+  /** Gives it back, so that a successor need not wait for it to run out. Undefined as for `hold`. */
+  release(lease: Lease): Promise<Lease | undefined> {
+    return this.#write(lease, releasedSpec(lease.spec, new Date()));
+  }
+
+  async #write(lease: Lease | undefined, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
+    if (lease === undefined) return this.#create(spec, signal);
+    const written = await this.#options.client
+      .update(this.#ref, { ...lease, spec }, this.#call(signal))
+      .catch(undefinedIf((error) => isConflict(error) || isNotFound(error)));
+    return written?.object;
+  }
+
+  async #create(spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name, owners } = this.#options;
+    const metadata = { namespace, name, ...(owners === undefined ? {} : { ownerReferences: await owners() }) };
+    const written = await client
+      .create({ ...leases, namespace }, { ...leaseType, metadata, spec }, this.#call(signal))
+      .catch(undefinedIf(isAlreadyExists));
+    return written?.object;
+  }
+
+  #call(signal: AbortSignal | undefined) {
+    const { renewDeadlineMs, retryPeriodMs } = this.#times;
+    // Two attempts fit between a renewal that fails and the deadline, also when the first hangs on a dead connection.
+    return { signal, lane: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
+  }
+}
+
+function undefinedIf(expected: (error: unknown) => boolean): (error: unknown) => undefined {
+  return (error) => {
+    if (!expected(error)) throw error;
+    return undefined;
+  };
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { createClient } from '../http/client.ts';
+import { isForbidden } from '../http/errors.ts';
+import { type EventDetails, eventObject, postEvent } from './events.ts';
+import { createTransport } from '../http/transport.ts';
+
+let cluster: ControlPlane;
+beforeAll(async () => {
+  // Without a controller manager a namespace that is deleted stays on its way out.
+  cluster = await startControlPlane({ controllerManager: false });
+});
+afterAll(() => cluster?.stop());
+
+const event = (namespace: string, changes: Partial<EventDetails> = {}) =>
+  eventObject({
+    regarding: {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      namespace,
+      name: 'cart',
+      uid: '6f3c',
+      resourceVersion: '7',
+    },
+    reason: 'LumigoAddedInstrumentation',
+    type: 'Normal',
+    message: 'Lumigo instrumentation added',
+    key: 'added/1',
+    now: new Date(),
+    version: '1.2.3',
+    instance: 'manager-0',
+    ...changes,
+  });
+
+const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
+const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+describe('postEvent', () => {
+  it('posts a change once, whoever tells of it', async () => {
+    await postEvent(cluster.client, event('default'));
+    await postEvent(cluster.client, event('default', { instance: 'manager-1' }));
+    await postEvent(cluster.client, event('default', { key: 'added/2' }));
+    const ref = { group: '', version: 'v1', plural: 'events', namespace: 'default' };
+    const { value } = await cluster.client.pages(ref, { fieldSelector: 'involvedObject.uid=6f3c' }).next();
+    expect(value?.items).toHaveLength(2);
+    expect(value?.items[0]).toMatchObject({
+      involvedObject: { kind: 'Deployment', name: 'cart' },
+      reason: 'LumigoAddedInstrumentation',
+      reportingInstance: 'manager-0',
+    });
+  });
+
+  it('is content when there is no place for it any more', async () => {
+    await postEvent(cluster.client, event('nowhere'));
+    await cluster.client.create(namespaces, namespace('going'));
+    await cluster.client.delete({ ...namespaces, name: 'going' });
+    await postEvent(cluster.client, event('going'));
+    const ref = { group: '', version: 'v1', plural: 'events', namespace: 'going' };
+    expect((await cluster.client.pages(ref).next()).value?.items).toEqual([]);
+  });
+
+  it('says so when it may not', async () => {
+    const authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
+    const headers = { 'Impersonate-User': 'nobody' };
+    const connection = { server: new URL(cluster.server), ca: cluster.ca, authorization, headers };
+    const transport = createTransport(connection, { userAgent: 'test' });
+    const error: unknown = await postEvent(createClient(transport), event('default')).catch(
+      (reason: unknown) => reason,
+    );
+    expect(isForbidden(error)).toBe(true);
+    transport.close();
+  });
+});

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { fieldManager } from '../../contract.ts';
+import { printable } from '../../wording/printable.ts';
+import { withoutTokens } from '../../credentials/token.ts';
+import type { Client } from '../http/client.ts';
+import { isAlreadyExists, isForbidden, isNotFound } from '../http/errors.ts';
+import type { Manifest } from './objects.ts';
+
+/** The object that an event is about. */
+export interface Regarding {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+export interface EventDetails {
+  readonly regarding: Regarding;
+  /** CamelCase, e.g. `LumigoAddedInstrumentation`. */
+  readonly reason: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly message: string;
+  /** Identifies the change on this object: the same key makes the same event, and it is posted once. */
+  readonly key: string;
+  readonly now: Date;
+  /** The operator's version. */
+  readonly version: string;
+  /** Which replica says so: its pod's name. */
+  readonly instance: string;
+}
+
+/** What `kubectl describe` still shows as a whole; events.k8s.io refuses more. */
+const maxMessageLength = 1024;
+
+/** The core/v1 Event for a change of a workload. Its name follows from the change alone, so telling it again finds it there. */
+export function eventObject(details: EventDetails): Manifest {
+  const { regarding, reason, type, now, version, instance } = details;
+  // Mount paths, for example, may hold any character.
+  const message = printable(withoutTokens(details.message));
+  const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: eventName(details), namespace: regarding.namespace },
+    involvedObject: regarding,
+    reason,
+    type,
+    message: message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`,
+    source: { component: `${fieldManager}.v${version}` },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+    reportingComponent: fieldManager,
+    reportingInstance: instance,
+  };
+}
+
+const maxNameLength = 253;
+
+/** `<name>.<16 hexadecimal characters>`, as kubectl and the kubelet name theirs; a long name is cut so that it stays a valid one. */
+function eventName({ regarding: { uid, name }, reason, key }: EventDetails): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([uid, reason, key]))
+    .digest('hex')
+    .slice(0, 16);
+  const stem = name.slice(0, maxNameLength - 1 - hash.length).replace(/[-.]+$/, '');
+  return `${stem}.${hash}`;
+}
+
+/**
+ * Posts an event, once: it is content where the event is there already, and where there is, or soon will be, no namespace to post
+ * it in. Throws an ApiError or ConnectionError for whatever may be better later, or needs someone's attention.
+ */
+export async function postEvent(client: Client, event: Manifest): Promise<void> {
+  const ref = { group: '', version: 'v1', plural: 'events', namespace: event.metadata.namespace };
+  await client.create(ref, event, { metadataOnly: true }).catch((error: unknown) => {
+    const isGone = isNotFound(error) || (isForbidden(error) && error.hasCause('NamespaceTerminating'));
+    if (!isGone && !isAlreadyExists(error)) throw error;
+  });
+}

@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import { Debounce } from '../../async/debounce.ts';
+import { listWatch } from './list-watch.ts';
+import type { ResourceRef } from '../http/paths.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Identity } from './watch-position.ts';
+
+export interface Watching {
+  readonly transport: Transport;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** What is seen together is looked at once. */
+const pause = { quietMs: 20, atMostMs: 100 };
+
+/**
+ * Tells, until the signal is aborted, when one of these objects appears, changes or goes; whoever waits reads what it needs. While
+ * nothing happens that costs no request. A role may grant it by `resourceNames`: the API server knows a name in a field selector.
+ */
+export function changesOf(objects: readonly (ResourceRef & { readonly name: string })[], watching: Watching): Debounce {
+  const changes = new Debounce(pause);
+  for (const { name, ...resource } of objects) {
+    let seen: Identity | undefined;
+    listWatch({
+      ...watching,
+      resource,
+      fieldSelector: `metadata.name=${name}`,
+      metadataOnly: true,
+      handler: {
+        upsert: ({ metadata: { namespace = '', uid } }) => {
+          seen = { namespace, name, uid };
+          changes.touch();
+        },
+        delete: () => {
+          seen = undefined;
+          changes.touch();
+        },
+        known: () => (seen === undefined ? [] : [seen]),
+      },
+    });
+  }
+  return changes;
+}

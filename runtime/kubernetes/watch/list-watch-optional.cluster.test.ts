@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startControlPlane, type ControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { listWatch } from './list-watch.ts';
+import type { Identity } from './watch-position.ts';
+import { createTransport } from '../http/transport.ts';
+
+let cluster: ControlPlane;
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+});
+afterAll(() => cluster?.stop());
+
+const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts' };
+const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'rollouts.argoproj.io' },
+  spec: {
+    group: 'argoproj.io',
+    scope: 'Namespaced',
+    names: { plural: 'rollouts', singular: 'rollout', kind: 'Rollout' },
+    versions: [{ name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+
+describe('the watch of a kind whose definition may be absent', () => {
+  it('F15: knows at once that there is nothing, sees what comes with the definition, and forgets it when that goes', async () => {
+    const transport = createTransport(
+      {
+        server: new URL(cluster.server),
+        ca: cluster.ca,
+        authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+      },
+      { userAgent: 'optional' },
+    );
+    const stop = new AbortController();
+    const store = new Map<string, Identity>();
+    const watch = listWatch({
+      ...{ transport, resource: rollouts, isOptional: true, signal: stop.signal },
+      handler: {
+        upsert: ({ metadata: { namespace = '', name, uid } }) => store.set(name, { namespace, name, uid }),
+        delete: ({ name }) => store.delete(name),
+        known: () => store.values(),
+      },
+    });
+    await watch.synced;
+    expect(stop.signal.aborted).toBe(false);
+    expect(store.size).toBe(0);
+    const { client } = cluster;
+    await client.create(definitions, definition);
+    const rollout = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', metadata: { name: 'canary' } };
+    await eventually(() => client.create({ ...rollouts, namespace: 'default' }, rollout));
+    await eventually(() => expect([...store.keys()]).toEqual(['canary']));
+    await client.delete({ ...definitions, name: 'rollouts.argoproj.io' });
+    await eventually(() => expect(store.size).toBe(0));
+    stop.abort();
+    await watch.stopped;
+    transport.close();
+  });
+});

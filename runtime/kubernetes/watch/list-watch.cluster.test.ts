@@ -1,0 +1,353 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
+import { type Etcd, etcdAt, type StoredObject } from '../../../sandbox/testing/etcd.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
+import type { WatchMemory } from '../../../sandbox/testing/watch-memory.ts';
+import type { Client, KubernetesObject } from '../http/client.ts';
+import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
+import type { Identity } from './watch-position.ts';
+import { createTransport, type Transport } from '../http/transport.ts';
+
+let cluster: ControlPlane;
+let client: Client;
+let etcd: Etcd;
+let proxy: TcpProxy;
+let transport: Transport;
+let stop: AbortController;
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+  client = cluster.client;
+  etcd = etcdAt(cluster.etcd);
+});
+afterAll(() => cluster?.stop());
+
+beforeEach(async () => {
+  proxy = await startTcpProxy(Number(new URL(cluster.server).port));
+  transport = createTransport(
+    {
+      server: new URL(`https://127.0.0.1:${proxy.port}`),
+      ca: cluster.ca,
+      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+    },
+    { userAgent: 'test' },
+  );
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  transport.close();
+  await proxy.close();
+});
+
+const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'default' };
+
+const put = async (name: string, colour = 'red'): Promise<void> => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { colour } };
+  await client.patch({ ...configMaps, name }, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
+};
+const remove = (name: string): Promise<void> => client.delete({ ...configMaps, name });
+
+interface Watched extends ListWatch {
+  /** Everything told, in order: `+name`, `-name`, `synced`. */
+  readonly told: string[];
+  readonly restarts: RestartCause[];
+  /** `name@resourceVersion`, as the store has it. */
+  holds(): string[];
+}
+
+/** A store as a reconciler keeps it, filled by the list-watch under test. */
+function watch(options: Partial<ListWatchOptions> = {}): Watched {
+  const store = new Map<string, Identity & { resourceVersion: string }>();
+  const told: string[] = [];
+  const restarts: RestartCause[] = [];
+  const started = listWatch({
+    transport,
+    resource: configMaps,
+    metadataOnly: true,
+    signal: stop.signal,
+    onRestart: (cause) => restarts.push(cause),
+    handler: {
+      upsert({ metadata: { namespace = '', name, uid, resourceVersion } }: KubernetesObject) {
+        told.push(`+${name}`);
+        const before = store.get(name);
+        if (before !== undefined && before.uid !== uid) throw new Error(`${name} was replaced and nobody told`);
+        store.set(name, { namespace, name, uid, resourceVersion });
+      },
+      delete({ name, uid }) {
+        told.push(`-${name}`);
+        if (store.get(name)?.uid !== uid) throw new Error(`${name} was not there in this life`);
+        store.delete(name);
+      },
+      known: () => store.values(),
+      synced: () => told.push('synced'),
+    },
+    ...options,
+  });
+  const holds = () => [...store.values()].map(({ name, resourceVersion }) => `${name}@${resourceVersion}`).sort();
+  return { ...started, told, restarts, holds };
+}
+
+const present = async (): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const { items } of client.pages(configMaps, { metadataOnly: true }))
+    found.push(...items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`));
+  return found.sort();
+};
+
+const agree = (...watches: readonly Watched[]): Promise<void> =>
+  eventually(async () => {
+    const truth = await present();
+    for (const each of watches) expect(each.holds()).toEqual(truth);
+  });
+
+describe('while the connection holds', () => {
+  it('tells of everything there is, and then of every change', async () => {
+    await put('early');
+    const watched = watch();
+    await watched.synced;
+    expect(watched.holds()).toEqual(await present());
+    await put('late');
+    await put('early', 'blue');
+    await remove('late');
+    await eventually(() => expect(watched.told.slice(-3)).toEqual(['+late', '+early', '-late']));
+    await agree(watched);
+  });
+
+  it('sends metadata or whole objects, of those selected', async () => {
+    await put('chosen');
+    await put('other');
+    const seen: KubernetesObject[] = [];
+    const upsert = (object: KubernetesObject): void => void seen.push(object);
+    const handler = { upsert, delete: () => undefined, known: () => [] };
+    await watch({ handler, fieldSelector: 'metadata.name=chosen', metadataOnly: false }).synced;
+    await watch({ handler, fieldSelector: 'metadata.name=chosen' }).synced;
+    expect(seen.map(({ kind, metadata, data }) => [kind, metadata.name, data])).toEqual([
+      ['ConfigMap', 'chosen', { colour: 'red' }],
+      ['PartialObjectMetadata', 'chosen', undefined],
+    ]);
+  });
+
+  it('a handler that throws ends nothing, and is reported once', async () => {
+    const told: string[] = [];
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line) => void lines.push(line) });
+    const upsert = ({ metadata }: KubernetesObject): void => {
+      told.push(metadata.name);
+      throw new Error('not this one');
+    };
+    const handler = { upsert, delete: () => undefined, known: () => [] };
+    const watched = watch({ handler, logger });
+    await watched.synced;
+    await put('thrown-at');
+    await eventually(() => expect(told).toContain('thrown-at'));
+    expect(told.length).toBeGreaterThan(1);
+    // Said once: whoever throws for one object may do so for ten thousand.
+    expect(lines.filter((line) => line.includes('not this one'))).toHaveLength(1);
+    expect(watched.restarts).toEqual([]);
+  });
+
+  it('stops telling when it is told to stop, and closes its connection', async () => {
+    const watched = watch();
+    await watched.synced;
+    stop.abort();
+    await watched.stopped;
+    const { length } = watched.told;
+    await put('unheard');
+    await sleep(100);
+    expect(watched.told).toHaveLength(length);
+  });
+});
+
+describe('when the connection does not hold', () => {
+  it('streams that are cut again and again miss nothing', async () => {
+    const watches = [watch(), watch()];
+    await Promise.all(watches.map(({ synced }) => synced));
+    // Where the list comes first, its end is not the beginning of the stream.
+    await put('streamed');
+    await agree(...watches);
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all([put(`cut-${round}`), put('cut-often', `${round}`)]);
+      proxy.cut();
+      await (round === 0 ? put('cut-gone') : remove(`cut-${round - 1}`));
+      await agree(...watches);
+    }
+    for (const { told, restarts } of watches) {
+      expect(restarts.length).toBeGreaterThanOrEqual(3);
+      // Each came back to where it was: what was told once was not listed again.
+      expect(told.filter((entry) => entry === 'synced')).toHaveLength(1);
+    }
+  });
+
+  it('tells of a deletion and of the new object of the same name, in that order', async () => {
+    await put('reborn');
+    const watched = watch();
+    await watched.synced;
+    proxy.block(true);
+    await remove('reborn');
+    await put('reborn');
+    proxy.block(false);
+    await agree(watched);
+    expect(watched.told.slice(watched.told.indexOf('synced') + 1)).toEqual(['-reborn', '+reborn']);
+  });
+
+  it('a connection that falls silent is left for another', async () => {
+    const watched = watch({ watchdogMs: 1_000 });
+    await watched.synced;
+    proxy.freeze(true);
+    await put('behind-the-silence');
+    await eventually(() => expect(watched.restarts).toContain('silent'));
+    proxy.freeze(false);
+    await agree(watched);
+  });
+
+  it('an API server that is killed and started again is found again', async () => {
+    const watched = watch();
+    await watched.synced;
+    const [restarted] = await Promise.all([cluster.restartApiServer(), put('just-before').catch(() => undefined)]);
+    expect(restarted).toBeUndefined();
+    await put('after-the-restart');
+    await agree(watched);
+  });
+});
+
+describe('what the server no longer remembers', () => {
+  it('is listed again: deletions that were missed are told, and those of objects that came back', async () => {
+    for (const name of ['stays', 'goes', 'returns']) await put(name);
+    const watched = watch();
+    await watched.synced;
+    proxy.block(true);
+    await remove('goes');
+    await remove('returns');
+    await put('returns');
+    await put('comes');
+    await etcd.compact();
+    await cluster.restartApiServer();
+    proxy.block(false);
+    await eventually(() => expect(watched.restarts).toContain('expired'));
+    await agree(watched);
+    const after = watched.told.slice(watched.told.indexOf('synced') + 1);
+    expect(after).toContain('-goes');
+    expect(after.indexOf('-returns')).toBeLessThan(after.indexOf('+returns'));
+    expect(after.indexOf('-returns')).toBeGreaterThanOrEqual(0);
+    expect(after).not.toContain('-stays');
+    expect(after.filter((entry) => entry === 'synced')).toHaveLength(1);
+  });
+});
+
+describe('while nothing happens', () => {
+  // A stream of an hour gets 60 bookmarks; one comes two seconds before a stream's time is up, too.
+  const streams = 32;
+  const ends = 2;
+
+  it('an hour’s worth of bookmarks carries the watches on, each over the one connection it has', async () => {
+    const quiet = { group: '', version: 'v1', plural: 'secrets', namespace: 'default' };
+    const seen = Array.from({ length: streams }, () => streamsOf(transport));
+    const watches = seen.map((each) => watch({ transport: each.transport, resource: quiet, streamSeconds: 3 }));
+    await Promise.all(watches.map(({ synced }) => synced));
+    const began = Number((await client.pages(quiet).next()).value?.resourceVersion);
+    // Other kinds change. A consistent list makes etcd report its progress, as a timer does every few seconds elsewhere.
+    for (let index = 0; index < 20; index += 1) await put('noise', `${index}`);
+    await client.pages(quiet).next();
+    await eventually(
+      () => {
+        for (const { restarts } of watches) expect(restarts.length).toBeGreaterThanOrEqual(ends);
+        for (const { from } of seen) expect(Number(from.at(-1))).toBeGreaterThanOrEqual(began + 20);
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect(proxy.accepted()).toBe(streams);
+    const allStand = (): Promise<void> => eventually(() => expect(seen.filter(({ stands }) => !stands())).toEqual([]));
+    // One that is between two streams would notice nothing of it.
+    await allStand();
+    proxy.cut();
+    const cut = () => watches.filter(({ restarts }) => restarts.includes('disconnected'));
+    await eventually(() => expect(cut().length).toBeGreaterThan(streams / 2));
+    await allStand();
+    for (const { told } of watches) expect(told).toEqual(['synced']);
+  });
+
+  /** The same way to the API server, and what a watch does with it. */
+  function streamsOf(way: Transport) {
+    const from: unknown[] = [];
+    let open = 0;
+    const stream: Transport['stream'] = (request) => {
+      from.push(request.query?.resourceVersion);
+      let isOpen = false;
+      const onOpen = (): void => {
+        isOpen = true;
+        open += 1;
+        request.onOpen?.();
+      };
+      return way.stream({ ...request, onOpen }).finally(() => (open -= isOpen ? 1 : 0));
+    };
+    return { transport: { ...way, stream }, from, stands: () => open === 1 };
+  }
+});
+
+describe('10,000 objects', () => {
+  const count = 10_000;
+  const namespace = 'crowded';
+  beforeAll(async () => {
+    const metadata = { name: namespace };
+    await client.create(
+      { group: '', version: 'v1', plural: 'namespaces' },
+      { apiVersion: 'v1', kind: 'Namespace', metadata },
+    );
+    await etcd.store(Array.from({ length: count }, (_, index) => crowd(namespace, index)));
+    const crowded = { ...configMaps, namespace };
+    // The API server sees what another wrote to etcd when etcd tells it.
+    await eventually(async () => {
+      const { value } = await client.pages(crowded, { limit: 0, metadataOnly: true }).next();
+      expect(value?.items.length).toBeGreaterThanOrEqual(count);
+    });
+  });
+
+  it('are kept by nobody but the caller, however often they are listed again', async () => {
+    const memory = await measureMemory(namespace);
+    expect(memory.objects).toBe(count);
+    const own = (memory.filled - memory.before - memory.storeAlone) / count;
+    expect(own).toBeLessThan(100);
+    for (const bytes of memory.relisted) expect((bytes - memory.filled) / count).toBeLessThan(100);
+  });
+});
+
+/** A config map as large as a small Deployment, with the managedFields that the API server sends along. */
+function crowd(namespace: string, index: number): StoredObject {
+  const name = `object-${index}`;
+  const fieldsV1 = { 'f:data': Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f:key-${at}`, {}])) };
+  return {
+    key: `/registry/configmaps/${namespace}/${name}`,
+    object: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name,
+        namespace,
+        uid: `00000000-0000-4000-8000-${`${index}`.padStart(12, '0')}`,
+        creationTimestamp: '2030-01-01T00:00:00Z',
+        labels: { app: name, tier: 'backend' },
+        annotations: { note: 'x'.repeat(200) },
+        managedFields: [
+          { manager: 'kubectl', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
+        ],
+      },
+      data: Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`key-${at}`, 'value'])),
+    },
+  };
+}
+
+async function measureMemory(namespace: string): Promise<WatchMemory> {
+  const program = fileURLToPath(new URL('../../../sandbox/testing/watch-memory.ts', import.meta.url));
+  const connection = { API_SERVER: cluster.server, API_CA: cluster.ca, API_TOKEN: cluster.token };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '--import', 'tsx', program], {
+    env: { ...process.env, ...connection, API_NAMESPACE: namespace },
+  });
+  return JSON.parse(stdout) as WatchMemory;
+}

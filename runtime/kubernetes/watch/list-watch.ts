@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../../wording/errors.ts';
+import { ApiError, isNotFound } from '../http/errors.ts';
+import type { Logger } from 'pino';
+import { listPages } from '../http/pages.ts';
+import { isOlder } from '../resources/objects.ts';
+import { type ResourceRef, resourcePath } from '../http/paths.ts';
+import { backoffMs } from '../http/plan-backoff.ts';
+import { SilenceError, watchOnce, type WatchOptions } from './watch-once.ts';
+import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
+
+export type { ListWatchHandler } from './watch-position.ts';
+
+/** `ended`: the server's own time limit; `expired`: it no longer remembers that far back; `refused`: it answered with another error. */
+export type RestartCause = 'ended' | 'disconnected' | 'silent' | 'expired' | 'refused';
+
+export interface ListWatchOptions extends WatchOptions {
+  /** A collection: without a name. */
+  readonly resource: ResourceRef;
+  readonly handler: ListWatchHandler;
+  readonly logger?: Logger | undefined;
+  /** Its definition may be absent, come and go: where it is absent there is nothing of the kind, and that is all there is to know. */
+  readonly isOptional?: boolean | undefined;
+  readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
+}
+
+export interface ListWatch {
+  /** Everything there is has been told once, or the signal was aborted before that: ask it. Never rejects. */
+  readonly synced: Promise<void>;
+  /** Nothing will be told any more. Never rejects. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Keeps a store up to date with a kind's objects until the signal is aborted, whatever happens to the connection or the
+ * API server. Between streams it keeps the resourceVersion and nothing else.
+ */
+export function listWatch(options: ListWatchOptions): ListWatch {
+  const watcher = new Watcher(options);
+  return { synced: watcher.synced, stopped: watcher.run() };
+}
+
+const backoff = { firstMs: 500, maxMs: 30_000 };
+/** A kind that is not defined yet is about to be: whoever installs it waits for us. */
+const untilDefined = { firstMs: 500, maxMs: 2_000 };
+/** One that may stay away for good costs a request a minute. */
+const untilThere = { firstMs: 500, maxMs: 60_000 };
+
+class Watcher {
+  readonly synced: Promise<void>;
+  readonly #options: ListWatchOptions;
+  readonly #subject: string;
+  readonly #position: WatchPosition;
+  /** Whether the server streams lists (`sendInitialEvents`, of Kubernetes 1.32 or 1.34 and later), as far as is known. */
+  #streamsLists = true;
+  /** Objects on a page of a list, where the server cannot stream it; undefined: as always, 0: all of them. */
+  #pageSize: 0 | undefined;
+  #failures = 0;
+  #handlerFails = false;
+
+  constructor(options: ListWatchOptions) {
+    const { resource, handler, signal } = options;
+    this.#options = options;
+    this.#subject = resourcePath(resource);
+    let onSynced = (): void => undefined;
+    this.synced = new Promise((resolve) => {
+      onSynced = resolve;
+      signal.addEventListener('abort', onSynced, { once: true });
+    });
+    const onHandlerError = (error: unknown): void => this.#handlerFailed(error);
+    this.#position = new WatchPosition({ handler, subject: this.#subject, onHandlerError, onSynced });
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      const started = performance.now();
+      const error: unknown = await this.#listAndWatch().catch((reason: unknown) => reason);
+      if (signal.aborted) return;
+      await this.#recover(error, performance.now() - started);
+      this.#position.abandonList();
+    }
+  }
+
+  /** One stream, and before it the list where one is due. Returns when the server ends it. */
+  async #listAndWatch(): Promise<void> {
+    const position = this.#position;
+    if (this.#failures > 0 && (await this.#isRestored())) position.forget();
+    if (position.version === undefined) position.beginList();
+    if (position.listing && !this.#streamsLists) await this.#listInPages();
+    await watchOnce({ ...this.#options, subject: this.#subject, position, onOpen: () => this.#opened() });
+  }
+
+  async #listInPages(): Promise<void> {
+    const { transport, resource } = this.#options;
+    const options = { ...this.#options, limit: this.#pageSize, lane: 'standing', onExpired: 'fail' } as const;
+    let version = '';
+    for await (const page of listPages(transport, resource, options)) {
+      for (const object of page.items) this.#position.show(object);
+      version = page.resourceVersion;
+    }
+    this.#position.completeList(version);
+  }
+
+  /** Draws the conclusions from how a stream ended, and waits as long as is polite. */
+  async #recover(error: unknown, livedMs: number): Promise<void> {
+    const { signal, onRestart } = this.#options;
+    if (this.#position.listing && this.#streamsLists && saysListsAreNotStreamed(error)) {
+      this.#streamsLists = false;
+      return;
+    }
+    const cause = restartCause(error);
+    onRestart?.(cause, error);
+    if (this.#options.isOptional === true && isNotFound(error)) this.#nothingThere();
+    if (cause === 'expired') {
+      // A list in pages that expired on the way is too slow for pages: the next comes whole.
+      if (this.#position.listing) this.#pageSize = 0;
+      this.#position.forget();
+    }
+    this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
+    if (this.#failures === 0) return;
+    const retryInMs = this.#retryInMs(error);
+    this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
+    await sleep(retryInMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  /**
+   * Whether the API server is at an earlier version than we are: its store was restored from a backup. It would let us watch
+   * from there on without a word, and show nothing until it has caught up.
+   */
+  async #isRestored(): Promise<boolean> {
+    const { transport, resource, signal } = this.#options;
+    const { version } = this.#position;
+    if (version === undefined) return false;
+    const options = { limit: 1, metadataOnly: true, lane: 'standing', signal } as const;
+    const { value } = await listPages(transport, resource, options).next();
+    return value !== undefined && isOlder(value.resourceVersion, version);
+  }
+
+  #retryInMs(error: unknown): number {
+    const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const untilDefinition = this.#options.isOptional === true ? untilThere : untilDefined;
+    return backoffMs(this.#failures, isNotFound(error) ? untilDefinition : backoff, Math.random(), atLeastMs);
+  }
+
+  /** Nothing of the kind can be there; the next list, once it is defined, starts anew. */
+  #nothingThere(): void {
+    this.#position.beginList();
+    this.#position.completeList('');
+    this.#position.forget();
+  }
+
+  /** Once for each series of failures; that a version expires, or a stream ends, is nobody's fault. */
+  #report(cause: RestartCause, fields: object): void {
+    const isNews = this.#failures === 1 && cause !== 'expired' && cause !== 'ended';
+    this.#options.logger?.[isNews ? 'warn' : 'debug'](fields, 'watch interrupted');
+  }
+
+  #opened(): void {
+    if (this.#failures > 0) this.#options.logger?.info({ resource: this.#subject }, 'watch resumed');
+  }
+
+  /** Said once: whoever throws for one object may do so for ten thousand. */
+  #handlerFailed(error: unknown): void {
+    if (this.#handlerFails) return;
+    this.#handlerFails = true;
+    const fields = { resource: this.#subject, problem: describeError(error) };
+    this.#options.logger?.error(fields, 'a watch event could not be handled; further ones are not told');
+  }
+}
+
+function restartCause(error: unknown): RestartCause {
+  if (error === undefined) return 'ended';
+  if (error instanceof SilenceError) return 'silent';
+  if (!(error instanceof ApiError)) return 'disconnected';
+  // The second comes from an API server whose etcd was restored from a backup: our version lies in its future.
+  return error.status === 410 || error.hasCause('ResourceVersionTooLarge') ? 'expired' : 'refused';
+}
+
+/** A server that knows `sendInitialEvents` and has it switched off refuses it; one that never heard of it sends no end of the list. */
+const saysListsAreNotStreamed = (error: unknown): boolean =>
+  error instanceof SilenceError || (error instanceof ApiError && (error.status === 400 || error.status === 422));
+
+/** A stream that the server ended in its own time is no failure, and one that lived long begins the series anew. */
+function countFailures(before: number, { failed, livedMs }: { failed: boolean; livedMs: number }): number {
+  if (!failed && livedMs >= 1_000) return 0;
+  return (livedMs >= 10_000 ? 0 : before) + 1;
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { lumigo as contract } from '../contract.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import { LumigoStore } from './lumigo-store.ts';
+
+const active = { type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' } as const;
+const lumigo = (resourceVersion: string, more: object = {}, logs = false): LumigoResource => ({
+  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion, ...more },
+  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } }, logging: { enabled: logs } },
+  status: { conditions: [active] },
+});
+const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+describe('the store of Lumigo resources', () => {
+  it('F6: does not take an older Lumigo over a newer one, except from a list', () => {
+    const store = new LumigoStore([]);
+    expect(store.upsert(lumigo('20', {}, true))).toBe(true);
+    expect(store.upsert(lumigo('9'))).toBe(false);
+    expect(store.policy('shop')).toMatchObject({ tracing: { logs: true } });
+    expect(store.upsert(lumigo('9'), true)).toBe(true);
+    expect(store.policy('shop')).toMatchObject({ tracing: { logs: false } });
+  });
+
+  it('F1: gives the same policy for as long as it says the same, and another one when it does not', () => {
+    const store = new LumigoStore([]);
+    store.upsert(lumigo('1'));
+    const before = store.policy('shop');
+    store.upsert(lumigo('2'));
+    expect(store.policy('shop')).toBe(before);
+    store.upsert(lumigo('3', {}, true));
+    expect(store.policy('shop')).not.toBe(before);
+  });
+
+  it('F5: a Lumigo that goes without our finalizer is not ours any more, whoever holds it still', () => {
+    const store = new LumigoStore([]);
+    store.upsert(lumigo('1', { ...going, finalizers: [contract.finalizer, 'example.com/other'] }));
+    expect(store.policy('shop').state).toBe('deleting');
+    store.upsert(lumigo('2', { ...going, finalizers: ['example.com/other'] }));
+    expect(store.policy('shop').state).toBe('none');
+    expect(store.namespaces()).toEqual([]);
+    expect([...store.known()]).toHaveLength(1);
+  });
+
+  it('knows excluded namespaces from those without a Lumigo', () => {
+    const store = new LumigoStore(['kube-system']);
+    expect(store.policy('kube-system')).toEqual({ state: 'excluded' });
+    expect(store.policy('shop')).toEqual({ state: 'none' });
+  });
+});

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import { lumigo as contract } from '../contract.ts';
+import { actingLumigo, policyOf } from '../injection/policy.ts';
+import type { LumigoResource, NamespacePolicy } from '../injection/types.ts';
+import { isOlder } from '../kubernetes/resources/objects.ts';
+
+/**
+ * The Lumigo resources of the cluster as this replica last saw them, and the policy that follows for each namespace.
+ * The webhook of every replica reads it; the watch fills it. The list of instrumented resources is left out: nobody reads
+ * it from here, and it is the one part of a Lumigo that grows.
+ */
+export class LumigoStore {
+  readonly #byNamespace = new Map<string, Map<string, LumigoResource>>();
+  readonly #policies = new Map<string, NamespacePolicy>();
+  readonly #excluded: ReadonlySet<string>;
+
+  constructor(excludedNamespaces: Iterable<string>) {
+    this.#excluded = new Set(excludedNamespaces);
+  }
+
+  /**
+   * Takes what the watch or a write's answer says, and returns whether it is news. What is older than what is known is not,
+   * except in a list, which shows what there is: after a restored backup its versions are lower.
+   */
+  upsert(lumigo: LumigoResource, isListed = false): boolean {
+    const { namespace, uid, resourceVersion = '' } = lumigo.metadata;
+    const there = this.#byNamespace.get(namespace) ?? new Map<string, LumigoResource>();
+    const known = there.get(uid)?.metadata.resourceVersion;
+    if (known === resourceVersion || (!isListed && known !== undefined && isOlder(resourceVersion, known)))
+      return false;
+    this.#byNamespace.set(namespace, there.set(uid, withoutGrowth(lumigo)));
+    this.#judge(namespace);
+    return true;
+  }
+
+  delete(namespace: string, uid: string): void {
+    const there = this.#byNamespace.get(namespace);
+    if (there === undefined) return;
+    there.delete(uid);
+    if (there.size === 0) this.#byNamespace.delete(namespace);
+    this.#judge(namespace);
+  }
+
+  /** Those that count: one that is on its way out without our finalizer is somebody else's matter. */
+  in(namespace: string): readonly LumigoResource[] {
+    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter(isOurs);
+  }
+
+  acting(namespace: string): LumigoResource | undefined {
+    return actingLumigo(this.in(namespace));
+  }
+
+  /** Any Lumigo that acts. */
+  active(): LumigoResource | undefined {
+    for (const namespace of this.#byNamespace.keys())
+      if (this.policy(namespace).state === 'active') return this.acting(namespace);
+    return undefined;
+  }
+
+  /** Those with a Lumigo that counts. */
+  namespaces(): string[] {
+    return [...this.#byNamespace.keys()].filter((namespace) => this.in(namespace).length > 0);
+  }
+
+  isExcluded(namespace: string): boolean {
+    return this.#excluded.has(namespace);
+  }
+
+  /** What holds in a namespace: the same object for as long as it says the same, so that a plan can be held to its policy. */
+  policy(namespace: string): NamespacePolicy {
+    return this.#excluded.has(namespace) ? excluded : (this.#policies.get(namespace) ?? none);
+  }
+
+  #judge(namespace: string): void {
+    const policy = policyOf(this.in(namespace));
+    if (policy.state === 'none') this.#policies.delete(namespace);
+    else if (!isDeepStrictEqual(policy, this.#policies.get(namespace))) this.#policies.set(namespace, policy);
+  }
+
+  *known(): Iterable<{ namespace: string; name: string; uid: string }> {
+    for (const there of this.#byNamespace.values())
+      for (const { metadata } of there.values())
+        yield { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
+  }
+}
+
+const none: NamespacePolicy = { state: 'none' };
+const excluded: NamespacePolicy = { state: 'excluded' };
+
+/** Whether a Lumigo is this operator's to answer: it is there to stay, or waits for us to let it go. */
+export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>
+  deletionTimestamp === undefined || finalizers?.includes(contract.finalizer) === true;
+
+function withoutGrowth(lumigo: LumigoResource): LumigoResource {
+  const { managedFields: _fields, ...metadata } = lumigo.metadata as LumigoResource['metadata'] & {
+    managedFields?: unknown;
+  };
+  const { instrumentedResources: _list, ...status } = lumigo.status ?? {};
+  return { ...lumigo, metadata: metadata as LumigoResource['metadata'], status };
+}
