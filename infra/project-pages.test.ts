@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { kubernetesVersion } from '../sandbox/programs/archives.ts';
 import { chartMetadata } from './helm/chart-texts.ts';
 
@@ -47,5 +47,20 @@ describe('the pictures of the README', () => {
     expect(picture).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^]*<\/svg>\n$/);
     expect(picture.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/<script|href|url\((?!#)|@import/);
     expect(picture).toContain('<title');
+  });
+});
+
+describe('docs/numbers.md', () => {
+  const tests = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.test.ts') && /^(runtime|infra|sandbox|bench)\//.test(file),
+  );
+  // In a title: at its beginning, or in brackets at its end.
+  const numbersIn = (file: string) =>
+    [...read(file).matchAll(/(?<=['"`(, ])[DF]\d{1,2}(?=[:,)])/g)].map(([number]) => number);
+
+  it('explains each number that a test is named after', () => {
+    const used = new Set(tests.flatMap(numbersIn));
+    expect(used.size).toBeGreaterThan(60);
+    expect([...used].filter((number) => !read('docs/numbers.md').includes(`| ${number} |`))).toEqual([]);
   });
 });
