@@ -1,4 +1,5 @@
 import { accountFiles, mounts, suffixes } from '../../runtime/contract.ts';
+import { withoutEmpty } from '../../runtime/injection/lists.ts';
 import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { managerEnvironment, type Delivery } from './runtime-environment.ts';
@@ -36,10 +37,12 @@ export const operatorPod = (settings: Settings): Raw => ({
   // Kubernetes would describe each Service of the namespace in LUMIGO_… variables, which the operator does not know.
   enableServiceLinks: false,
   securityContext: podSecurity(settings),
-  imagePullSecrets: settings.imagePullSecrets,
-  nodeSelector: settings.nodeSelector,
-  tolerations: settings.tolerations,
-  affinity: settings.affinity,
+  // Kubernetes 1.30 takes an empty list in a pod template, applied once more, for a change.
+  ...withoutEmpty(placementOf(settings), ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity']),
+});
+
+const placementOf = ({ imagePullSecrets, nodeSelector, tolerations, affinity }: Settings) => ({
+  ...{ imagePullSecrets, nodeSelector, tolerations, affinity },
 });
 
 const managerAccount = 'manager-account';
