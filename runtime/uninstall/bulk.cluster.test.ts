@@ -44,11 +44,11 @@ async function instrumentMany(): Promise<{ namespace: string; count: () => Promi
   return { namespace, count };
 }
 
-/** Changes of workloads that the API server took. */
+/** Changes of workloads that were asked for, without the probe's; an answer may be cut off where the API server is slow. */
 const changes = (): AuditEntry[] =>
   operatorRequests(operator.cluster, operator.installation).filter(
-    ({ verb, objectRef, responseStatus }) =>
-      verb === 'patch' && objectRef?.resource === 'deployments' && responseStatus?.code === 200,
+    ({ verb, objectRef, requestURI }) =>
+      verb === 'patch' && objectRef?.resource === 'deployments' && !requestURI.includes('dryRun'),
   );
 
 const processOf = ({ user }: AuditEntry): string => String(user.extra?.['authentication.kubernetes.io/credential-id']);
@@ -65,7 +65,6 @@ describe('a removal with many workloads', () => {
       ),
     ]);
     const another = await operator.startAnother();
-    await eventually(() => expect(changes().length).toBeGreaterThanOrEqual(WORKLOADS));
     const before = changes().length;
     etcd?.delayAnswers(SLOW_MS);
     const started = Date.now();
@@ -77,9 +76,10 @@ describe('a removal with many workloads', () => {
     });
     if (WORKLOADS > 300) process.stderr.write(`${WORKLOADS} workloads: ${tookMs} ms, left ${await count()}\n`);
     expect(await count()).toBe(0);
+    const made = () => changes().slice(before);
     // The API server writes down what it did a moment after it has answered.
-    await eventually(() => expect(changes()).toHaveLength(before + WORKLOADS));
-    expect(new Set(changes().slice(before).map(processOf)).size).toBe(1);
+    await eventually(() => expect(new Set(made().map(({ objectRef }) => objectRef?.name)).size).toBe(WORKLOADS));
+    expect(new Set(made().map(processOf)).size).toBe(1);
     expect(tookMs).toBeLessThan(Math.max(MOST_MS, WORKLOADS * 20));
   }, 300_000);
 });
