@@ -1,12 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { aborted } from '../async/aborted.ts';
 import { paths } from '../contract.ts';
+import { listen, type Where } from '../serving/listen.ts';
 
-interface ServerOptions {
-  readonly port: number;
-  /** Left out: every address of the machine. */
-  readonly host: string | undefined;
+interface ServerOptions extends Where {
   /** Serves until it is aborted. */
   readonly signal: AbortSignal;
 }
@@ -56,12 +53,8 @@ export const writeMetrics = (registry: MetricsRegistry, response: ServerResponse
     () => void response.writeHead(500).end('metrics could not be collected'),
   );
 
-async function serve(server: Server, purpose: string, { port, host, signal }: ServerOptions): Promise<void> {
-  server.listen({ port, host });
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
-    throw new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error });
-  });
+async function serve(server: Server, purpose: string, { signal, ...where }: ServerOptions): Promise<void> {
+  await listen(server, where, purpose);
   await aborted(signal);
   server.close();
   server.closeAllConnections();

@@ -42,6 +42,7 @@ const unasked: Refusal = {
 /** Who may read metrics, as the API server says; what it said is remembered for a while, by a digest of the token. */
 export class ScrapeAccess {
   readonly #options: ScrapeAccessOptions;
+  readonly #now: () => number;
   readonly #known = { allowed: new Map<string, Known>(), refused: new Map<string, Known>() };
   readonly #asked = new Map<string, Promise<Verdict>>();
   /** When a stranger's token was asked about, within the last second. */
@@ -50,6 +51,7 @@ export class ScrapeAccess {
 
   constructor(options: ScrapeAccessOptions) {
     this.#options = options;
+    this.#now = options.now ?? Date.now;
   }
 
   /** @param authorization the header of that name */
@@ -57,11 +59,9 @@ export class ScrapeAccess {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return none;
     const key = createHash('sha256').update(token).digest('base64');
-    const { now = Date.now } = this.#options;
     const known = this.#known.allowed.get(key) ?? this.#known.refused.get(key);
-    if (known !== undefined && known.until > now()) return known.verdict;
-    const asked = this.#asked.get(key) ?? this.#ask(key, token);
-    return asked;
+    if (known !== undefined && known.until > this.#now()) return known.verdict;
+    return this.#asked.get(key) ?? this.#ask(key, token);
   }
 
   #ask(key: string, token: string): Promise<Verdict> | Refusal {
@@ -77,8 +77,7 @@ export class ScrapeAccess {
 
   /** Takes a stranger's place, if there is one. */
   #hasPlace(): boolean {
-    const { now = Date.now } = this.#options;
-    const time = now();
+    const time = this.#now();
     this.#strangers = this.#strangers.filter((at) => time - at < 1_000);
     if (this.#strangers.length >= MOST_STRANGERS.perSecond || this.#asked.size >= MOST_STRANGERS.atOnce) return false;
     this.#strangers = [...this.#strangers, time];
@@ -86,13 +85,12 @@ export class ScrapeAccess {
   }
 
   #learn(key: string, verdict: Verdict): Verdict {
-    const { now = Date.now } = this.#options;
     this.#problem = '';
     const { allowed, refused } = this.#known;
     const [known, other] = verdict === undefined ? [allowed, refused] : [refused, allowed];
     other.delete(key);
     known.delete(key);
-    known.set(key, { verdict, until: now() + (verdict === undefined ? ALLOWED_MS : REFUSED_MS) });
+    known.set(key, { verdict, until: this.#now() + (verdict === undefined ? ALLOWED_MS : REFUSED_MS) });
     const [first = ''] = known.keys();
     if (known.size > MOST_KNOWN) known.delete(first);
     return verdict;

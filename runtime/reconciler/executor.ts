@@ -32,11 +32,15 @@ export class Executor {
   readonly #options: ExecutorOptions;
   /** What waits, by namespace and kind; a group stays for as long as it is worked off. */
   readonly #groups = new Map<string, ByName>();
-  /** Changes that were begun and have not ended. */
-  underWay = 0;
+  #underWay = 0;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
+  }
+
+  /** How many changes were begun and have not ended. */
+  get underWay(): number {
+    return this.#underWay;
   }
 
   /** These and no others are to be made in the namespace from now on; those that are under way are not affected. */
@@ -98,9 +102,9 @@ export class Executor {
     const planned = waiting.get(name);
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(false);
-    this.underWay += 1;
+    this.#underWay += 1;
     void change(planned, fresh).then((changed) => {
-      this.underWay -= 1;
+      this.#underWay -= 1;
       leave(changed);
     });
   }

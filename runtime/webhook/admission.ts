@@ -8,7 +8,7 @@ import { forClients } from './client-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import type { Answer } from './review.ts';
-import { serveTls } from './server.ts';
+import { serveTls } from '../serving/tls-server.ts';
 
 interface AdmissionOptions {
   readonly config: RuntimeConfig;

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { clientAuthority, clientCertificate, post } from '../../sandbox/testing/client-certificates.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../certificates/issue.ts';
 import { forClients, refusalOf } from './client-certificate.ts';
-import { serveTls, type TlsServer } from './server.ts';
+import { serveTls, type TlsServer } from '../serving/tls-server.ts';
 
 const shown = { authorized: true, problem: undefined, names: ['kube-apiserver'] };
 

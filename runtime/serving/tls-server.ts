@@ -1,9 +1,10 @@
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pair } from '../certificates/follow-certificate.ts';
 import { Connections } from './connections.ts';
+import { listen, type Where } from './listen.ts';
 
 export interface TlsServer {
   /** Resolves once the port is bound; rejects with a sentence when it cannot be. */
@@ -29,11 +30,7 @@ const REQUEST_MS = 10_000;
 const BEGIN_MS = 5_000;
 const MOST_HEADER_BYTES = 8 * 1024;
 
-interface TlsServerOptions {
-  /** 0: any free one. */
-  readonly port: number;
-  /** Left out: every address of the machine. */
-  readonly host?: string | undefined;
+interface TlsServerOptions extends Where {
   /** For the message of an error: `the webhook`. */
   readonly purpose: string;
   readonly mostConnections: number;
@@ -62,7 +59,7 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on('connection', (socket: Socket) => connections.add(socket));
   return {
-    listening: listen(server, options),
+    listening: listen(server, options, options.purpose),
     useCertificate({ cert, key, clientAuthorities: ca }) {
       server.setSecureContext({ cert, key, ...(ca === undefined ? {} : { ca: [...ca] }), minVersion: 'TLSv1.2' });
       if (trusted !== undefined && trusted.join() !== ca?.join()) connections.outdate();
@@ -78,17 +75,4 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
       clearTimeout(deadline);
     },
   };
-}
-
-function listen(server: Server, { port, host, purpose }: TlsServerOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
-      reject(new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error }));
-    });
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
 }

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Agent, request } from 'node:https';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
-import { serveTls } from './server.ts';
+import { serveTls } from './tls-server.ts';
 
 it('D41: while it drains it answers, and ends each connection with the answer, so that none is closed under a request', async () => {
   const validity = { now: new Date(), days: 1 };
