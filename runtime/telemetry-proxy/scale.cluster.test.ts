@@ -106,7 +106,7 @@ describe('200 namespaces', () => {
         `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,
     );
     expect(flow.sent()).toBeGreaterThan(15_000);
-    // So long an OTLP exporter waits by default; then it gives a batch up. How long it takes beside nothing else is in docs/performance.md.
-    expect(at(1)).toBeLessThan(10_000);
+    // An exporter waits for 10 s by default: half of it leaves room for a batch that is sent again.
+    expect(at(1)).toBeLessThan(5_000);
   });
 });

@@ -1,4 +1,4 @@
-import type { Component } from '../programs/components.ts';
+import { collector, type Component } from '../programs/components.ts';
 import { triedKubernetes } from '../programs/kubernetes-versions.ts';
 
 /** A version of a program that the tests are run against, in the place of their own. */
@@ -13,6 +13,7 @@ export interface Variant {
 }
 
 const helm4 = 'v4.3.1';
+const newerCollector = 'v0.152.0';
 
 export const variants: readonly Variant[] = [
   ...triedKubernetes.map(({ minor, ...each }) => ({ ...each, name: minor, program: 'Kubernetes' })),
@@ -28,6 +29,11 @@ export const variants: readonly Variant[] = [
       },
     ],
     tests: ['infra/helm', 'infra/apply.cluster', 'runtime/updater'],
+  },
+  {
+    ...{ name: 'collector-0.152', program: 'OpenTelemetry Collector', version: newerCollector },
+    components: [collector(newerCollector.slice(1), 'collector-0.152')],
+    tests: ['runtime/telemetry-proxy', 'sandbox/sandbox.cluster'],
   },
 ];
 

@@ -7,7 +7,7 @@ export interface Component {
   readonly module: string;
   readonly goPackage: string;
   readonly ldflags: string;
-  /** Its own sources beside go.mod, where it is a program of ours that puts a module's parts together. */
+  /** Its own sources, from that folder, where it is a program of ours that puts a module's parts together. */
   readonly sources?: readonly string[];
   /** Seconds from nothing on two cores, for whoever waits. */
   readonly expectedSeconds: number;
@@ -44,20 +44,23 @@ export const kubernetes = (
   expectedSeconds,
 });
 
+/** The OpenTelemetry Collector; of all its versions one program of ours names the components. */
+export const collector = (version: string, module: string): Component => ({
+  name: 'otelcol',
+  module,
+  goPackage: '.',
+  sources: ['../collector/main.go'],
+  ldflags: `-s -w -X main.version=${version}`,
+  expectedSeconds: 210,
+});
+
 /** In the order in which they are needed: the first two make a control plane, the others join it one by one. */
 export const components: readonly Component[] = [
   { name: 'etcd', module: 'etcd', goPackage: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w', expectedSeconds: 30 },
   kubernetes('kube-apiserver', 230),
   kubernetes('kube-controller-manager', 60),
   kubernetes('kubectl', 25),
-  {
-    name: 'otelcol',
-    module: 'collector',
-    goPackage: '.',
-    sources: ['main.go'],
-    ldflags: '-s -w',
-    expectedSeconds: 210,
-  },
+  collector('0.130.0', 'collector'),
   { name: 'helm', module: 'helm', goPackage: 'helm.sh/helm/v3/cmd/helm', ldflags: helmFlags, expectedSeconds: 80 },
 ];
 

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, cacheKey } from './cache.ts';
 import type { Component } from './components.ts';
@@ -54,7 +54,8 @@ async function build(component: Component, target: string, progress: Progress): 
   const seconds = stopwatch();
   progress(`${name}: building from Go modules (about ${expectedSeconds} s from nothing, once per machine)`);
   try {
-    for (const file of ['go.mod', 'go.sum', ...sources]) copyFileSync(join(here, module, file), join(folder, file));
+    for (const file of ['go.mod', 'go.sum', ...sources])
+      copyFileSync(join(here, module, file), join(folder, basename(file)));
     const args = ['-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-o', join(folder, name), goPackage];
     await alive(
       progress,

@@ -10,7 +10,7 @@ import { paths } from '../../runtime/contract.ts';
  * until it is killed. Nothing of what it does is meant to succeed.
  */
 const port = Number(process.env['ATTACK_PORT']);
-const host = '127.0.0.1';
+const host = process.env['ATTACK_HOST'] ?? '127.0.0.1';
 const target = { host, port, rejectUnauthorized: false } as const;
 
 /** Between two attempts: a handshake costs whoever begins it as much as it costs the webhook, and the two share the machine. */

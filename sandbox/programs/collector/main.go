@@ -55,9 +55,12 @@ func factories() (otelcol.Factories, error) {
 	return otelcol.Factories{Extensions: extensions, Receivers: receivers, Processors: processors, Exporters: exporters, Connectors: connectors}, err
 }
 
+// version is set by the linker.
+var version = "unknown"
+
 func main() {
 	settings := otelcol.CollectorSettings{
-		BuildInfo: component.BuildInfo{Command: "otelcol", Description: "OpenTelemetry Collector", Version: "0.130.0"},
+		BuildInfo: component.BuildInfo{Command: "otelcol", Description: "OpenTelemetry Collector", Version: version},
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: confmap.ResolverSettings{
 			ProviderFactories: []confmap.ProviderFactory{envprovider.NewFactory(), fileprovider.NewFactory()},

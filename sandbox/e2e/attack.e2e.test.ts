@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { build } from 'esbuild';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { managerSelector, workloads } from '../../runtime/contract.ts';
+import { deployment, restrictedNamespace } from '../node/apps.ts';
+import { isReady, podsOf, type PodView } from '../node/operator.ts';
+import { eventually } from '../testing/eventually.ts';
+import { workloadOf } from '../testing/workloads.ts';
+import { NodeBench } from './bench.ts';
+
+/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/reliability.md tells of. */
+const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 20);
+const ATTACKERS = 20;
+/** Attackers have machines of their own; here they share two cores with all that they attack. */
+const EACH = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '40m' } };
+const operatorNamespace = 'lumigo-system';
+
+let bench: NodeBench;
+beforeAll(async () => {
+  bench = await NodeBench.start();
+});
+afterAll(() => bench?.stop());
+
+/** The attack as one text that Node.js runs. */
+async function program(): Promise<string> {
+  const entry = fileURLToPath(new URL('../testing/attack.ts', import.meta.url));
+  const { outputFiles } = await build({
+    ...{ entryPoints: [entry], bundle: true, minify: true, write: false },
+    ...{ platform: 'node', format: 'esm', target: 'node20' },
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+async function webhookAddress(): Promise<{ host: string; port: number }> {
+  const services = { group: '', version: 'v1', plural: 'services', namespace: operatorNamespace };
+  for await (const { items } of bench.client.pages(services))
+    for (const { spec } of items as unknown as { spec: { clusterIP: string; ports: { port: number }[] } }[]) {
+      const https = spec.ports.find(({ port }) => port === 443);
+      if (https !== undefined) return { host: spec.clusterIP, port: https.port };
+    }
+  throw new Error('the webhook has no Service');
+}
+
+/** Asks for Deployments to be made, 4 at a time, and says how long each took and which came back without the injection. */
+async function creating(namespace: string, durationMs: number) {
+  const [kind] = workloads;
+  const [took, missed, until] = [[] as number[], [] as string[], Date.now() + durationMs];
+  const one = async (worker: number): Promise<void> => {
+    for (let index = 0; Date.now() < until; index += 1) {
+      const name = `dry-${worker}-${index}`;
+      const started = performance.now();
+      const { object } = await bench.client.create({ ...kind, namespace }, workloadOf(kind, namespace, name), {
+        dryRun: true,
+      });
+      took.push(performance.now() - started);
+      if (!JSON.stringify(object).includes('"lumigo-injector"')) missed.push(name);
+      await sleep(100);
+    }
+  };
+  await Promise.all([0, 1, 2, 3].map(one));
+  took.sort((a, b) => a - b);
+  const at = (share: number) => Math.round(took[Math.floor((took.length - 1) * share)] ?? NaN);
+  return { asked: took.length, missed: missed.length, medianMs: at(0.5), p99Ms: at(0.99), longestMs: at(1) };
+}
+
+const restartsOf = (pods: readonly PodView[]) =>
+  pods.map(({ metadata, status }) => [
+    metadata.name,
+    ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount),
+  ]);
+
+it(
+  'F21: twenty pods that attack restart no replica, and those who deploy meanwhile wait for nothing',
+  async () => {
+    const { namespace } = await bench.namespace('shop');
+    const before = restartsOf(await podsOf(bench.system.node, operatorNamespace, managerSelector));
+    const quiet = await creating(namespace, 10_000);
+    const { host, port } = await webhookAddress();
+    const env = [
+      { name: 'ATTACK_HOST', value: host },
+      { name: 'ATTACK_PORT', value: String(port) },
+    ];
+    const command = ['/nodejs/bin/node', '--input-type=module', '-e', await program()];
+    await bench.apply(restrictedNamespace('attackers'));
+    await bench.apply(
+      deployment('attackers', 'attack', { replicas: ATTACKERS, env, command, resources: EACH, labels: {} }),
+    );
+    await eventually(
+      async () => expect((await bench.pods('attackers', 'attack')).filter(isReady)).toHaveLength(ATTACKERS),
+      { timeoutMs: 120_000, intervalMs: 1_000 },
+    );
+    await sleep(5_000);
+    const attacked = await creating(namespace, seconds * 1_000);
+    const attackers = await bench.pods('attackers', 'attack');
+    process.stderr.write(`      ${ATTACKERS} pods attack for ${seconds} s: ${JSON.stringify({ quiet, attacked })}\n`);
+    expect(attackers.filter(isReady)).toHaveLength(ATTACKERS);
+    expect(restartsOf(await podsOf(bench.system.node, operatorNamespace, managerSelector))).toEqual(before);
+    expect(attacked.missed).toBe(0);
+    expect(attacked.asked).toBeGreaterThan(seconds * 10);
+    expect(attacked.p99Ms).toBeLessThan(100);
+  },
+  (seconds + 300) * 1_000,
+);
