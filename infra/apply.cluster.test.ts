@@ -36,7 +36,9 @@ const everySetting = {
   podLabels: { team: 'a' },
   priorityClassName: 'system-cluster-critical',
   injection: { imagePullPolicy: 'Always', imagePullSecrets: ['a', 'b'], updateOnUpgrade: true },
-  webhook: { timeoutSeconds: 10, excludedNamespaces: ['kube-system', 'ci'] },
+  webhook: { port: 10_443, timeoutSeconds: 10, excludedNamespaces: ['kube-system', 'ci'] },
+  hostNetwork: true,
+  metrics: { dashboard: { enabled: true } },
   networkPolicy: { enabled: true, webhook: { from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] }, metrics: { from: [] } },
   debug: { enabled: true },
 };

@@ -1,10 +1,12 @@
 import { App, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { Access } from './constructs/access.ts';
+import { CertManagerCertificate } from './constructs/cert-manager.ts';
 import { ControllerManager } from './constructs/controller-manager.ts';
 import { HelmHooks } from './constructs/helm-hooks.ts';
 import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
+import { Monitoring } from './constructs/monitoring.ts';
 import { NetworkPolicy } from './constructs/network-policy.ts';
 import { MonitoredNamespaces } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
@@ -43,6 +45,8 @@ export class Operator extends Chart {
     new UserRoles(this, 'user-roles', settings);
     if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
     if (delivered !== undefined) new WebhookCertificate(this, 'certificate', settings, delivered);
+    if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(this, 'cert-manager', settings);
+    new Monitoring(this, 'monitoring', settings);
     if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
     const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
     new ControllerManager(this, 'controller-manager', {
@@ -59,12 +63,20 @@ export class Operator extends Chart {
 
 /** All that a release can have besides its updater, also what is switched off: switching it on must not take a right that is missing. */
 export function releaseOf(settings: Settings): readonly Manifest[] {
+  const { metrics } = settings;
   const everything = {
     ...settings,
     priorityClassName: '',
+    priorityClass: { create: true },
     monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
     networkPolicy: { ...settings.networkPolicy, enabled: true },
-    metrics: { secure: true },
+    metrics: {
+      secure: true,
+      serviceMonitor: { ...metrics.serviceMonitor, enabled: true },
+      prometheusRule: { ...metrics.prometheusRule, enabled: true },
+      dashboard: { ...metrics.dashboard, enabled: true },
+    },
+    certificates: { issuer: 'cert-manager' as const, issuerRef: {} },
     updater: { ...settings.updater, mode: 'off' as const },
   };
   return new Operator(new App(), 'release', { settings: everything, delivery: 'Helm' }).toJson() as Manifest[];

@@ -177,6 +177,7 @@ export const suffixes = {
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',
   certificates: '-webhook-certificates',
+  certificateAuthority: '-webhook-authority',
   telemetryProxyRole: '-telemetry-proxy-role',
   managerRole: '-manager-role',
   metricsRole: '-metrics-auth-role',
@@ -187,6 +188,7 @@ export const suffixes = {
   install: '-install',
   uninstall: '-uninstall',
   updater: '-updater',
+  dashboard: '-dashboard',
   lease: '-leader',
 } as const;
 

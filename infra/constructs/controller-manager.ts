@@ -27,11 +27,12 @@ export class ControllerManager extends Construct {
     const { name, namespace } = settings;
     const common = labels(settings, component);
     const selector = { matchLabels: selectorLabels(settings) };
-    const priorityClass = `${name}${suffixes.priorityClass}`;
+    const bringsPriority = settings.priorityClassName === '' && settings.priorityClass.create;
+    const priorityClassName = bringsPriority ? `${name}${suffixes.priorityClass}` : settings.priorityClassName;
 
-    if (settings.priorityClassName === '')
+    if (bringsPriority)
       new k8s.KubePriorityClass(this, 'priority', {
-        metadata: { name: priorityClass, labels: common },
+        metadata: { name: priorityClassName, labels: common },
         description: 'The Lumigo operator. Without it new workloads are traced only after a restart of their pods.',
         globalDefault: false,
         preemptionPolicy: 'PreemptLowerPriority',
@@ -56,7 +57,7 @@ export class ControllerManager extends Construct {
               ...settings.podAnnotations,
             },
           },
-          spec: podSpec(props, settings.priorityClassName === '' ? priorityClass : settings.priorityClassName),
+          spec: podSpec(props, priorityClassName),
         },
       },
     });
@@ -90,18 +91,24 @@ const metricsPorts = ({ metrics }: Settings) =>
         { name: 'otlp-metrics', target: 'otlp-metrics', port: ports.telemetryMetrics },
       ];
 
-/** A webhook answers at any time of an upgrade, unless a claimed volume must be free for the next pod first. */
-const strategy = ({ controllerManager }: Settings) =>
-  controllerManager.telemetryProxy.queue.claimName === ''
-    ? { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
-    : { type: 'Recreate' };
+/**
+ * A webhook answers at any time of an upgrade, unless a claimed volume must be free for the next pod first. On the network of the
+ * nodes a pod more needs a node more, which may not be there.
+ */
+function strategy({ controllerManager, hostNetwork }: Settings) {
+  if (controllerManager.telemetryProxy.queue.claimName !== '') return { type: 'Recreate' };
+  const rollingUpdate = hostNetwork ? { maxUnavailable: 1, maxSurge: 0 } : { maxUnavailable: 0, maxSurge: 1 };
+  return { type: 'RollingUpdate', rollingUpdate };
+}
 
 function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
   return {
     ...operatorPod(settings),
     // The telemetry proxy, which parses what every pod sends, must not find the manager's token.
     automountServiceAccountToken: false,
-    priorityClassName,
+    ...(priorityClassName === '' ? {} : { priorityClassName }),
+    // Cluster names are asked of the cluster's DNS there as well.
+    ...(settings.hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
     // Enough to clean up when the whole operator is removed (runtime/uninstall/farewell.ts); otherwise it takes some seconds.
     terminationGracePeriodSeconds: 75,
     // The manager has to find the telemetry proxy's process, to tell it of a new configuration.
@@ -123,7 +130,7 @@ function managerContainer(settings: Settings, delivery: Delivery): Raw {
   return {
     name: 'manager',
     ...operatorContainer(settings, delivery),
-    ports: [port('webhook', ports.webhook), port('health', ports.health), port('metrics', ports.metrics)],
+    ports: [port('webhook', settings.webhook.port), port('health', ports.health), port('metrics', ports.metrics)],
     ...probes('health', paths.live, paths.ready),
     volumeMounts: [...writtenMounts, managerAccountMount],
   };

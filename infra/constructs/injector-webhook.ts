@@ -4,6 +4,7 @@ import { Construct } from 'constructs';
 import { lumigo, paths, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorUser } from './access.ts';
+import { injectedFrom } from './cert-manager.ts';
 import { labels, selectorLabels } from './labels.ts';
 import { injectorConditions, lumigoConditions } from './match-conditions.ts';
 
@@ -58,7 +59,11 @@ export class InjectorWebhook extends Construct {
     new ApiObject(this, 'configuration', {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'MutatingWebhookConfiguration',
-      metadata: { name: `${name}${suffixes.injectorWebhook}`, labels: common },
+      metadata: {
+        name: `${name}${suffixes.injectorWebhook}`,
+        labels: common,
+        ...(settings.certificates.issuer === 'cert-manager' ? { annotations: injectedFrom(settings) } : {}),
+      },
       webhooks: [
         {
           name: webhooks.injector,

@@ -17,8 +17,8 @@ interface ReachedPort {
 }
 
 /** Every port that anything in the operator's pods listens on. docs/security.md has its table from here. */
-export const reachedPorts: readonly ReachedPort[] = [
-  { port: ports.webhook, purpose: 'the API server asks about writes, over TLS', by: 'webhook' },
+export const reachedPorts = ({ webhook }: Pick<Settings, 'webhook'>): readonly ReachedPort[] => [
+  { port: webhook.port, purpose: 'the API server asks about writes, over TLS', by: 'webhook' },
   { port: ports.otlpHttp, purpose: 'traces and logs, OTLP over HTTP, with a token', by: 'otlp' },
   { port: ports.otlpGrpc, purpose: 'traces and logs, OTLP over gRPC, with a token', by: 'otlp' },
   {
@@ -47,7 +47,7 @@ export class NetworkPolicy extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const { name, namespace, networkPolicy, metrics } = settings;
-    const reached = reachedPorts.filter(({ port }) => !(metrics.secure && port === ports.telemetryMetrics));
+    const reached = reachedPorts(settings).filter(({ port }) => !(metrics.secure && port === ports.telemetryMetrics));
     // The typed construct drops what it does not know of a peer; settings have to pass as they are.
     new ApiObject(this, 'policy', {
       apiVersion: 'networking.k8s.io/v1',

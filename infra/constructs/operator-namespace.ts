@@ -4,7 +4,10 @@ import type { Settings } from '../settings/schema.ts';
 import { labels } from './labels.ts';
 import { syncWaves } from './sync-waves.ts';
 
-/** The operator's own namespace. It takes in only pods of the strictest Pod Security Standard, as the operator's are. */
+/** The strictest Pod Security Standard that the operator's pods keep to. */
+const podSecurityOf = ({ hostNetwork }: Settings): string => (hostNetwork ? 'privileged' : 'restricted');
+
+/** The operator's own namespace. It takes in only pods of the Pod Security Standard that the operator's keep to. */
 export class OperatorNamespace extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
@@ -12,7 +15,7 @@ export class OperatorNamespace extends Construct {
       metadata: {
         name: settings.namespace,
         annotations: syncWaves.foundations,
-        labels: { ...labels(settings, 'namespace'), 'pod-security.kubernetes.io/enforce': 'restricted' },
+        labels: { ...labels(settings, 'namespace'), 'pod-security.kubernetes.io/enforce': podSecurityOf(settings) },
       },
     });
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App, Chart } from 'cdk8s';
 import { lumigo } from '../../runtime/contract.ts';
+import { alertsTable } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { withGenerated } from './generated-parts.ts';
 import { installWithHelm } from './installation-texts.ts';
@@ -14,8 +15,9 @@ import { triedTable } from '../tried-versions.ts';
 import { settingsReference } from './settings-reference.ts';
 
 /**
- * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, the tables of
- * docs/security.md, and how to install with Helm in the README. With `--check` it writes nothing, and ends with 1 where what is committed is not what would be written.
+ * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security.md
+ * and docs/operations.md, and how to install with Helm in the README. With `--check` it writes nothing, and ends with 1 where what is
+ * committed is not what would be written.
  */
 
 type Generated = Readonly<Record<string, string>>;
@@ -23,6 +25,7 @@ type Generated = Readonly<Record<string, string>>;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
 const security = join('docs', 'security.md');
+const operations = join('docs', 'operations.md');
 const readme = 'README.md';
 const imported = `${lumigo.group}.ts`;
 
@@ -40,6 +43,7 @@ function generate(): Generated {
         helm: () => installWithHelm(),
         tried: () => triedTable(),
       }),
+      [operations]: withGenerated(operations, readFileSync(join(root, operations), 'utf8'), { alerts: alertsTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
     };
   } finally {

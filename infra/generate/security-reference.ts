@@ -99,6 +99,6 @@ function portsTable(): string {
   } as const;
   return markdown(
     ['port', 'what for', 'with `networkPolicy.enabled` reached by'],
-    reachedPorts.map(({ port, purpose, by }) => [String(port), purpose, whom[by]]),
+    reachedPorts(parseSettings({})).map(({ port, purpose, by }) => [String(port), purpose, whom[by]]),
   );
 }

@@ -112,7 +112,8 @@ const samples: Readonly<Record<string, unknown>> = {
   'removal.deadlineSeconds': 77,
   'webhook.excludedNamespaces': ['kube-system', 'ci'],
   'webhook.timeoutSeconds': 9,
-  'certificates.issuer': 'external',
+  'certificates.issuer': 'cert-manager',
+  'certificates.issuerRef': { kind: 'ClusterIssuer', name: 'internal' },
   'lumigoToken.secretName': 'lumigo',
   'lumigoToken.secretKey': 'my-token',
   'lumigoToken.value': `t_${'1'.repeat(21)}`,
@@ -134,6 +135,15 @@ const samples: Readonly<Record<string, unknown>> = {
   'webhook.clientCa.configMap': 'api-server-client-ca',
   'webhook.clientCa.names': ['kube-apiserver', 'system:webhooks'],
   'metrics.secure': true,
+  'metrics.serviceMonitor.enabled': true,
+  'metrics.serviceMonitor.labels': { release: 'prometheus' },
+  'metrics.prometheusRule.enabled': true,
+  'metrics.prometheusRule.labels': { release: 'prometheus' },
+  'metrics.dashboard.enabled': true,
+  'metrics.dashboard.labels': { board: 'yes' },
+  'webhook.port': 10_250,
+  'priorityClass.create': false,
+  hostNetwork: true,
   'networkPolicy.enabled': true,
   'networkPolicy.webhook.from': [{ ipBlock: { cidr: '10.0.0.0/28', except: ['10.0.0.8/32'] } }],
   'networkPolicy.otlp.from': [{ namespaceSelector: {} }, { ipBlock: { cidr: '10.1.0.0/16' } }],
@@ -158,6 +168,13 @@ const companions: Readonly<Record<string, object>> = {
     ]),
   ),
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
+  'certificates.issuerRef': { 'certificates.issuer': 'cert-manager' },
+  ...Object.fromEntries(
+    ['serviceMonitor', 'prometheusRule', 'dashboard'].map((kind) => [
+      `metrics.${kind}.labels`,
+      { [`metrics.${kind}.enabled`]: true },
+    ]),
+  ),
   'webhook.clientCa.names': { 'webhook.clientCa.configMap': 'api-server-client-ca' },
   ...Object.fromEntries(
     [
@@ -224,6 +241,13 @@ describe('the Helm chart', () => {
     expect(template(...flags)).toEqual(expected);
     if (path !== 'controllerManager.telemetryProxy.image.tag') expect(expected).not.toEqual(synth({}));
   });
+
+  it.each(['delivery', 'operator', 'cert-manager', 'external'])(
+    'makes of a certificate issued by %s what the constructs make of it',
+    (issuer) => {
+      expect(template('--set', `certificates.issuer=${issuer}`)).toEqual(synth({ certificates: { issuer } }));
+    },
+  );
 
   const repository = 'https://charts.example';
   it.each([

@@ -16,6 +16,9 @@ const filled = (path: string, empty: unknown = ''): Switch => ({
   condition: `$.Values.${path}`,
 });
 
+/** A whole object depends on it, in which other switches have their parts: so it is there in the rendering that all start from. */
+const switchedOff = (path: string): Switch => ({ path, off: true, on: false, condition: `not $.Values.${path}` });
+
 /** As updater-state.ts has it, of which a suspended updater's repository is a part: without one all its reasons look alike. */
 const isSuspended =
   'or (not $.Values.updater.repository) (and (eq $.Values.updater.mode "upgrade") (not $.Values.updater.verify.keyringSecret) (eq $.Values.updater.verify.unsigned "refuse"))';
@@ -32,11 +35,12 @@ export const switches: readonly Switch[] = [
     condition: 'not $.Values.updater.verify.keyringSecret',
   },
   filled('updater.image.digest'),
-  { path: 'networkPolicy.enabled', off: true, on: false, condition: 'not $.Values.networkPolicy.enabled' },
+  switchedOff('networkPolicy.enabled'),
   filled('networkPolicy.webhook.from', []),
   filled('networkPolicy.otlp.from', []),
   filled('networkPolicy.metrics.from', []),
   filled('webhook.clientCa.configMap'),
+  ...['serviceMonitor', 'prometheusRule', 'dashboard'].map((kind) => switchedOff(`metrics.${kind}.enabled`)),
   { path: 'metrics.secure', off: false, on: true, condition: '$.Values.metrics.secure' },
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'auto', on: 'kubernetes', condition: 'eq $.Values.platform "kubernetes"' },
@@ -47,24 +51,27 @@ export const switches: readonly Switch[] = [
     condition:
       'or (eq $.Values.platform "openshift") (and (eq $.Values.platform "auto") ($.Capabilities.APIVersions.Has "security.openshift.io/v1"))',
   },
-  {
+  // The one with most objects is what all start from.
+  ...['delivery', 'operator', 'external'].map((issuer) => ({
     path: 'certificates.issuer',
-    off: 'delivery',
-    on: 'operator',
-    condition: 'ne $.Values.certificates.issuer "delivery"',
-  },
-  {
-    path: 'certificates.issuer',
-    off: 'delivery',
-    on: 'external',
-    condition: 'eq $.Values.certificates.issuer "external"',
-  },
+    off: 'cert-manager',
+    on: issuer,
+    condition: `eq $.Values.certificates.issuer "${issuer}"`,
+  })),
+  filled('certificates.issuerRef', {}),
   filled('imagePullSecrets', []),
   filled('nodeSelector', {}),
   filled('tolerations', []),
   filled('affinity', {}),
   filled('lumigoToken.value'),
+  {
+    path: 'priorityClass.create',
+    off: true,
+    on: false,
+    condition: 'not (or $.Values.priorityClass.create $.Values.priorityClassName)',
+  },
   filled('priorityClassName'),
+  { path: 'hostNetwork', off: false, on: true, condition: '$.Values.hostNetwork' },
   filled('controllerManager.telemetryProxy.queue.claimName'),
   filled('controllerManager.manager.image.digest'),
   filled('controllerManager.telemetryProxy.image.digest'),

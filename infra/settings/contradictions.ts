@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { labels } from '../../runtime/contract.ts';
+import { labels, ports } from '../../runtime/contract.ts';
 import type { Delivery } from '../constructs/runtime-environment.ts';
 import { collectorImage, settingsSchema, type Settings } from './schema.ts';
 
@@ -17,7 +17,17 @@ const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
  * problems join those of the schema in one message.
  */
 export function contradictionsIn(given: Given): readonly string[] {
-  const rules = [monitoredTwice, monitoredButExcluded, foreignNamespace, ownLabels, sharedQueue, otherTag, anyClient];
+  const rules = [
+    monitoredTwice,
+    monitoredButExcluded,
+    foreignNamespace,
+    ownLabels,
+    sharedQueue,
+    otherTag,
+    anyClient,
+    takenPort,
+    idleIssuer,
+  ];
   return rules.flatMap((rule) => rule(given));
 }
 
@@ -108,6 +118,28 @@ function anyClient({ webhook }: Given): string[] {
   return configMap === 'kube-root-ca.crt' && names.length === 0
     ? [
         "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
+      ]
+    : [];
+}
+
+/** At which the kubelet of every node listens. */
+const KUBELET_PORT = 10_250;
+
+function takenPort({ webhook, hostNetwork }: Given): string[] {
+  const { port } = part(shape.webhook, webhook) ?? {};
+  if (port === KUBELET_PORT && hostNetwork === true)
+    return [`webhook.port is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`];
+  const others = Object.values(ports).filter((each) => each !== ports.webhook);
+  return port !== undefined && others.some((each) => each === port)
+    ? [`webhook.port is ${port}, at which the operator's pods listen for something else; choose another, such as 10250`]
+    : [];
+}
+
+function idleIssuer({ certificates }: Given): string[] {
+  const { issuer, issuerRef = {} } = part(shape.certificates, certificates) ?? {};
+  return issuer !== undefined && issuer !== 'cert-manager' && Object.keys(issuerRef).length > 0
+    ? [
+        'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none',
       ]
     : [];
 }

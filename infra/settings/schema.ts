@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { excludedNamespaces, webhooks } from '../../runtime/contract.ts';
+import { excludedNamespaces, ports, webhooks } from '../../runtime/contract.ts';
 import {
   commonName,
   dnsLabel,
@@ -18,6 +18,8 @@ import {
   text,
   wholeNumber,
 } from './leaves.ts';
+import { certificates } from './certificates.ts';
+import { metrics } from './metrics.ts';
 import { lumigoToken, monitoredNamespace } from './monitored.ts';
 import { networkPolicy } from './network-policy.ts';
 import { imageRepositoryOf } from '../publisher.ts';
@@ -122,6 +124,12 @@ const webhook = section({
   timeoutSeconds: wholeNumber(1, 30)
     .default(webhooks.timeoutSeconds)
     .describe('How long the API server waits for the webhook before it goes on without.'),
+  port: wholeNumber(1024, 65_535)
+    .default(ports.webhook)
+    .describe(
+      'The port of the pods at which the webhook answers. 10250 is let through where a firewall lets the control plane reach no more ' +
+        'of the nodes than that, as on GKE with private nodes.',
+    ),
   clientCa: section({
     configMap: z
       .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a ConfigMap, or empty' })
@@ -189,16 +197,7 @@ export const settingsSchema = fields({
       .describe('How long a workload that cannot be updated may hold up the deletion of its Lumigo resource.'),
   }),
   webhook: webhook,
-  certificates: section({
-    issuer: oneOf('delivery', 'operator', 'external')
-      .default('delivery')
-      .describe(
-        'Who makes the certificate of the webhook: `delivery` (Helm and Pulumi, with each installation and upgrade; with plain YAML, ' +
-          'in which no key may stand, the operator), `operator` (in each delivery the operator, so that rendering a chart gives ' +
-          'the same each time) or `external` (somebody else, such as cert-manager, keeps the Secret and the caBundle of the ' +
-          'webhook). Unless it is `external`, the operator renews it in time.',
-      ),
-  }),
+  certificates: certificates,
   lumigoToken: lumigoToken,
   monitoredNamespaces: z
     .array(monitoredNamespace, { error: 'must be a list' })
@@ -209,15 +208,7 @@ export const settingsSchema = fields({
     ),
   updater: updater,
   networkPolicy: networkPolicy,
-  metrics: section({
-    secure: flag()
-      .default(false)
-      .describe(
-        'Whether metrics are served over TLS, and only to those whom the API server lets get `/metrics`; those of the telemetry ' +
-          'proxy then come through the same port (docs/operations.md says how Prometheus is set). Off, everybody who reaches the ' +
-          'ports may read them, as existing scrapes do.',
-      ),
-  }),
+  metrics: metrics,
   debug: section({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') }),
   imagePrefix: imagePrefix()
     .default('')
@@ -231,7 +222,23 @@ export const settingsSchema = fields({
   priorityClassName: z
     .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a PriorityClass, or empty' })
     .default('')
-    .describe("The PriorityClass of the operator's pods; empty: one of its own."),
+    .describe(
+      "The PriorityClass of the operator's pods; empty: one of its own, unless `priorityClass.create` is false.",
+    ),
+  priorityClass: section({
+    create: flag()
+      .default(true)
+      .describe(
+        'Whether the operator brings a PriorityClass, where `priorityClassName` names none. Without either its pods have none.',
+      ),
+  }),
+  hostNetwork: flag()
+    .default(false)
+    .describe(
+      "Whether the operator's pods are on the network of their nodes: for control planes that reach nodes and no pods, as on EKS with a " +
+        "network of one's own. Then its ports are the nodes' (docs/security.md lists them), no two replicas fit on one node, and the " +
+        'namespace must admit privileged pods.',
+    ),
   podAnnotations: stringMap().default({}).describe("Annotations for the operator's pods."),
   podLabels: stringMap().default({}).describe("Labels for the operator's pods."),
   nodeSelector: stringMap().default({}).describe("Labels of the nodes that the operator's pods may run on."),

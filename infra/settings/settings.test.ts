@@ -109,7 +109,7 @@ describe('problems', () => {
     [{ replicas: 3 }, 'replicas is not a setting; did you mean controllerManager.replicas?'],
     [{ debug: { Enabled: true } }, 'debug.Enabled is not a setting; did you mean debug.enabled?'],
     [{ webhook: { timeout: 3 } }, 'webhook.timeout is not a setting; did you mean webhook.timeoutSeconds?'],
-    [{ webhook: { port: 3 } }, 'webhook.port is not a setting; docs/settings.md lists those that there are'],
+    [{ webhook: { speed: 3 } }, 'webhook.speed is not a setting; docs/settings.md lists those that there are'],
     [
       { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
       'monitoredNamespaces[0].secretname is not a setting; did you mean monitoredNamespaces[].secretName?',
@@ -160,6 +160,29 @@ describe('the settings of the telemetry proxy', () => {
       'controllerManager.telemetryProxy.image.tag is "0.140.0", but the digest still pins 0.130.0; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""',
     ]);
     expect(problemsOf(proxy(2, { image: { tag: '0.140.0', digest: '' } }))).toEqual([]);
+  });
+});
+
+describe('the settings for clusters that are locked down', () => {
+  it('find another port where the webhook cannot have one', () => {
+    expect(problemsOf({ webhook: { port: 8081 } })).toEqual([
+      "webhook.port is 8081, at which the operator's pods listen for something else; choose another, such as 10250",
+    ]);
+    expect(problemsOf({ webhook: { port: 10_250 } })).toEqual([]);
+    expect(problemsOf({ webhook: { port: 10_250 }, hostNetwork: true })).toEqual([
+      "webhook.port is 10250, but with hostNetwork it is the node's, where the kubelet has it; choose another",
+    ]);
+    expect(problemsOf({ webhook: { port: 443 } })).toEqual([
+      'webhook.port must be a whole number from 1024 to 65535, without quotes, but is 443',
+    ]);
+  });
+
+  it('have an issuer only where somebody asks it', () => {
+    const issuerRef = { kind: 'ClusterIssuer', name: 'internal' };
+    expect(problemsOf({ certificates: { issuerRef } })).toEqual([
+      'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none',
+    ]);
+    expect(problemsOf({ certificates: { issuer: 'cert-manager', issuerRef } })).toEqual([]);
   });
 });
 

@@ -36,8 +36,8 @@ function targetOf(component: Component): string {
   return join(cacheFolder(process.env), 'bin', `${component.name}-${key}`);
 }
 
-/** Where the files of a program's own module are, beside its packages; fetched where they are not. @throws Error where they cannot be. */
-export function moduleFolder({ module, goPackage }: Component): string {
+/** Where the files of a pinned module are; fetched where they are not. @throws Error where they cannot be. */
+export function moduleFolder({ module, goPackage }: Pick<Component, 'module' | 'goPackage'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-module-'));
   try {
     for (const file of ['go.mod', 'go.sum']) copyFileSync(join(here, module, file), join(folder, file));

@@ -1,0 +1,77 @@
+/** One diagram of the dashboard. */
+interface Panel {
+  readonly title: string;
+  /** A query each. */
+  readonly exprs: readonly string[];
+  /** Of Grafana's units. */
+  readonly unit?: string;
+}
+
+const rate = (name: string, by: string): string => `sum by (${by}) (rate(lumigo_operator_${name}[$__rate_interval]))`;
+
+export const panels: readonly Panel[] = [
+  { title: 'Replicas that lead (should be 1)', exprs: ['sum(lumigo_operator_leader)'] },
+  { title: 'Webhook reached by the API servers', exprs: ['lumigo_operator_webhook_reachable'] },
+  { title: 'Reviews', exprs: [rate('admission_reviews_total', 'webhook, outcome')], unit: 'reqps' },
+  {
+    title: 'Time of a review, 99th percentile',
+    exprs: [`histogram_quantile(0.99, ${rate('admission_review_seconds_bucket', 'le, webhook')})`],
+    unit: 's',
+  },
+  { title: 'Workloads changed', exprs: [rate('workload_changes_total', 'change')], unit: 'ops' },
+  { title: 'Workloads that wait', exprs: ['sum by (namespace) (lumigo_operator_pending_changes)'] },
+  {
+    title: 'Missed by the webhook',
+    exprs: ['sum(increase(lumigo_operator_missed_injections_total[$__rate_interval]))'],
+  },
+  { title: 'Requests to the API server', exprs: [rate('api_requests_total', 'verb, code')], unit: 'reqps' },
+  {
+    title: 'Spans taken in and sent',
+    exprs: spans('otelcol_receiver_accepted_spans', 'otelcol_exporter_sent_spans'),
+    unit: 'ops',
+  },
+  {
+    title: 'Spans refused or not sent',
+    exprs: spans('otelcol_receiver_refused_spans', 'otelcol_exporter_send_failed_spans'),
+    unit: 'ops',
+  },
+  { title: 'Batches that wait on disk', exprs: ['sum by (pod) (otelcol_exporter_queue_size)'] },
+  {
+    title: 'Tokens that are refused, or were replaced',
+    exprs: [
+      'sum by (namespace) (lumigo_operator_refused_tokens)',
+      'sum by (namespace) (lumigo_operator_former_token_pods)',
+    ],
+  },
+  {
+    title: 'Resident memory',
+    exprs: ['process_resident_memory_bytes and on (pod) lumigo_operator_leader'],
+    unit: 'bytes',
+  },
+  {
+    title: 'Days until the certificate ends',
+    exprs: ['(lumigo_operator_webhook_certificate_expiry_timestamp_seconds - time()) / 86400'],
+    unit: 'd',
+  },
+];
+
+/** Newer collectors end the names of counters in `_total`. */
+function spans(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `sum(rate({__name__=~"${name}(_total)?"}[$__rate_interval]))`);
+}
+
+const [WIDTH, HEIGHT] = [12, 7];
+const datasource = { type: 'prometheus', uid: '${datasource}' };
+
+/** A dashboard as Grafana has it, two diagrams beside each other; of every installation that the chosen Prometheus scrapes. */
+export const dashboard = (): object => ({
+  ...{ title: 'Lumigo operator', uid: 'lumigo-operator', tags: ['lumigo'], schemaVersion: 39, refresh: '1m' },
+  time: { from: 'now-6h', to: 'now' },
+  templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus' }] },
+  panels: panels.map(({ title, exprs, unit = 'short' }, index) => ({
+    ...{ id: index + 1, title, type: 'timeseries', datasource },
+    gridPos: { x: (index % 2) * WIDTH, y: Math.floor(index / 2) * HEIGHT, w: WIDTH, h: HEIGHT },
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    targets: exprs.map((expr, target) => ({ refId: `${target + 1}`, datasource, expr })),
+  })),
+});

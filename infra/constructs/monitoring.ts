@@ -1,0 +1,71 @@
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contract.ts';
+import type { Settings } from '../settings/schema.ts';
+import { alerts } from './alerts.ts';
+import { dashboard } from './dashboard.ts';
+import { labels } from './labels.ts';
+import { webhookHost } from './runtime-environment.ts';
+
+const apiVersion = 'monitoring.coreos.com/v1';
+const component = 'metrics';
+
+/** What makes something of the metrics, for those who have the Prometheus operator, or Grafana with its sidecar. */
+export class Monitoring extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const { serviceMonitor, prometheusRule, dashboard: wanted } = settings.metrics;
+    const metadata = (more: Readonly<Record<string, string>>, suffix: string = suffixes.manager) => ({
+      name: `${settings.name}${suffix}`,
+      namespace: settings.namespace,
+      labels: { ...more, ...labels(settings, component) },
+    });
+    if (serviceMonitor.enabled)
+      new ApiObject(this, 'service-monitor', {
+        ...{ apiVersion, kind: 'ServiceMonitor' },
+        metadata: metadata(serviceMonitor.labels),
+        spec: {
+          selector: {
+            matchLabels: { 'app.kubernetes.io/instance': settings.name, 'app.kubernetes.io/component': component },
+          },
+          endpoints: endpointsOf(settings),
+        },
+      });
+    if (prometheusRule.enabled)
+      new ApiObject(this, 'prometheus-rule', {
+        ...{ apiVersion, kind: 'PrometheusRule' },
+        metadata: metadata(prometheusRule.labels),
+        spec: { groups: [{ name: 'lumigo-operator', rules: rules() }] },
+      });
+    if (wanted.enabled)
+      new ApiObject(this, 'dashboard', {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+        metadata: metadata(wanted.labels, suffixes.dashboard),
+        data: { 'lumigo-operator.json': JSON.stringify(dashboard(), undefined, 2) },
+      });
+  }
+}
+
+const rules = () =>
+  alerts.map(({ name, severity, summary, ...when }) => ({
+    alert: name,
+    ...when,
+    labels: { severity },
+    annotations: { summary },
+  }));
+
+/** Metrics by namespace say which one themselves. */
+const honest = { honorLabels: true };
+
+function endpointsOf(settings: Settings): readonly object[] {
+  if (!settings.metrics.secure) return ['metrics', 'otlp-metrics'].map((port) => ({ port, ...honest }));
+  const secure = {
+    ...{ port: 'https-metrics', scheme: 'https', ...honest },
+    bearerTokenFile: `${mounts.serviceAccount}/token`,
+    tlsConfig: {
+      serverName: webhookHost(settings),
+      ca: { secret: { name: `${settings.name}${suffixes.certificates}`, key: certificateFiles.authority } },
+    },
+  };
+  return [paths.metrics, paths.telemetryProxyMetrics].map((path) => ({ path, ...secure }));
+}

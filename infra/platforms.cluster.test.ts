@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { toolOn, type Tool } from '../sandbox/e2e/tools.ts';
+import { apply, refOf } from '../sandbox/manager/apply.ts';
+import { definitionsOf } from '../sandbox/programs/definitions.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { writeChart } from './helm/chart.ts';
+import { synthesize, type Manifest } from './manifests.ts';
+import { parseSettings } from './settings/settings.ts';
+
+/** What the operator brings for cert-manager and Prometheus, before the definitions that their makers release. */
+const certManager = { certificates: { issuer: 'cert-manager' } };
+const prometheus = {
+  metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } },
+};
+const makers = [
+  ['cert-manager', 'cert-manager.io', certManager, { Certificate: 2, Issuer: 2 }],
+  ['prometheus', 'monitoring.coreos.com', prometheus, { ServiceMonitor: 1, PrometheusRule: 1 }],
+] as const;
+const plurals = { 'cert-manager': ['certificates', 'issuers'], prometheus: ['servicemonitors', 'prometheusrules'] };
+
+let cluster: ControlPlane;
+let helm: Tool;
+let chart = '';
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+  helm = await toolOn(cluster, 'helm');
+  chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
+  writeChart(chart);
+});
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(chart, { recursive: true, force: true });
+});
+
+const ofGroup = (manifests: readonly Manifest[], group: string) =>
+  manifests.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
+
+describe.each(makers)('with %s', (maker, group, settings, counts) => {
+  const manifests = synthesize(parseSettings({ createNamespace: false, namespace: 'default', ...settings }));
+
+  it('Helm says what is missing, and installs nothing, where its definitions are not', async () => {
+    const flags = Object.entries(settings).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
+    const args = ['install', 'lumigo', chart, '--namespace', 'lumigo-system', '--create-namespace', ...flags];
+    for (const kind of Object.keys(counts))
+      expect(() => helm(...args)).toThrow(new RegExp(`no matches for kind "${kind}" in version "${group}/v1"`));
+    const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'lumigo-system' };
+    for await (const { items } of cluster.client.pages(account)) expect(items).toEqual([]);
+    expect(helm('list', '--all-namespaces', '--output', 'json').trim()).toBe('[]');
+  });
+
+  it('every object is one that it knows, and no different when it is applied again', async () => {
+    for (const definition of definitionsOf(maker, plurals[maker])) await apply(cluster.client, definition);
+    const own = ofGroup(manifests, group);
+    expect(
+      Object.fromEntries(Object.keys(counts).map((each) => [each, own.filter(({ kind }) => kind === each).length])),
+    ).toEqual(counts);
+    for (const manifest of own) {
+      const { metadata } = await eventually(() => apply(cluster.client, manifest), { timeoutMs: 15_000 });
+      expect((await apply(cluster.client, manifest)).metadata.resourceVersion).toBe(metadata.resourceVersion);
+      expect((await cluster.client.get(refOf(manifest))).metadata.name).toBe(manifest.metadata.name);
+    }
+  });
+});

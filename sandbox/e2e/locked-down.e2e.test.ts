@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { synthesize } from '../../infra/manifests.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
+import { ports } from '../../runtime/contract.ts';
+import { deployment, service } from '../node/apps.ts';
+import { NodeBench } from './bench.ts';
+import { toolOn, type Tool } from './tools.ts';
+
+/** An installation whose settings are changed to what clusters with firewalls and networks of their own need. */
+const manager = 'lumigo-lumigo-operator-controller-manager';
+const GKE_PORT = 10_250;
+
+let bench: NodeBench;
+let kubectl: Tool;
+let folder = '';
+beforeAll(async () => {
+  bench = await NodeBench.bare();
+  kubectl = await toolOn(bench.system.node, 'kubectl');
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-locked-down-'));
+});
+afterAll(async () => {
+  await bench?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function applyWith(given: object): void {
+  const endpoint = { otlp: { url: bench.system.sink.url } };
+  const manifests = synthesize(parseSettings({ endpoint, controllerManager: { replicas: 1 }, ...given }));
+  const file = join(folder, 'lumigo-operator.k8s.yaml');
+  writeFileSync(file, manifests.map((manifest) => stringify(manifest)).join('---\n'));
+  kubectl('apply', '--server-side', '-f', file);
+  kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', manager, '--timeout=120s');
+}
+
+const managerPod = (path: string): string =>
+  kubectl(
+    ...['get', 'pods', '-n', 'lumigo-system', '-l', 'app.kubernetes.io/component=controller-manager'],
+    ...['--field-selector', 'status.phase=Running', '-o', `jsonpath={.items[0].${path}}`],
+  );
+
+/** A Deployment that the webhook injects, before any reconciler could; and its spans, which come through the telemetry proxy. */
+async function traces(namespace: string): Promise<void> {
+  await bench.namespace(namespace);
+  await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+  expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);
+  await bench.whenRunning(namespace, 'front');
+  const url = await bench.addressOf(namespace, 'front');
+  await bench.spansOf(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
+}
+
+describe('in a cluster that is locked down the operator', () => {
+  it('answers at the one port that the firewall of private GKE nodes lets through, without a PriorityClass', async () => {
+    applyWith({ webhook: { port: GKE_PORT }, priorityClass: { create: false } });
+    expect(kubectl('get', 'priorityclass', '-o', 'name')).not.toContain('lumigo');
+    expect(managerPod('spec.priority')).toBe('0');
+    expect(
+      kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),
+    ).toContain(String(GKE_PORT));
+    await traces('private');
+  });
+
+  it('works on the network of its node, where a control plane reaches no pods', async () => {
+    applyWith({ hostNetwork: true, priorityClass: { create: false } });
+    expect(managerPod('status.podIP')).toBe(managerPod('status.hostIP'));
+    expect(
+      kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),
+    ).toContain(String(ports.webhook));
+    await traces('overlay');
+  });
+
+  it('and leaves as clean as elsewhere', async () => {
+    kubectl('delete', '-f', join(folder, 'lumigo-operator.k8s.yaml'), '--timeout=120s');
+    for (const namespace of ['private', 'overlay'])
+      await bench.whenRunning(namespace, 'front', { instrumented: false });
+  });
+});

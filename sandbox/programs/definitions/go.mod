@@ -1,0 +1,8 @@
+module github.com/lumigo-io/lumigo-kubernetes-operator/sandbox/programs/definitions
+
+go 1.25
+
+require (
+	github.com/cert-manager/cert-manager v1.18.2
+	github.com/prometheus-operator/prometheus-operator v0.86.1
+)
