@@ -44,8 +44,7 @@ export class Operator extends Chart {
     new Access(this, 'access', settings);
     new UserRoles(this, 'user-roles', settings);
     if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
-    if (delivered !== undefined) new WebhookCertificate(this, 'certificate', settings, delivered);
-    if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(this, 'cert-manager', settings);
+    issue(this, settings, delivered);
     new Monitoring(this, 'monitoring', settings);
     if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
     const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
@@ -59,6 +58,12 @@ export class Operator extends Chart {
     new MonitoredNamespaces(this, 'monitored-namespaces', settings);
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
+}
+
+/** The certificate of the webhook, where it is neither the operator's nor somebody else's matter. */
+function issue(scope: Construct, settings: Settings, delivered: DeliveredCertificate | undefined): void {
+  if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', settings, delivered);
+  if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(scope, 'cert-manager', settings);
 }
 
 /** All that a release can have besides its updater, also what is switched off: switching it on must not take a right that is missing. */
