@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from '../installation/installation.ts';
@@ -67,6 +68,8 @@ async function leave(options: FarewellOptions, client: Client, { until, end }: T
   else {
     logger.info({}, 'the operator is being removed: cleaning up');
     const signal = AbortSignal.timeout(Math.max(0, end - Date.now()));
+    // Each request that is under way listens.
+    setMaxListeners(0, signal);
     const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
     const stuck = await uninstall({
       client: createClient(within(transport, { signal, fence: () => signal.throwIfAborted() })),

@@ -115,6 +115,22 @@ describe('F21: the webhook with `webhook.clientCa`', () => {
     expect(operator.manager().pid).toBe(pid);
   });
 
+  it('says at the Lumigo that the API server has no such certificate, as soon as it probes', async () => {
+    const reachable = async () => {
+      const { status } = await operator.bench.readLumigo(shop);
+      return status?.conditions?.find(({ type }) => type === 'WebhookReachable');
+    };
+    await trust(operator.cluster.client, await clientAuthority('nobody has one of it'));
+    await operator.stopManager();
+    await operator.startManager();
+    await eventually(async () => expect(await reachable()).toMatchObject({ status: 'False' }), { timeoutMs: 30_000 });
+    expect((await reachable())?.message).toMatch(/webhook/);
+    await trust(operator.cluster.client, authority);
+    await operator.stopManager();
+    await operator.startManager();
+    await eventually(async () => expect(await reachable()).toMatchObject({ status: 'True' }), { timeoutMs: 30_000 });
+  });
+
   it('keeps to the last authority where there is none any more, and answers nobody because of it', async () => {
     await trust(operator.cluster.client);
     await eventually(() =>

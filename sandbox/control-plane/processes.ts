@@ -22,13 +22,14 @@ export interface Launch {
   readonly folder: string;
   readonly environment?: NodeJS.ProcessEnv;
   readonly guardian: Guardian;
+  /** How long it may take to end, before it is killed; 15 s where that is left out. */
+  readonly graceMs?: number;
 }
 
-/** A manager that cleans up before it ends takes some seconds. */
-const INSIST_MS = 15_000;
+const GRACE_MS = 15_000;
 
 /** Starts a program whose output goes to a log in the cluster's folder; the guardian ends it when nobody else does. */
-export function launch({ name, path, args, folder, environment, guardian }: Launch): Running {
+export function launch({ name, path, args, folder, environment, guardian, graceMs = GRACE_MS }: Launch): Running {
   const logFile = join(folder, `${name}.log`);
   const log = openSync(logFile, 'a');
   const child = spawn(path, args, {
@@ -56,7 +57,7 @@ export function launch({ name, path, args, folder, environment, guardian }: Laun
     async stop(signal = 'SIGTERM') {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill(signal);
-      const insist = setTimeout(() => child.kill('SIGKILL'), INSIST_MS);
+      const insist = setTimeout(() => child.kill('SIGKILL'), graceMs);
       child.ref();
       await exited;
       clearTimeout(insist);

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import type { Manifest } from '../../infra/manifest.ts';
 import { bundlePath } from '../../infra/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
 import type { KeyPair } from '../../runtime/certificates/issue.ts';
@@ -88,6 +89,7 @@ export async function startManager(
     folder: cluster.dir,
     guardian: cluster.guardian,
     environment,
+    graceMs: graceOf(installation.manifests),
   });
   await whenReady(running, healthPort);
   return {
@@ -107,6 +109,14 @@ export async function startManager(
     },
     metric: async (metric) => sumOf(metric, (await get(metricsPort, paths.metrics)).text),
   };
+}
+
+/** As long as its pod would have. */
+function graceOf(manifests: readonly Manifest[]): number {
+  const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as unknown as {
+    readonly spec: { readonly template: { readonly spec: { readonly terminationGracePeriodSeconds: number } } };
+  };
+  return spec.template.spec.terminationGracePeriodSeconds * 1_000;
 }
 
 /** Writes a certificate the way a Secret volume changes: whole, never half. */
