@@ -126,11 +126,12 @@ function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps,
 }
 
 function managerContainer(settings: Settings, delivery: Delivery): Raw {
+  const { webhook, health, metrics } = settings.ports;
   const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {
     name: 'manager',
     ...operatorContainer(settings, delivery),
-    ports: [port('webhook', settings.webhook.port), port('health', ports.health), port('metrics', ports.metrics)],
+    ports: [port('webhook', webhook), port('health', health), port('metrics', metrics)],
     ...probes('health', paths.live, paths.ready),
     volumeMounts: [...writtenMounts, managerAccountMount],
   };

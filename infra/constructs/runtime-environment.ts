@@ -1,4 +1,4 @@
-import { mounts, ports, suffixes } from '../../runtime/contract.ts';
+import { mounts, suffixes } from '../../runtime/contract.ts';
 import { toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/config/config.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../version.ts';
@@ -20,7 +20,7 @@ export const drainSeconds = 5;
 
 /** What the settings mean to the running operator; its pod's name is known to no one before it runs. */
 export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<RuntimeConfig, 'podName'> {
-  const { changes, injection, injectorWebhook, name } = settings;
+  const { changes, injection, injectorWebhook, name, ports } = settings;
   const { queue } = settings.controllerManager.telemetryProxy;
   return {
     version: operatorVersion(),
@@ -39,7 +39,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     excludedNamespaces: settings.webhook.excludedNamespaces,
     removalDeadlineSeconds: settings.removal.deadlineSeconds,
     drainSeconds,
-    webhookPort: settings.webhook.port,
+    webhookPort: ports.webhook,
     webhookTimeoutSeconds: settings.webhook.timeoutSeconds,
     webhookClientCa: settings.webhook.clientCa.configMap,
     webhookClientNames: settings.webhook.clientCa.names,

@@ -66,6 +66,7 @@ function initContainer({ settings, delivery }: TelemetryProxyProps): Raw {
 
 function container(settings: Settings): Raw {
   const { image, resources } = settings.controllerManager.telemetryProxy;
+  const { otlpHttp, otlpGrpc, telemetryHealth, telemetryMetrics } = settings.ports;
   const port = (portName: string, containerPort: number) => ({ name: portName, containerPort, protocol: 'TCP' });
   return {
     name: 'telemetry-proxy',
@@ -78,10 +79,10 @@ function container(settings: Settings): Raw {
     ],
     env: memory,
     ports: [
-      port('otlp-http', ports.otlpHttp),
-      port('otlp-grpc', ports.otlpGrpc),
-      port('otlp-health', ports.telemetryHealth),
-      ...(settings.metrics.secure ? [] : [port('otlp-metrics', ports.telemetryMetrics)]),
+      port('otlp-http', otlpHttp),
+      port('otlp-grpc', otlpGrpc),
+      port('otlp-health', telemetryHealth),
+      ...(settings.metrics.secure ? [] : [port('otlp-metrics', telemetryMetrics)]),
     ],
     ...probes('otlp-health', '/', '/'),
     // It goes on for a moment when the pod is to stop, until every node has noticed that it is out of service; but not for as long as the

@@ -1,5 +1,5 @@
 import { permissions } from '../../runtime/access/permissions.ts';
-import { reachedPorts } from '../constructs/network-policy.ts';
+import { portNames, reachedPorts } from '../settings/ports.ts';
 import { checkRules, type UpdaterRule } from '../constructs/updater-rules.ts';
 import { rulesOfUpgrade } from '../constructs/updater.ts';
 import { userRoles } from '../constructs/user-roles.ts';
@@ -98,7 +98,10 @@ function portsTable(): string {
     pod: 'the pod itself (loopback)',
   } as const;
   return markdown(
-    ['port', 'what for', 'with `networkPolicy.enabled` reached by'],
-    reachedPorts(parseSettings({})).map(({ port, purpose, by }) => [String(port), purpose, whom[by]]),
+    ['port', 'setting', 'what for', 'with `networkPolicy.enabled` reached by'],
+    portNames.map((name) => {
+      const { purpose, by } = reachedPorts[name];
+      return [String(settings.ports[name]), `\`ports.${name}\``, purpose, whom[by]];
+    }),
   );
 }

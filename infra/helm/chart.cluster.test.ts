@@ -11,6 +11,7 @@ import { finished } from '../../sandbox/testing/run.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from '../generate/installation-texts.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
+import { portNames } from '../settings/ports.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
 import { writeChart, chartTemplates } from './chart.ts';
@@ -141,7 +142,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'metrics.prometheusRule.labels': { release: 'prometheus' },
   'metrics.dashboard.enabled': true,
   'metrics.dashboard.labels': { board: 'yes' },
-  'webhook.port': 10_250,
+  ...Object.fromEntries(portNames.map((name, index) => [`ports.${name}`, 10_443 + index])),
   'priorityClass.create': false,
   hostNetwork: true,
   'networkPolicy.enabled': true,

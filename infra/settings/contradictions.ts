@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { labels, ports } from '../../runtime/contract.ts';
+import { labels } from '../../runtime/contract.ts';
 import type { Delivery } from '../constructs/runtime-environment.ts';
 import { collectorImage, settingsSchema, type Settings } from './schema.ts';
 
@@ -125,14 +125,16 @@ function anyClient({ webhook }: Given): string[] {
 /** At which the kubelet of every node listens. */
 const KUBELET_PORT = 10_250;
 
-function takenPort({ webhook, hostNetwork }: Given): string[] {
-  const { port } = part(shape.webhook, webhook) ?? {};
-  if (port === KUBELET_PORT && hostNetwork === true)
-    return [`webhook.port is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`];
-  const others = Object.values(ports).filter((each) => each !== ports.webhook);
-  return port !== undefined && others.some((each) => each === port)
-    ? [`webhook.port is ${port}, at which the operator's pods listen for something else; choose another, such as 10250`]
-    : [];
+function takenPort({ ports, hostNetwork }: Given): string[] {
+  const given = Object.entries(part(shape.ports, ports) ?? {});
+  return given.flatMap(([name, port], index) => {
+    const [other] = given.slice(0, index).find((each) => each[1] === port) ?? [];
+    if (other !== undefined)
+      return [`ports.${name} is ${port}, and so is ports.${other}; one of them has to be another`];
+    return port === KUBELET_PORT && hostNetwork === true
+      ? [`ports.${name} is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`]
+      : [];
+  });
 }
 
 function idleIssuer({ certificates }: Given): string[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { excludedNamespaces, ports, webhooks } from '../../runtime/contract.ts';
+import { excludedNamespaces, webhooks } from '../../runtime/contract.ts';
 import {
   commonName,
   dnsLabel,
@@ -22,6 +22,7 @@ import { certificates } from './certificates.ts';
 import { metrics } from './metrics.ts';
 import { lumigoToken, monitoredNamespace } from './monitored.ts';
 import { networkPolicy } from './network-policy.ts';
+import { ports } from './ports.ts';
 import { imageRepositoryOf } from '../publisher.ts';
 import { updater } from './updater.ts';
 import { operatorVersion } from '../version.ts';
@@ -124,12 +125,6 @@ const webhook = section({
   timeoutSeconds: wholeNumber(1, 30)
     .default(webhooks.timeoutSeconds)
     .describe('How long the API server waits for the webhook before it goes on without.'),
-  port: wholeNumber(1024, 65_535)
-    .default(ports.webhook)
-    .describe(
-      'The port of the pods at which the webhook answers. 10250 is let through where a firewall lets the control plane reach no more ' +
-        'of the nodes than that, as on GKE with private nodes.',
-    ),
   clientCa: section({
     configMap: z
       .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a ConfigMap, or empty' })
@@ -236,9 +231,9 @@ export const settingsSchema = fields({
     .default(false)
     .describe(
       "Whether the operator's pods are on the network of their nodes: for control planes that reach nodes and no pods, as on EKS with a " +
-        "network of one's own. Then its ports are the nodes' (docs/security.md lists them), no two replicas fit on one node, and the " +
-        'namespace must admit privileged pods.',
+        "network of one's own. Then `ports` are the nodes', no two replicas fit on one node, and the namespace must admit privileged pods.",
     ),
+  ports: ports,
   podAnnotations: stringMap().default({}).describe("Annotations for the operator's pods."),
   podLabels: stringMap().default({}).describe("Labels for the operator's pods."),
   nodeSelector: stringMap().default({}).describe("Labels of the nodes that the operator's pods may run on."),

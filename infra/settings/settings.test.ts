@@ -109,7 +109,7 @@ describe('problems', () => {
     [{ replicas: 3 }, 'replicas is not a setting; did you mean controllerManager.replicas?'],
     [{ debug: { Enabled: true } }, 'debug.Enabled is not a setting; did you mean debug.enabled?'],
     [{ webhook: { timeout: 3 } }, 'webhook.timeout is not a setting; did you mean webhook.timeoutSeconds?'],
-    [{ webhook: { speed: 3 } }, 'webhook.speed is not a setting; docs/settings.md lists those that there are'],
+    [{ webhook: { port: 3 } }, 'webhook.port is not a setting; did you mean ports?'],
     [
       { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
       'monitoredNamespaces[0].secretname is not a setting; did you mean monitoredNamespaces[].secretName?',
@@ -164,16 +164,16 @@ describe('the settings of the telemetry proxy', () => {
 });
 
 describe('the settings for clusters that are locked down', () => {
-  it('find another port where the webhook cannot have one', () => {
-    expect(problemsOf({ webhook: { port: 8081 } })).toEqual([
-      "webhook.port is 8081, at which the operator's pods listen for something else; choose another, such as 10250",
+  it('find another port where one is taken', () => {
+    expect(problemsOf({ ports: { webhook: 8081 } })).toEqual([
+      'ports.health is 8081, and so is ports.webhook; one of them has to be another',
     ]);
-    expect(problemsOf({ webhook: { port: 10_250 } })).toEqual([]);
-    expect(problemsOf({ webhook: { port: 10_250 }, hostNetwork: true })).toEqual([
-      "webhook.port is 10250, but with hostNetwork it is the node's, where the kubelet has it; choose another",
+    expect(problemsOf({ ports: { webhook: 10_250 } })).toEqual([]);
+    expect(problemsOf({ ports: { webhook: 10_250 }, hostNetwork: true })).toEqual([
+      "ports.webhook is 10250, but with hostNetwork it is the node's, where the kubelet has it; choose another",
     ]);
-    expect(problemsOf({ webhook: { port: 443 } })).toEqual([
-      'webhook.port must be a whole number from 1024 to 65535, without quotes, but is 443',
+    expect(problemsOf({ ports: { webhook: 443 } })).toEqual([
+      'ports.webhook must be a whole number from 1024 to 65535, without quotes, but is 443',
     ]);
   });
 

@@ -7,6 +7,7 @@ import { synthesize } from '../../infra/manifests.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { ports } from '../../runtime/contract.ts';
 import { deployment, service } from '../node/apps.ts';
+import { eventually } from '../testing/eventually.ts';
 import { NodeBench } from './bench.ts';
 import { toolOn, type Tool } from './tools.ts';
 
@@ -42,9 +43,21 @@ const managerPod = (path: string): string =>
     ...['--field-selector', 'status.phase=Running', '-o', `jsonpath={.items[0].${path}}`],
   );
 
+/** Until the API server has reached the webhook, which after an installation takes some seconds. */
+const whenReached = (namespace: string) =>
+  eventually(
+    () => {
+      const path = "jsonpath={.items[0].status.conditions[?(@.type=='WebhookReachable')].status}";
+      expect(kubectl('get', 'lumigo', '-n', namespace, '-o', path)).toBe('True');
+      return Promise.resolve();
+    },
+    { timeoutMs: 90_000, intervalMs: 1_000 },
+  );
+
 /** A Deployment that the webhook injects, before any reconciler could; and its spans, which come through the telemetry proxy. */
 async function traces(namespace: string): Promise<void> {
   await bench.namespace(namespace);
+  await whenReached(namespace);
   await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
   expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);
   await bench.whenRunning(namespace, 'front');
@@ -54,7 +67,7 @@ async function traces(namespace: string): Promise<void> {
 
 describe('in a cluster that is locked down the operator', () => {
   it('answers at the one port that the firewall of private GKE nodes lets through, without a PriorityClass', async () => {
-    applyWith({ webhook: { port: GKE_PORT }, priorityClass: { create: false } });
+    applyWith({ ports: { webhook: GKE_PORT }, priorityClass: { create: false } });
     expect(kubectl('get', 'priorityclass', '-o', 'name')).not.toContain('lumigo');
     expect(managerPod('spec.priority')).toBe('0');
     expect(
@@ -64,7 +77,8 @@ describe('in a cluster that is locked down the operator', () => {
   });
 
   it('works on the network of its node, where a control plane reaches no pods', async () => {
-    applyWith({ hostNetwork: true, priorityClass: { create: false } });
+    // Another collector has the usual ports of this node already.
+    applyWith({ hostNetwork: true, ports: { otlpHttp: 14_318, otlpGrpc: 14_317 }, priorityClass: { create: false } });
     expect(managerPod('status.podIP')).toBe(managerPod('status.hostIP'));
     expect(
       kubectl('get', 'endpointslices', '-n', 'lumigo-system', '-o', 'jsonpath={.items[*].ports[*].port}').split(' '),

@@ -1,0 +1,46 @@
+import { ports as defaults } from '../../runtime/contract.ts';
+import { section, wholeNumber } from './leaves.ts';
+
+/**
+ * Who may reach a port: those whom a setting names, the pod's own node (the kubelet, whom no NetworkPolicy keeps out), or the
+ * pod itself, on loopback.
+ */
+export type Reach = 'webhook' | 'otlp' | 'metrics' | 'node' | 'pod';
+
+export type PortName = keyof typeof defaults;
+
+/** Every port that anything in the operator's pods listens on. docs/security.md has its table from here. */
+export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string; readonly by: Reach }>> = {
+  webhook: { purpose: 'the API server asks about writes, over TLS', by: 'webhook' },
+  otlpHttp: { purpose: 'traces and logs, OTLP over HTTP, with a token', by: 'otlp' },
+  otlpGrpc: { purpose: 'traces and logs, OTLP over gRPC, with a token', by: 'otlp' },
+  metrics: {
+    purpose: 'metrics of the manager; with `metrics.secure` over TLS with a token, also those of the telemetry proxy',
+    by: 'metrics',
+  },
+  telemetryMetrics: {
+    purpose: 'metrics of the telemetry proxy; with `metrics.secure` on loopback only',
+    by: 'metrics',
+  },
+  health: { purpose: 'probes of the manager', by: 'node' },
+  telemetryHealth: { purpose: 'probes of the telemetry proxy', by: 'node' },
+  telemetryLoop: { purpose: 'what the telemetry proxy hands itself', by: 'pod' },
+};
+
+export const portNames = Object.keys(reachedPorts) as readonly PortName[];
+
+/** Said of the first alone: why one would choose another. */
+const more: Partial<Record<PortName, string>> = {
+  webhook:
+    ' 10250 is let through where a firewall lets the control plane reach no more of the nodes than that, as on GKE with private nodes.',
+};
+
+const port = (name: PortName) =>
+  wholeNumber(1024, 65_535)
+    .default(defaults[name])
+    .describe(`A port of the operator's pods: ${reachedPorts[name].purpose}.${more[name] ?? ''}`);
+
+type Port = ReturnType<typeof port>;
+
+/** Where the pods listen; Services in front of them keep their own. */
+export const ports = section(Object.fromEntries(portNames.map((name) => [name, port(name)])) as Record<PortName, Port>);
