@@ -21,7 +21,6 @@ let cluster: ControlPlane;
 let client: Client;
 let transport: Transport;
 const namespace = 'shop';
-const known = `${lumigo.apiVersion}/${lumigo.kind}`;
 const manifests = synthesize(parseSettings({ monitoredNamespaces: [{ namespace }] }));
 
 const everySetting = {
@@ -30,8 +29,8 @@ const everySetting = {
   platform: 'openshift',
   cluster: { name: 'production' },
   imagePullSecrets: [{ name: 'registry' }],
-  nodeSelector: { pool: 'system' },
-  tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }],
+  nodeSelector: { global: { pool: 'system' } },
+  tolerations: { global: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }] },
   podAnnotations: { note: 'x' },
   podLabels: { team: 'a' },
   priorityClassName: 'system-cluster-critical',
@@ -116,7 +115,7 @@ describe('the chart', () => {
       monitoredNamespaces: [{ namespace }],
     };
     writeFileSync(join(chart, 'own.json'), JSON.stringify(values));
-    const flags = ['--namespace', namespace, '--values', join(chart, 'own.json'), '--api-versions', known];
+    const flags = ['--namespace', namespace, '--values', join(chart, 'own.json')];
     const { stdout } = spawnSync(helm, ['template', 'other', chart, ...flags], { encoding: 'utf8' });
     rmSync(chart, { recursive: true });
     const objects = parseAllDocuments(stdout)
@@ -249,6 +248,7 @@ describe('a Lumigo', () => {
   });
 
   it('has one condition of a type', async () => {
+    await client.create(lumigoes, manifest({ lumigoToken: { secretRef } }, 'lumigo'));
     const condition = { type: 'Active', status: 'True' };
     const body = { status: { conditions: [condition, condition] } };
     const patch = client.patch({ ...lumigoes, name: 'lumigo', subresource: 'status' }, { kind: 'merge', body });

@@ -67,15 +67,25 @@ describe('the pods of the operator', () => {
   it('carry what the settings ask for, as it is', () => {
     const given = {
       imagePullSecrets: [{ name: 'registry' }],
-      nodeSelector: { pool: 'system' },
-      tolerations: [{ operator: 'Exists' }],
       affinity: { podAntiAffinity: { aFieldOfTheFuture: true } },
     };
+    const nodeSelector = { pool: 'system' };
+    const tolerations = [{ operator: 'Exists' }];
+    const placed = { nodeSelector: { global: nodeSelector }, tolerations: { global: tolerations } };
     const { spec, metadata } = podOf(
-      withSettings({ ...given, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } }),
+      withSettings({ ...given, ...placed, podLabels: { team: 'a' }, podAnnotations: { note: 'b' } }),
     );
-    expect(spec).toMatchObject(given);
+    expect(spec).toMatchObject({ ...given, nodeSelector, tolerations });
     expect(metadata).toMatchObject({ labels: { team: 'a' }, annotations: { note: 'b' } });
+  });
+
+  it('F51: run where the settings say of them, else of all', () => {
+    const nodeSelector = { global: { pool: 'any' }, controllerManager: { pool: 'system' } };
+    const made = synthesize(parseSettings({ nodeSelector }), 'Helm');
+    const selectorOf = (manifest: (typeof made)[number] | undefined) =>
+      (manifest?.['spec'] as { template: { spec: { nodeSelector: object } } }).template.spec.nodeSelector;
+    expect(selectorOf(made.find(({ kind }) => kind === 'Deployment'))).toEqual({ pool: 'system' });
+    expect(selectorOf(made.find(({ kind }) => kind === 'Job'))).toEqual({ pool: 'any' });
   });
 
   it('have the resources of the settings, quantities of any spelling included', () => {
@@ -200,46 +210,49 @@ describe('the webhooks', () => {
 });
 
 describe('the monitored namespaces', () => {
-  const lumigoesOf = (given: object, delivery: 'Manifests' | 'Helm' = 'Manifests') =>
-    synthesize(parseSettings(given), delivery)
-      .filter(({ kind }) => kind === 'Lumigo')
-      .map(({ metadata, spec }) => [metadata.namespace, metadata.name, spec]);
-  const spec = (name: string, key: string, traces = true, logs = false) => ({
-    lumigoToken: { secretRef: { name, key } },
-    tracing: { enabled: traces },
-    logging: { enabled: logs },
-  });
+  const told = (given: object) => {
+    const variables = podOf(withSettings(given)).spec.containers[0].env as { name: string; value?: string }[];
+    return variables.find(({ name }) => name === 'LUMIGO_MONITORED_NAMESPACES')?.value;
+  };
   const token = `t_${'0'.repeat(21)}`;
+  const roles = (given: object) =>
+    withSettings(given)
+      .filter(({ kind }) => kind === 'ClusterRole')
+      .map(({ metadata }) => metadata.name);
 
-  it('get a Lumigo each, which refers to a Secret and holds none', () => {
-    const own = {
-      namespace: 'bank',
-      secretName: 'lumigo',
-      secretKey: 'key',
-      tracingEnabled: false,
-      loggingEnabled: true,
-    };
-    expect(lumigoesOf({ monitoredNamespaces: [{ namespace: 'shop' }, own] })).toEqual([
-      ['shop', 'lumigo', spec('lumigo-credentials', 'token')],
-      ['bank', 'lumigo', spec('lumigo', 'key', false, true)],
-    ]);
-    const named = {
-      lumigoToken: { secretName: 'other', secretKey: 'k' },
-      monitoredNamespaces: [{ namespace: 'shop' }],
-    };
-    expect(lumigoesOf(named)).toEqual([['shop', 'lumigo', spec('other', 'k')]]);
-    expect(withSettings(named).map(({ kind }) => kind)).not.toContain('Secret');
+  it('F54: are what the manager is told, as it was said', () => {
+    const entry = { selector: { matchLabels: { team: 'a' } }, loggingEnabled: false };
+    expect(told({ monitoredNamespaces: [{ namespace: 'shop' }, entry] })).toBe(
+      '[{"namespace":"shop"},{"loggingEnabled":false,"selector":{"matchLabels":{"team":"a"}}}]',
+    );
+    expect(told({ monitoredNamespaces: 'all' })).toBe('[{"selector":{}}]');
+    expect(told({})).toBe('[]');
   });
 
-  it('D45: get a Secret each where the token is given, which no other object holds, and plain YAML refuses', () => {
-    const given = { lumigoToken: { value: token }, monitoredNamespaces: [{ namespace: 'shop' }] };
+  it('F54: give the manager rights that it has not otherwise', () => {
+    const role = 'lumigo-lumigo-operator-monitored-namespaces-role';
+    expect(roles({ monitoredNamespaces: [{ namespace: 'shop' }] })).toContain(role);
+    expect(roles({})).not.toContain(role);
+  });
+
+  it.each([{}, { namespace: 'shop', selector: {} }])('F54: have either a name or a selector: %j', (entry) => {
+    expect(() => withSettings({ monitoredNamespaces: [entry] })).toThrow(
+      'monitoredNamespaces[0] has to have either a namespace or a selector',
+    );
+  });
+
+  it("D45: get the token from a Secret in the operator's namespace, which no other object holds, and plain YAML refuses", () => {
+    const given = { lumigoToken: { value: token } };
     const made = synthesize(parseSettings(given), 'Helm');
     const [secret, ...others] = made.filter((manifest) => JSON.stringify(manifest).includes(token));
     expect(others).toEqual([]);
-    expect(secret).toMatchObject({ kind: 'Secret', metadata: { namespace: 'shop', name: 'lumigo-credentials' } });
+    const metadata = { namespace: 'lumigo-system', name: 'lumigo-credentials' };
+    expect(secret).toMatchObject({ kind: 'Secret', metadata });
     expect(() => withSettings(given)).toThrow('lumigoToken.value is set, but plain YAML is not the place for it');
   });
+});
 
+describe('the addresses', () => {
   it('D44: name no address that ignores the cluster domain, and pin what runs', () => {
     const text = JSON.stringify(withSettings({ kubernetesClusterDomain: 'cluster.example' }));
     expect(text).toContain('.svc.cluster.example');

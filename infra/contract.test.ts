@@ -256,9 +256,10 @@ describe('the permissions', () => {
       );
     expect(one('ClusterRole', suffixes.managerRole).rules).toEqual(named(permissions.cluster));
     expect(one('ClusterRole', suffixes.telemetryProxyRole).rules).toEqual(named(permissions.telemetryProxy));
+    expect(one('ClusterRole', suffixes.monitoringRole).rules).toEqual(named(permissions.monitoring));
     expect(one('Role', suffixes.leaderElectionRole).rules).toEqual(named(permissions.ownNamespace));
     // The other two are the users', and that of the updater is its own (updater.test.ts).
-    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([4, 2]);
+    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([5, 2]);
   });
 });
 

@@ -40,7 +40,7 @@ function main(): number {
 }
 
 function writeManifests(app: App): Settings {
-  const settings = loadSettings(process.env[settingsVariable]);
+  const settings = loadSettings(process.env[settingsVariable], (warning) => process.stderr.write(`${warning}\n`));
   new Operator(app, 'lumigo-operator', { settings });
   app.synth();
   writeFileSync(join(app.outdir, kustomization.name), kustomization.text);

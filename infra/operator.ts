@@ -8,7 +8,7 @@ import { InjectorWebhook } from './constructs/injector-webhook.ts';
 import { LumigoCrd } from './constructs/lumigo-crd.ts';
 import { Monitoring } from './constructs/monitoring.ts';
 import { NetworkPolicy } from './constructs/network-policy.ts';
-import { MonitoredNamespaces } from './constructs/monitored-namespaces.ts';
+import { LumigoToken } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
@@ -46,6 +46,7 @@ export class Operator extends Chart {
     if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
     issue(this, settings, delivered);
     new Monitoring(this, 'monitoring', settings);
+    new LumigoToken(this, 'token', settings);
     if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
     const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
     new ControllerManager(this, 'controller-manager', {
@@ -55,7 +56,6 @@ export class Operator extends Chart {
       certificateChecksum: delivered?.checksum,
     });
     new InjectorWebhook(this, 'injector-webhook', settings);
-    new MonitoredNamespaces(this, 'monitored-namespaces', settings);
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
 }
@@ -82,6 +82,7 @@ export function releaseOf(settings: Settings): readonly Manifest[] {
       dashboard: { ...metrics.dashboard, enabled: true },
     },
     certificates: { issuer: 'cert-manager' as const, issuerRef: {} },
+    lumigoToken: { ...settings.lumigoToken, value: 'any' },
     updater: { ...settings.updater, mode: 'off' as const },
   };
   return new Operator(new App(), 'release', { settings: everything, delivery: 'Helm' }).toJson() as Manifest[];

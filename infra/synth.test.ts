@@ -189,7 +189,7 @@ describe('synthesize', () => {
     for (const needed of ['ServiceAccount', 'ConfigMap', 'PriorityClass'])
       expect(order(needed)).toBeLessThan(order('Deployment'));
     expect(order('MutatingWebhookConfiguration')).toBeGreaterThan(order('Deployment'));
-    expect(kinds.at(-1)).toBe('Lumigo');
+    expect(kinds.at(-1)).toBe('MutatingWebhookConfiguration');
   });
 
   it('leaves the namespace out where it exists already', () => {

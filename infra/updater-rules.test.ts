@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { updaterRules } from './constructs/updater-rules.ts';
 import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings/settings.ts';
 
 /** What the updater may do follows from what the release has. */
 const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };
-const settings = { updater, metrics: { secure: true } };
+const settings = { updater, metrics: { secure: true }, monitoredNamespaces: [{ namespace: 'shop' }] };
 const objects = synthesize(parseSettings(settings), 'Helm');
 
 interface Rule {
@@ -36,14 +35,6 @@ describe('the rights of the updater', () => {
     const granting = [...rulesOf('Role'), ...rulesOf('ClusterRole')].filter(({ verbs }) => verbs.includes('escalate'));
     const roles = objects.filter(({ kind }) => kind.endsWith('Role')).map(({ metadata }) => metadata.name);
     expect(granting.flatMap(({ resourceNames = [] }) => resourceNames).toSorted()).toEqual(roles.toSorted());
-  });
-
-  it('reach into other namespaces only for what the release puts there', () => {
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'token', namespace: 'shop' } };
-    const { cluster } = updaterRules([secret] satisfies Manifest[], 'own');
-    expect(cluster.filter(({ resources }) => resources.includes('secrets'))).toMatchObject([
-      { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'get', 'patch', 'update', 'delete'] },
-    ]);
   });
 
   it('are the same whatever else is set, so that switching something on later fails for no right', () => {

@@ -51,6 +51,9 @@ export class Access extends Construct {
       ...(settings.metrics.secure
         ? [['metrics-role', suffixes.metricsRole, permissions.metrics, suffixes.manager] as const]
         : []),
+      ...(settings.monitoredNamespaces.length > 0
+        ? [['monitoring-role', suffixes.monitoringRole, permissions.monitoring, suffixes.manager] as const]
+        : []),
     ] as const;
     for (const [id, suffix, granted, account] of roles) {
       const clusterRole = `${name}${suffix}`;

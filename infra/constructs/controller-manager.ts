@@ -3,7 +3,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { paths, ports, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { labels, optOut, selectorLabels } from './labels.ts';
+import { labels, optOut, ownedBy, selectorLabels } from './labels.ts';
 import { managerAccountMount, managerAccountVolume, operatorContainer, operatorPod, probes, type Raw } from './pod.ts';
 import type { Delivery } from './runtime-environment.ts';
 import { writtenMounts, type TelemetryProxy } from './telemetry-proxy.ts';
@@ -46,11 +46,11 @@ export class ControllerManager extends Construct {
       metadata: { name: `${name}${suffixes.manager}`, namespace, labels: { ...common, ...optOut } },
       spec: {
         replicas: settings.controllerManager.replicas,
-        selector,
+        selector: { matchLabels: ownedBy(settings) },
         strategy: strategy(settings),
         template: {
           metadata: {
-            labels: { ...settings.podLabels, ...common, ...optOut },
+            labels: { ...settings.podLabels, ...ownedBy(settings), ...common, ...optOut },
             annotations: {
               'kubectl.kubernetes.io/default-container': 'manager',
               ...(certificateChecksum === undefined ? {} : { 'checksum/certificate': certificateChecksum }),
@@ -103,7 +103,7 @@ function strategy({ controllerManager, hostNetwork }: Settings) {
 
 function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
   return {
-    ...operatorPod(settings),
+    ...operatorPod(settings, 'controllerManager'),
     // The telemetry proxy, which parses what every pod sends, must not find the manager's token.
     automountServiceAccountToken: false,
     ...(priorityClassName === '' ? {} : { priorityClassName }),

@@ -7,7 +7,7 @@ import { operatorContainer, operatorPod } from './pod.ts';
 
 /** A Job that Helm runs at a moment of the release's life, with the operator's own program, account and environment. */
 interface Hook {
-  readonly component: 'uninstall' | 'install';
+  readonly component: 'uninstall';
   readonly annotations: Readonly<Record<string, string>>;
   readonly args: readonly string[];
   readonly deadlineSeconds: number;
@@ -26,22 +26,10 @@ const uninstall: Hook = {
   deadlineSeconds: 300,
 };
 
-/**
- * After a first installation, before the Lumigo resources of the monitored namespaces: a new kind is served a moment after its
- * definition is there, and Helm would fail for coming too early.
- */
-const install: Hook = {
-  component: 'install',
-  annotations: { 'helm.sh/hook': 'post-install', 'helm.sh/hook-weight': '-5', ...whenDone },
-  args: ['--await-definition', '--deadline', '60'],
-  deadlineSeconds: 80,
-};
-
 export class HelmHooks extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     addJob(this, settings, uninstall);
-    if (settings.monitoredNamespaces.length > 0) addJob(this, settings, install);
   }
 }
 
@@ -63,7 +51,7 @@ function addJob(scope: Construct, settings: Settings, { component, annotations, 
         metadata: { labels: all },
         spec: {
           restartPolicy: 'Never',
-          ...operatorPod(settings),
+          ...operatorPod(settings, 'uninstallHook'),
           containers: [{ name: component, ...operatorContainer(settings, 'Helm'), args: [...args] }],
         },
       },

@@ -1,33 +1,30 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { Lumigo } from '../../imports/operator.lumigo.io.ts';
-import { lumigo } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels } from './labels.ts';
-import { syncWaves } from './sync-waves.ts';
 
-/** A Lumigo resource for each namespace that the settings name and, where they hold the token, the Secret that it refers to. */
-export class MonitoredNamespaces extends Construct {
+/** The token that the settings hold, if they do, from where the manager brings it to the namespaces that they monitor. */
+export class LumigoToken extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const { lumigoToken } = settings;
-    for (const { namespace, tracingEnabled, loggingEnabled, ...own } of settings.monitoredNamespaces) {
-      const name = own.secretName === '' ? lumigoToken.secretName : own.secretName;
-      const key = own.secretKey === '' ? lumigoToken.secretKey : own.secretKey;
-      const common = labels(settings, 'monitored-namespace');
-      if (lumigoToken.value !== '')
-        new k8s.KubeSecret(this, `${namespace}-token`, {
-          metadata: { name, namespace, labels: common },
-          stringData: { [key]: lumigoToken.value },
-        });
-      new Lumigo(this, namespace, {
-        metadata: { name: lumigo.singular, namespace, labels: common, annotations: syncWaves.lumigoes },
-        spec: {
-          lumigoToken: { secretRef: { name, key } },
-          tracing: { enabled: tracingEnabled },
-          logging: { enabled: loggingEnabled },
-        },
-      });
-    }
+    const { namespace, lumigoToken } = settings;
+    if (lumigoToken.value === '') return;
+    new k8s.KubeSecret(this, 'secret', {
+      metadata: { name: lumigoToken.secretName, namespace, labels: labels(settings, 'token') },
+      stringData: { [lumigoToken.secretKey]: lumigoToken.value },
+    });
   }
+}
+
+/** What the manager is told of the namespaces to monitor: of each what is said, in the order of the alphabet, as Helm writes it. */
+export const monitoredText = ({ monitoredNamespaces }: Settings): string =>
+  typeof monitoredNamespaces === 'string' ? monitoredNamespaces : JSON.stringify(sorted(monitoredNamespaces));
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, child]) => child !== undefined);
+  return Object.fromEntries(
+    entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, child]) => [key, sorted(child)]),
+  );
 }

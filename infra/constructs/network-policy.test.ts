@@ -59,8 +59,10 @@ describe('the NetworkPolicy', () => {
 
   it('is about the pods of the Deployment', () => {
     const deployment = installed({}).find(({ kind }) => kind === 'Deployment');
-    const { selector } = deployment?.['spec'] as { selector: Policy['podSelector'] };
-    expect(policyOf().podSelector).toEqual(selector);
+    const { template } = deployment?.['spec'] as { template: { metadata: { labels: Record<string, string> } } };
+    const { matchLabels } = policyOf().podSelector as { matchLabels: Record<string, string> };
+    expect(template.metadata.labels).toMatchObject(matchLabels);
+    expect(matchLabels).toHaveProperty(['app.kubernetes.io/component'], 'controller-manager');
   });
 
   it('has a word on every port of the contract', () => {

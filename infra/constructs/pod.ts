@@ -1,5 +1,6 @@
 import { accountFiles, mounts, suffixes } from '../../runtime/contract.ts';
 import { withoutEmpty } from '../../runtime/injection/lists.ts';
+import type { PodOfInstallation } from '../settings/placement.ts';
 import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { managerEnvironment, type Delivery } from './runtime-environment.ts';
@@ -31,18 +32,21 @@ export const containerSecurity = {
 };
 
 /** What every pod of the operator's own has in common: who it is, and where it may run. */
-export const operatorPod = (settings: Settings): Raw => ({
+export const operatorPod = (settings: Settings, pod: PodOfInstallation): Raw => ({
   serviceAccountName: `${settings.name}${suffixes.manager}`,
   automountServiceAccountToken: true,
   // Kubernetes would describe each Service of the namespace in LUMIGO_… variables, which the operator does not know.
   enableServiceLinks: false,
   securityContext: podSecurity(settings),
   // Kubernetes 1.30 takes an empty list in a pod template, applied once more, for a change.
-  ...withoutEmpty(placementOf(settings), ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity']),
+  ...withoutEmpty(placementOf(settings, pod), ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity']),
 });
 
-const placementOf = ({ imagePullSecrets, nodeSelector, tolerations, affinity }: Settings) => ({
-  ...{ imagePullSecrets, nodeSelector, tolerations, affinity },
+const placementOf = ({ imagePullSecrets, nodeSelector, tolerations, affinity }: Settings, pod: PodOfInstallation) => ({
+  imagePullSecrets,
+  nodeSelector: Object.keys(nodeSelector[pod]).length > 0 ? nodeSelector[pod] : nodeSelector.global,
+  tolerations: tolerations[pod].length > 0 ? tolerations[pod] : tolerations.global,
+  affinity,
 });
 
 const managerAccount = 'manager-account';

@@ -3,6 +3,7 @@ import { toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/con
 import type { Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../version.ts';
 import { imageReference } from './image.ts';
+import { monitoredText } from './monitored-namespaces.ts';
 
 /** By which of its deliveries an operator is installed; telemetry says so. */
 export type Delivery = 'Manifests' | 'Helm' | 'Pulumi';
@@ -53,6 +54,10 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     deploymentMethod: delivery,
     clusterName: settings.cluster.name,
     endpoint: settings.endpoint.otlp.url,
+    logsEndpoint: settings.endpoint.otlp.logs_url,
+    monitoredNamespaces: monitoredText(settings),
+    tokenSecret: settings.lumigoToken.secretName,
+    tokenKey: settings.lumigoToken.secretKey,
     telemetryProxyDirectory: mounts.telemetryProxyConfiguration,
     telemetryProxyAccountDirectory: mounts.telemetryProxyAccount,
     telemetryProxyQueueDirectory: mounts.telemetryProxyQueue,

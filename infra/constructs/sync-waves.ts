@@ -7,6 +7,4 @@ const wave = (number: number) => ({ 'argocd.argoproj.io/sync-wave': String(numbe
 export const syncWaves = {
   /** What others need: the namespace, and the definition of Lumigo resources. */
   foundations: wave(-1),
-  /** Lumigo resources: after the operator, and gone before it. Their kind is not known before the first wave. */
-  lumigoes: { ...wave(1), 'argocd.argoproj.io/sync-options': 'SkipDryRunOnMissingResource=true' },
 } as const;

@@ -53,7 +53,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
   const { image, resources, verify } = settings.updater;
   const keyring = verify.keyringSecret;
   return {
-    ...operatorPod(settings),
+    ...operatorPod(settings, 'updater'),
     serviceAccountName,
     restartPolicy: 'Never',
     // Told to stop, Helm takes back what it has begun.

@@ -25,7 +25,6 @@ const why = {
   missing: 'to bring back what is missing of the release; what is to be created has no name yet that a rule could know',
   changed: 'to upgrade and roll back what the release has, by name',
   granting: 'a later version of a role may allow more than the updater may do itself',
-  monitored: 'Lumigo resources of `monitoredNamespaces`, whichever these are',
   notes: 'the notes of the chart list them',
 } as const;
 
@@ -46,7 +45,6 @@ const change = ['get', 'patch', 'update', 'delete'];
 export function updaterRules(manifests: readonly Manifest[], namespace: string): UpdaterRules {
   const own = manifests.filter(({ metadata }) => metadata.namespace === namespace);
   const cluster = manifests.filter(({ metadata }) => metadata.namespace === undefined);
-  const elsewhere = manifests.filter(({ metadata }) => ![undefined, namespace].includes(metadata.namespace));
   return {
     own: [
       ...byGroup(own).map(({ group, plurals }) =>
@@ -62,7 +60,6 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
       ...byGroup(cluster).map(({ group, plurals }) => rule(group, plurals, ['create'], why.missing)),
       ...cluster.map((manifest) => named(manifest, change, why.changed)),
       ...grants(cluster),
-      ...byGroup(elsewhere).map(({ group, plurals }) => rule(group, plurals, ['create', ...change], why.monitored)),
       rule(lumigo.group, [lumigo.plural], ['list'], why.notes),
     ],
   };

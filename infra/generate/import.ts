@@ -9,15 +9,16 @@ import { lumigo } from '../../runtime/contract.ts';
 import { alertsTable } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { withGenerated } from './generated-parts.ts';
+import { migrationTable } from './migration-reference.ts';
 import { installWithHelm } from './installation-texts.ts';
 import { withTables } from './security-reference.ts';
 import { triedTable } from '../tried-versions.ts';
 import { settingsReference } from './settings-reference.ts';
 
 /**
- * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security.md
- * and docs/operations.md, and how to install with Helm in the README. With `--check` it writes nothing, and ends with 1 where what is
- * committed is not what would be written.
+ * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security.md,
+ * docs/operations.md and docs/migration.md, and how to install with Helm in the README. With `--check` it writes nothing, and ends with 1
+ * where what is committed is not what would be written.
  */
 
 type Generated = Readonly<Record<string, string>>;
@@ -26,6 +27,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
 const security = join('docs', 'security.md');
 const operations = join('docs', 'operations.md');
+const migration = join('docs', 'migration.md');
 const readme = 'README.md';
 const imported = `${lumigo.group}.ts`;
 
@@ -44,6 +46,7 @@ function generate(): Generated {
         tried: () => triedTable(),
       }),
       [operations]: withGenerated(operations, readFileSync(join(root, operations), 'utf8'), { alerts: alertsTable }),
+      [migration]: withGenerated(migration, readFileSync(join(root, migration), 'utf8'), { values: migrationTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
     };
   } finally {

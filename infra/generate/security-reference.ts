@@ -40,6 +40,7 @@ function permissionsTable(): string {
   const where = {
     cluster: 'manager',
     metrics: 'manager, with `metrics.secure`',
+    monitoring: 'manager, with `monitoredNamespaces`',
     telemetryProxy: 'telemetry proxy',
     ownNamespace: "manager, the operator's namespace",
     clientCa: "manager, the operator's namespace, with `webhook.clientCa`",

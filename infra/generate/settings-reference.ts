@@ -3,7 +3,9 @@ import { settingsVariable } from '../settings/settings.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-const fallbackText = (value: unknown): string => (value === undefined ? '(required)' : `\`${JSON.stringify(value)}\``);
+const withoutValue = (value: unknown): string | undefined => ({ undefined: '(required)', null: '' })[String(value)];
+
+const fallbackText = (value: unknown): string => withoutValue(value) ?? `\`${JSON.stringify(value)}\``;
 
 /**
  * A table of settings: each with its default and its meaning, from the schema that checks it.

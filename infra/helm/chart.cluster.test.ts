@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { finished } from '../../sandbox/testing/run.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from '../generate/installation-texts.ts';
@@ -29,18 +30,8 @@ afterAll(() => rmSync(chart, { recursive: true, force: true }));
 
 const run = (...args: readonly string[]) => spawnSync(helm, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
 
-const kinds = ['--api-versions', 'operator.lumigo.io/v1alpha1/Lumigo'];
-
 function template(...flags: readonly string[]): Record<string, Manifest> {
-  const { status, stdout, stderr } = run(
-    'template',
-    'lumigo',
-    chart,
-    '--namespace',
-    'lumigo-system',
-    ...kinds,
-    ...flags,
-  );
+  const { status, stdout, stderr } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system', ...flags);
   if (status !== 0) throw new Error(stderr);
   return withoutCertificate(
     parseAllDocuments(stdout)
@@ -67,12 +58,7 @@ function withoutCertificate(manifests: readonly Manifest[]): Record<string, Mani
 }
 
 const synth = (given: object): Record<string, Manifest> =>
-  byName(
-    synthesize(parseSettings(merged({ createNamespace: false, ...chartDefaults }, given)), 'Helm', certificate).filter(
-      // Only where the kind of Lumigo resources is not known yet.
-      ({ metadata }) => !metadata.name.endsWith('-install'),
-    ),
-  );
+  byName(synthesize(parseSettings(merged({ createNamespace: false, ...chartDefaults }, given)), 'Helm', certificate));
 
 const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
   Object.fromEntries(
@@ -89,6 +75,8 @@ const samples: Readonly<Record<string, unknown>> = {
   kubernetesClusterDomain: 'cluster.example',
   'cluster.name': 'production: "1e3" {a}',
   'endpoint.otlp.url': 'http://collector.example:4318',
+  'endpoint.otlp.logs_url': 'http://logs.example:4318',
+  instance: 'tracing',
   'controllerManager.replicas': 3,
   'controllerManager.manager.image.repository': 'registry.example:5000/operator',
   'controllerManager.manager.image.tag': 'next',
@@ -120,7 +108,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'lumigoToken.value': `t_${'1'.repeat(21)}`,
   monitoredNamespaces: [
     { namespace: 'shop' },
-    { namespace: 'bank', secretName: 'own', secretKey: 'key', tracingEnabled: false, loggingEnabled: true },
+    { selector: { matchLabels: { team: 'a' } }, secretName: 'own', tracingEnabled: false, loggingEnabled: true },
   ],
   'updater.mode': 'check',
   'updater.schedule': '@weekly',
@@ -155,19 +143,19 @@ const samples: Readonly<Record<string, unknown>> = {
   priorityClassName: 'high',
   podAnnotations: { note: 'yes', 'example.com/number': '1' },
   podLabels: { team: 'a' },
-  nodeSelector: { pool: 'system' },
-  tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
+  ...Object.fromEntries(
+    ['global', 'controllerManager', 'uninstallHook', 'updater'].flatMap((pod) => [
+      [`nodeSelector.${pod}`, { pool: pod.toLowerCase() }],
+      [`tolerations.${pod}`, [{ key: pod, operator: 'Exists', effect: 'NoSchedule' }]],
+    ]),
+  ),
   affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
 };
 
 /** What only goes together with something else. */
 const companions: Readonly<Record<string, object>> = {
-  ...Object.fromEntries(
-    ['secretName', 'secretKey', 'value'].map((key) => [
-      `lumigoToken.${key}`,
-      { monitoredNamespaces: [{ namespace: 'shop' }] },
-    ]),
-  ),
+  // It is the release's name, which those whom it is compared with do not know.
+  name: { instance: 'lumigo' },
   'controllerManager.telemetryProxy.queue.claimName': { 'controllerManager.replicas': 1 },
   'certificates.issuerRef': { 'certificates.issuer': 'cert-manager' },
   ...Object.fromEntries(
@@ -277,25 +265,29 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('creates the Lumigo resources of monitored namespaces with the first installation, once their kind is served', () => {
-    const flags = ['--set', 'monitoredNamespaces[0].namespace=shop', '--namespace', 'lumigo-system'];
-    const { stdout } = run('template', 'lumigo', chart, ...flags);
-    const objects = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest | null);
-    const hooks = objects.filter((each) => each?.metadata.annotations?.['helm.sh/hook'] === 'post-install');
-    expect(hooks.map((each) => each?.kind).toSorted()).toEqual(['Job', 'Lumigo']);
-    const [made] = hooks.filter((each) => each?.kind === 'Lumigo');
-    const expected = synth({ monitoredNamespaces: [{ namespace: 'shop' }] });
-    expect(made?.['spec']).toEqual(Object.values(expected).find(({ kind }) => kind === 'Lumigo')?.['spec']);
-    // By these the next upgrade takes it for one of its own.
-    expect(made?.metadata.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'Helm' });
-    expect(made?.metadata.annotations).toMatchObject({
-      'meta.helm.sh/release-name': 'lumigo',
-      'meta.helm.sh/release-namespace': 'lumigo-system',
-    });
+  it('F54: takes `all` for every namespace', () => {
+    expect(template('--set', 'monitoredNamespaces=all')).toEqual(synth({ monitoredNamespaces: 'all' }));
+  });
+
+  it('F51: takes all values of the original at once, but for its images', () => {
+    const { values } = originalRelease();
+    const file = join(chart, '..', `original-${process.pid}.json`);
+    const own = { image: { repository: 'own', tag: 'own' } };
+    const given = merged(values, { controllerManager: { manager: own, telemetryProxy: own } });
+    writeFileSync(file, JSON.stringify(given));
+    try {
+      expect(run('template', 'lumigo', chart, '--values', file)).toMatchObject({ status: 0, stderr: '' });
+      writeFileSync(file, JSON.stringify(values));
+      const { status, stderr } = run('template', 'lumigo', chart, '--values', file);
+      expect(status).not.toBe(0);
+      expect(stderr).toContain('controllerManager.manager.image.tag is "69", a release of the original operator');
+    } finally {
+      rmSync(file);
+    }
   });
 
   it('names its objects after the release, and puts them into its namespace', () => {
-    const { stdout } = run('template', 'tracing', chart, '--namespace', 'elsewhere', ...kinds);
+    const { stdout } = run('template', 'tracing', chart, '--namespace', 'elsewhere');
     expect(stdout).toContain('name: "tracing-lumigo-operator-controller-manager"');
     expect(stdout).toContain('namespace: "elsewhere"');
     expect(stdout).not.toContain('lumigo-system');

@@ -1,15 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import { lumigo } from '../../runtime/contract.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { chartMetadata, chartReadme } from './chart-texts.ts';
 import type { Settings } from '../settings/settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
-import { inherited, markedSettings } from './markers.ts';
+import { markedSettings } from './markers.ts';
 import { merge } from './merge.ts';
 import { notes } from './notes.ts';
-import { releaseExpressions, releaseMarker } from './release.ts';
+import { refusals } from './original.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
 import { operatorVersion } from '../version.ts';
@@ -23,7 +22,7 @@ function chartFiles(version: string): Readonly<Record<string, string>> {
     'README.md': chartReadme(),
     'values.yaml': chartValues(),
     'values.schema.json': valuesSchema(),
-    'templates/_helpers.tpl': helpers + certificateHelper,
+    'templates/_helpers.tpl': helpers + refusals + certificateHelper,
     'templates/NOTES.txt': notes,
     ...templates,
   };
@@ -62,69 +61,18 @@ export function chartTemplates(): Templates {
     const turned = markedSettings({ ...others, ...Object.fromEntries(fixed(path, on)) });
     tree = merge(tree, base, render(turned.settings), condition);
   }
-  const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions, ...releaseExpressions]));
+  const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions]));
   const templates = Object.fromEntries(
     Object.entries(tree as Record<string, unknown>).map(([key, object]) => [
       `templates/${key}.yaml`,
-      fileOf(key, object, writer),
+      writer.file(object),
     ]),
   );
-  const known = new Set([
-    ...writer.used,
-    ...switches.map(({ path }) => path),
-    ...Object.values(inherited),
-    'monitoredNamespaces',
-  ]);
+  const known = new Set([...writer.used, ...switches.map(({ path }) => path)]);
   return {
     templates,
     unused: [...all.expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
   };
-}
-
-/** Before its first installation no cluster knows the kind, and Helm refuses what it does not know. */
-const isKnown = `$.Capabilities.APIVersions.Has "${lumigo.apiVersion}/${lumigo.kind}"`;
-
-function fileOf(key: string, object: unknown, writer: TemplateWriter): string {
-  switch (key) {
-    case 'lumigo.lumigo':
-      return lumigoes(object as Manifest, writer);
-    // The Secrets of the monitored namespaces, the one kind whose name is a setting alone.
-    case 'secret':
-      return writer.file(object, 'monitoredNamespaces');
-    case 'job.install':
-      return `{{- if and $.Values.monitoredNamespaces (not (${isKnown})) }}\n${writer.file(object)}{{- end }}\n`;
-    default:
-      return writer.file(object);
-  }
-}
-
-/**
- * With the first installation Helm creates them as hooks, of which it knows the kind only when their turn comes; with what it
- * notes on its own objects, so that the next upgrade takes them for such.
- */
-function lumigoes(object: Manifest, writer: TemplateWriter): string {
-  const { metadata } = object;
-  const adopted = {
-    ...object,
-    metadata: {
-      ...metadata,
-      labels: { ...metadata.labels, 'app.kubernetes.io/managed-by': 'Helm' },
-      annotations: {
-        ...metadata.annotations,
-        'helm.sh/hook': 'post-install',
-        'meta.helm.sh/release-name': releaseMarker.name,
-        'meta.helm.sh/release-namespace': releaseMarker.namespace,
-      },
-    },
-  };
-  return [
-    `{{- if ${isKnown} }}`,
-    writer.file(object, 'monitoredNamespaces'),
-    '{{- else }}',
-    writer.file(adopted, 'monitoredNamespaces'),
-    '{{- end }}',
-    '',
-  ].join('\n');
 }
 
 /** Objects by a name that becomes that of their file; a release's own name is left out of it. */
@@ -139,8 +87,9 @@ function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest
 
 /** As charts usually name things: after the release, and after the chart where that does not say it already. */
 const helpers = `{{- define "lumigo-operator.fullname" -}}
-{{- if .Values.name -}}
-{{- .Values.name -}}
+{{- include "lumigo-operator.refuse" $ -}}
+{{- if or .Values.name .Values.fullnameOverride -}}
+{{- .Values.name | default .Values.fullnameOverride -}}
 {{- else if contains "lumigo-operator" .Release.Name -}}
 {{- .Release.Name | trunc 28 | trimSuffix "-" -}}
 {{- else -}}

@@ -1,4 +1,5 @@
 import { parseSettings, type Settings } from '../settings/settings.ts';
+import { allNamespaces } from '../settings/monitored.ts';
 import { settingEntries, type SettingEntry } from '../settings/tree.ts';
 
 /**
@@ -15,20 +16,19 @@ export interface Expression {
   readonly path: string;
   /** In Go's template language, ready to stand in a pipeline. */
   readonly code: string;
-  /** `bare`: a flag that stays one, where others become the text of an environment variable. */
-  readonly type: SettingEntry['type'] | 'bare';
+  readonly type: SettingEntry['type'];
 }
 
 /** What a Helm release has of its own. */
 const given: Readonly<Record<string, string>> = {
   name: '(include "lumigo-operator.fullname" $)',
+  instance: '(default $.Release.Name $.Values.instance)',
   namespace: '$.Release.Namespace',
 };
 
-/** What an item of a list has where it says nothing, if that is another setting. */
-export const inherited: Readonly<Record<string, string>> = {
-  'monitoredNamespaces[].secretName': 'lumigoToken.secretName',
-  'monitoredNamespaces[].secretKey': 'lumigoToken.secretKey',
+/** Settings that the constructs only pass on, as a text. */
+const asText: Readonly<Record<string, string>> = {
+  monitoredNamespaces: `(ternary ${JSON.stringify(JSON.stringify(allNamespaces))} (toJson $.Values.monitoredNamespaces) (kindIs "string" $.Values.monitoredNamespaces))`,
 };
 
 /** Numbers are markers from here on: no setting has one as large. */
@@ -41,31 +41,20 @@ const FIRST_NUMBER = 7_700_000;
 export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked {
   const expressions = new Map<string, Expression>();
   const settings = structuredClone(parseSettings({})) as unknown as Record<string, unknown>;
-  const items: Record<string, unknown> = {};
-  settingEntries().forEach(({ path, type, fallback }, index) => {
+  settingEntries().forEach(({ path, type }, index) => {
+    // What an item of a list holds goes with the list.
+    if (path.includes('[]')) return;
     if (path in fixed) return set(settings, path, fixed[path]);
     const text = `xhelm${index}x`;
-    const inList = /^(.*)\[\]\.(.*)$/.exec(path);
-    if (inList !== null) {
-      const [, , key = ''] = inList;
-      expressions.set(text, { path, code: itemCode(path, key, fallback), type: type === 'boolean' ? 'bare' : type });
-      items[key] = text;
-      return;
+    if (path in asText) {
+      expressions.set(text, { path, code: asText[path] ?? '', type: 'text' });
+      return set(settings, path, text);
     }
     const marker = type === 'integer' ? FIRST_NUMBER + index : text;
     expressions.set(String(marker), { path, code: given[path] ?? `$.Values.${path}`, type });
     set(settings, path, shaped(type, marker));
   });
-  set(settings, 'monitoredNamespaces', [items]);
   return { settings: settings as unknown as Settings, expressions };
-}
-
-function itemCode(path: string, key: string, fallback: unknown): string {
-  if (fallback === undefined) return `.${key}`;
-  // `default` would take a false that somebody set for nothing.
-  if (typeof fallback === 'boolean') return `(ternary .${key} ${fallback} (hasKey . "${key}"))`;
-  const other = inherited[path];
-  return `(.${key} | default ${other === undefined ? JSON.stringify(fallback) : `$.Values.${other}`})`;
 }
 
 /** A marker in the form that a setting of this type has. */

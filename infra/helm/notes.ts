@@ -1,3 +1,4 @@
+import { originalWarning } from './original.ts';
 import { suspended } from '../updater-state.ts';
 
 /** NOTES.txt: what to do next, and what there is to be said of this release. */
@@ -29,6 +30,7 @@ Whether it works:  kubectl get lumigo -A
 ! ${suspended.noKeyring}
 {{- end }}
 {{- end }}
+${originalWarning}
 {{- if .Release.IsUpgrade }}
 {{- range (lookup "operator.lumigo.io/v1alpha1" "Lumigo" "" "").items }}
 {{- $lumigo := . }}

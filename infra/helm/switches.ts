@@ -1,3 +1,5 @@
+import { podsOfInstallation } from '../settings/placement.ts';
+
 /** A setting on which the structure of the objects depends, or a value that is computed: it is rendered both ways. */
 export interface Switch {
   readonly path: string;
@@ -60,8 +62,11 @@ export const switches: readonly Switch[] = [
   })),
   filled('certificates.issuerRef', {}),
   filled('imagePullSecrets', []),
-  filled('nodeSelector', {}),
-  filled('tolerations', []),
+  // Of two that say where a pod runs the later wins.
+  ...['global', ...podsOfInstallation].flatMap((pod) => [
+    filled(`nodeSelector.${pod}`, {}),
+    filled(`tolerations.${pod}`, []),
+  ]),
   filled('affinity', {}),
   filled('lumigoToken.value'),
   {
@@ -70,6 +75,7 @@ export const switches: readonly Switch[] = [
     on: false,
     condition: 'not (or $.Values.priorityClass.create $.Values.priorityClassName)',
   },
+  filled('monitoredNamespaces', []),
   filled('priorityClassName'),
   { path: 'hostNetwork', off: false, on: true, condition: '$.Values.hostNetwork' },
   filled('controllerManager.telemetryProxy.queue.claimName'),

@@ -1,6 +1,7 @@
 import { Document, isMap, isScalar, type YAMLMap } from 'yaml';
 import { z } from 'zod';
 import { parseSettings } from '../settings/settings.ts';
+import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 import { settingsSchema } from '../settings/schema.ts';
 import { settingEntries } from '../settings/tree.ts';
 
@@ -39,7 +40,22 @@ export function valuesSchema(): string {
     Object.entries(schema.properties ?? {}).filter(([key]) => !ofTheRelease.includes(key)),
   );
   const name = { type: 'string', description: 'Empty: it follows from the release.' };
-  return `${JSON.stringify({ ...schema, properties: { ...properties, name, global: { type: 'object' } } }, undefined, 2)}\n`;
+  const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
+  const own = { ...schema, properties: { ...properties, monitoredNamespaces, name, global: { type: 'object' } } };
+  return `${JSON.stringify(originalValues.reduce(withOriginal, own as JsonSchema), undefined, 2)}\n`;
+}
+
+/** A schema that lets in what the original operator's chart has and this one has not, whatever it is. */
+function withOriginal(schema: JsonSchema, row: OriginalValue): JsonSchema {
+  if ('warned' in row) return withProperty(schema, row.path.split('.'), { description: row.warned });
+  if (!('acts' in row) || row.as === undefined) return schema;
+  return withProperty(schema, [row.path], { type: 'string', description: `As ${row.as}.` });
+}
+
+function withProperty(schema: JsonSchema, [key = '', ...more]: readonly string[], property: object): JsonSchema {
+  const { properties = {} } = schema;
+  const child: object = more.length === 0 ? property : withProperty(properties[key] ?? {}, more, property);
+  return { ...schema, properties: { ...properties, [key]: child as JsonSchema } };
 }
 
 interface JsonSchema {

@@ -13,11 +13,9 @@ export class TemplateWriter {
     this.#pattern = new RegExp([...expressions.keys()].join('|'), 'g');
   }
 
-  /** A file with one object, which may be there under a condition, or once for each item of a list. */
-  file(object: unknown, list?: string): string {
-    const lines = this.#object(object);
-    if (list === undefined) return [...lines, ''].join('\n');
-    return [`{{- range $.Values.${list} }}`, '---', ...lines, '{{- end }}', ''].join('\n');
+  /** A file with one object, which may be there under a condition. */
+  file(object: unknown): string {
+    return [...this.#object(object), ''].join('\n');
   }
 
   #object(object: unknown): string[] {
@@ -103,8 +101,7 @@ export class TemplateWriter {
     const found = [...value.matchAll(this.#pattern)].map(([marker]) => marker);
     if (found.length === 0) return isPlain(value) ? value : JSON.stringify(value);
     const codes = found.map((marker) => this.#textOf(marker));
-    if (found[0] === value)
-      return `{{ ${codes[0]}${this.#expressions.get(value)?.type === 'bare' ? '' : ' | quote'} }}`;
+    if (found[0] === value) return `{{ ${codes[0]} | quote }}`;
     const format = value.replaceAll('%', '%%').replace(this.#pattern, '%v');
     return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | quote }}`;
   }

@@ -59,23 +59,17 @@ describe('the Pulumi component', () => {
     const order = [...groups(), ...secrets()]
       .toSorted((a, b) => registered.indexOf(a) - registered.indexOf(b))
       .map(({ name }) => name);
-    expect(order).toEqual([
-      'lumigo-namespace',
-      'lumigo-webhook-certificates',
-      'lumigo-operator',
-      'lumigo-api',
-      'lumigo-monitored',
-    ]);
+    expect(order).toEqual(['lumigo-namespace', 'lumigo-webhook-certificates', 'lumigo-operator', 'lumigo-api']);
     const kindsOf = (wave: string) =>
       (groups().find(({ name }) => name === wave)?.inputs['objs'] as Manifest[]).map(({ kind }) => kind);
     expect(kindsOf('lumigo-api')).toEqual(['CustomResourceDefinition', 'MutatingWebhookConfiguration']);
     expect(kindsOf('lumigo-operator')).toContain('Deployment');
   });
 
-  it('keeps the token secret, and in nothing but the Secrets of the monitored namespaces', async () => {
+  it('keeps the token secret, and in nothing but its own Secret', async () => {
     await register({ settings: given, lumigoToken: secret(token) });
     const holders = registered.filter(({ inputs }) => JSON.stringify(inputs).includes(token));
-    expect(holders.map(({ name }) => name)).toEqual(['lumigo-shop-token']);
+    expect(holders.map(({ name }) => name)).toEqual(['lumigo-token']);
     // The engine's own mark of a secret.
     expect(holders[0]?.inputs['stringData']).toMatchObject({
       '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270',

@@ -22,7 +22,7 @@ import { operatorVersion } from '../version.ts';
 export interface LumigoOperatorArgs {
   /** Settings of the installation that differ from their default (docs/settings.md). */
   readonly settings?: unknown;
-  /** The token for the monitored namespaces (`lumigoToken.value`); it stays secret in state and output. */
+  /** The token (`lumigoToken.value`); it stays secret in state and output. */
   readonly lumigoToken?: Input<string> | undefined;
 }
 
@@ -50,7 +50,7 @@ export class LumigoOperator extends ComponentResource {
     this.namespace = settings.namespace;
     this.deployment = `${settings.name}${suffixes.manager}`;
     this.telemetryProxyUrl = telemetryProxyUrl(settings);
-    this.monitoredNamespaces = settings.monitoredNamespaces.map(({ namespace }) => namespace);
+    this.monitoredNamespaces = settings.monitoredNamespaces.flatMap(({ namespace }) => namespace ?? []);
     this.certificateExpires = output('');
     const dependsOn: Resource[] = [];
     const after = () => ({ parent: this, dependsOn: [...dependsOn] });
@@ -61,7 +61,7 @@ export class LumigoOperator extends ComponentResource {
         dependsOn.push(secret);
         this.certificateExpires = expires;
       }
-      if (wave === 'monitored')
+      if (wave === 'operator')
         dependsOn.push(...registerTokens(name, manifests, args.lumigoToken ?? settings.lumigoToken.value, after()));
       dependsOn.push(new yaml.v2.ConfigGroup(`${name}-${wave}`, { objs, resourcePrefix: name }, after()));
     }

@@ -6,7 +6,7 @@ import type { Manifest } from '../manifest.ts';
 /** Stands in the manifests where the token goes, which is not known when they are made. */
 export const tokenPlaceholder = `t_${'0'.repeat(21)}`;
 
-/** The Secrets of the monitored namespaces, each a resource of its own whose content is secret in state and output. */
+/** The Secret with the token, a resource of its own whose content is secret in state and output. */
 export function registerTokens(
   name: string,
   manifests: readonly Manifest[],
@@ -18,12 +18,7 @@ export function registerTokens(
     .map(({ metadata, stringData }) => {
       const keys = Object.keys(stringData as Readonly<Record<string, string>>);
       const content = Object.fromEntries(keys.map((key) => [key, secret(token).apply(checkToken)]));
-      const { namespace = '' } = metadata;
-      return new core.v1.Secret(
-        `${name}-${namespace}-token`,
-        { metadata: { ...metadata }, stringData: content },
-        options,
-      );
+      return new core.v1.Secret(`${name}-token`, { metadata: { ...metadata }, stringData: content }, options);
     });
 }
 

@@ -12,7 +12,6 @@ const kinds =
  * the minute that it has left; so it has as long as it takes.)
  */
 const waves = [
-  { name: 'monitored', has: kinds('Lumigo') },
   { name: 'api', has: kinds('CustomResourceDefinition', 'MutatingWebhookConfiguration') },
   { name: 'namespace', has: kinds('Namespace') },
   { name: 'operator', has: () => true },
@@ -21,7 +20,7 @@ const waves = [
 export type WaveName = (typeof waves)[number]['name'];
 
 /** In the order in which they go up. */
-const order: readonly WaveName[] = ['namespace', 'operator', 'api', 'monitored'];
+const order: readonly WaveName[] = ['namespace', 'operator', 'api'];
 
 /** The objects of each wave, the first to go up first; waves that would be empty are left out, and so are Secrets (tokens.ts). */
 export function wavesOf(

@@ -10,7 +10,7 @@ const shared = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
   .map((key) => `app.kubernetes.io/${key}`)
-  .concat(labels.autoTrace);
+  .concat(labels.autoTrace, 'control-plane');
 
 /**
  * What cannot be together although each is right by itself. A rule looks only at parts that are right, so that its
@@ -19,6 +19,7 @@ const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
 export function contradictionsIn(given: Given): readonly string[] {
   const rules = [
     monitoredTwice,
+    monitoredByWhat,
     monitoredButExcluded,
     foreignNamespace,
     ownLabels,
@@ -54,10 +55,18 @@ function part<T extends z.ZodType>(schema: T, value: unknown): z.output<T> | und
 function monitoredTwice({ monitoredNamespaces }: Given): string[] {
   const names = (part(shape.monitoredNamespaces, monitoredNamespaces) ?? []).map(({ namespace }) => namespace);
   return names.flatMap((name, index) =>
-    names.indexOf(name) < index
+    name !== undefined && names.indexOf(name) < index
       ? [
           `monitoredNamespaces[${index}].namespace repeats "${name}"; one Lumigo acts per namespace, so leave one of them out`,
         ]
+      : [],
+  );
+}
+
+function monitoredByWhat({ monitoredNamespaces }: Given): string[] {
+  return (part(shape.monitoredNamespaces, monitoredNamespaces) ?? []).flatMap(({ namespace, selector }, index) =>
+    (namespace === undefined) === (selector === undefined)
+      ? [`monitoredNamespaces[${index}] has to have either a namespace or a selector`]
       : [],
   );
 }
@@ -67,6 +76,7 @@ function monitoredButExcluded({ monitoredNamespaces, webhook, namespace }: Given
   const excluded = part(shape.webhook, webhook)?.excludedNamespaces ?? [];
   const own = part(shape.namespace, namespace);
   return monitored.flatMap((entry, index) => {
+    if (entry.namespace === undefined) return [];
     const where = `monitoredNamespaces[${index}].namespace is "${entry.namespace}"`;
     if (entry.namespace === own) return [`${where}, the operator's own namespace, which is never instrumented`];
     return excluded.includes(entry.namespace)

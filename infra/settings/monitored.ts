@@ -1,33 +1,49 @@
 import { z } from 'zod';
 import { optInDefaults } from '../../runtime/contract.ts';
 import { tokenOrEmpty, tokenShape } from '../../runtime/credentials/token.ts';
-import { dnsLabel, dnsSubdomain, fields, flag, secretKey, section, text } from './leaves.ts';
+import { dnsLabel, dnsSubdomain, fields, flag, opaqueMap, secretKey, section, text } from './leaves.ts';
 
-/** Namespaces that are traced from the start, and the token for them. */
-export const monitoredNamespace = fields({
-  namespace: dnsLabel().describe('The namespace to trace; it must exist.'),
-  secretName: z
-    .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a Secret, or empty' })
-    .default('')
-    .describe("The Secret in that namespace with Lumigo's token; empty: `lumigoToken.secretName`."),
-  secretKey: z
-    .union([z.literal(''), secretKey()], { error: 'must be a key of a Secret, or empty' })
-    .default('')
-    .describe('The key of the token in the Secret; empty: `lumigoToken.secretKey`.'),
-  tracingEnabled: flag().default(true).describe('Whether its programs send traces.'),
-  loggingEnabled: flag().default(false).describe('Whether its programs send logs.'),
+/** Namespaces that are traced from the start, or as soon as they are there, and the token for them. */
+const monitoredNamespace = fields({
+  namespace: dnsLabel().optional().describe('The namespace to trace. Either this or `selector`.'),
+  selector: opaqueMap()
+    .optional()
+    .describe(
+      'The labels of namespaces to trace, as Kubernetes selects (`matchLabels`, `matchExpressions`); they may come, or get them, later.',
+    ),
+  secretName: dnsSubdomain()
+    .optional()
+    .describe("The Secret in that namespace with Lumigo's token, instead of `lumigoToken.secretName`."),
+  secretKey: secretKey().optional().describe('The key of the token in the Secret, instead of `lumigoToken.secretKey`.'),
+  tracingEnabled: flag()
+    .optional()
+    .describe('Whether its programs send traces. Left out: they do, unless a Lumigo there says otherwise.'),
+  loggingEnabled: flag()
+    .optional()
+    .describe('Whether its programs send logs. Left out: they do, unless a Lumigo there says otherwise.'),
 });
+
+export const monitoredNamespaces = z
+  .array(monitoredNamespace, { error: 'must be a list, or all' })
+  .default([])
+  .describe(
+    'Namespaces to trace, or `all`: where one has no Lumigo yet it gets one, with a Secret if the token stands in the ' +
+      "operator's namespace (`lumigoToken`). A Lumigo that is there is adopted, a Secret is left as it is, and what is taken out of the list stays.",
+  );
+
+/** What `all` is short for. */
+export const allNamespaces = [{ selector: {} }];
 
 export const lumigoToken = section({
   secretName: dnsSubdomain()
     .default(optInDefaults.tokenSecret)
-    .describe("The Secret with Lumigo's token, in each of the monitored namespaces."),
+    .describe("The Secret with Lumigo's token, in the operator's namespace and in each of the monitored ones."),
   secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
   value: text()
     .regex(tokenOrEmpty, `must be a Lumigo token (${tokenShape}), or empty`)
     .default('')
     .describe(
-      'The token, for a Secret in each of the monitored namespaces; empty: these Secrets come another way. Not with plain ' +
+      "The token, for that Secret in the operator's namespace; empty: it comes another way. Not with plain " +
         'YAML, which goes into git. Helm keeps the values of a release in a Secret; Pulumi encrypts what was set with `--secret`.',
     ),
 });

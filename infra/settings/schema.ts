@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { excludedNamespaces, webhooks } from '../../runtime/contract.ts';
+import { endpoint } from './endpoint.ts';
 import {
   commonName,
   dnsLabel,
   dnsSubdomain,
   fields,
   flag,
-  httpUrl,
   image,
   imagePrefix,
   oneOf,
@@ -20,8 +20,9 @@ import {
 } from './leaves.ts';
 import { certificates } from './certificates.ts';
 import { metrics } from './metrics.ts';
-import { lumigoToken, monitoredNamespace } from './monitored.ts';
+import { lumigoToken, monitoredNamespaces } from './monitored.ts';
 import { networkPolicy } from './network-policy.ts';
+import { nodeSelector, tolerations } from './placement.ts';
 import { ports } from './ports.ts';
 import { imageRepositoryOf } from '../publisher.ts';
 import { updater } from './updater.ts';
@@ -155,6 +156,13 @@ export const settingsSchema = fields({
   name: dnsLabel(NAME_LENGTH)
     .default('lumigo-lumigo-operator')
     .describe('The name of the installation, with which the names of its objects begin.'),
+  instance: z
+    .union([z.literal(''), dnsLabel()], { error: 'must consist of lower-case letters, digits and -, or be empty' })
+    .default('')
+    .describe(
+      'What stands in the label `app.kubernetes.io/instance`; it can never change. Empty: `name` without `-lumigo-operator` at its end. ' +
+        'Whoever comes from a release of the original operator, and not by Helm, gives the name of that release.',
+    ),
   namespace: dnsLabel().default('lumigo-system').describe('The namespace of the operator.'),
   createNamespace: flag()
     .default(true)
@@ -168,13 +176,7 @@ export const settingsSchema = fields({
     ),
   kubernetesClusterDomain: dnsSubdomain().default('cluster.local').describe("The cluster's DNS domain."),
   cluster: section({ name: text().default('').describe('A name for this cluster, shown with its telemetry.') }),
-  endpoint: section({
-    otlp: section({
-      url: httpUrl()
-        .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
-        .describe('Where traces and logs go, by OTLP over HTTP.'),
-    }),
-  }),
+  endpoint: endpoint,
   controllerManager: controllerManager,
   injectorWebhook: section({
     lumigoInjector: section({
@@ -194,13 +196,7 @@ export const settingsSchema = fields({
   webhook: webhook,
   certificates: certificates,
   lumigoToken: lumigoToken,
-  monitoredNamespaces: z
-    .array(monitoredNamespace, { error: 'must be a list' })
-    .default([])
-    .describe(
-      'Namespaces to trace: each gets a Lumigo resource that refers to a Secret there. On a first `kubectl apply` of all ' +
-        'manifests at once these come too early for the API server to know their kind; apply a second time.',
-    ),
+  monitoredNamespaces: monitoredNamespaces,
   updater: updater,
   networkPolicy: networkPolicy,
   metrics: metrics,
@@ -236,8 +232,8 @@ export const settingsSchema = fields({
   ports: ports,
   podAnnotations: stringMap().default({}).describe("Annotations for the operator's pods."),
   podLabels: stringMap().default({}).describe("Labels for the operator's pods."),
-  nodeSelector: stringMap().default({}).describe("Labels of the nodes that the operator's pods may run on."),
-  tolerations: opaqueList().default([]).describe("Taints that the operator's pods tolerate."),
+  nodeSelector: nodeSelector,
+  tolerations: tolerations,
   affinity: opaqueMap().default(linuxNodes).describe("Affinity of the operator's pods."),
 });
 

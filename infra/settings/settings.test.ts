@@ -76,8 +76,8 @@ describe('what is given', () => {
   });
 
   it('passes through where it has the form of Kubernetes', () => {
-    const tolerations = [{ key: 'dedicated', operator: 'Exists', aFieldOfTheFuture: { x: [1] } }];
-    expect(parseSettings({ tolerations }).tolerations).toEqual(tolerations);
+    const global = [{ key: 'dedicated', operator: 'Exists', aFieldOfTheFuture: { x: [1] } }];
+    expect(parseSettings({ tolerations: { global } }).tolerations.global).toEqual(global);
   });
 });
 
@@ -90,7 +90,7 @@ describe('problems', () => {
         endpoint: { otlp: { url: 'ga-otlp.golumigo.com/' } },
         controllerManager: { replicas: '2' },
         debug: true,
-        nodeSelector: { gpu: false },
+        nodeSelector: { global: { gpu: false } },
         podLabels: { 'lumigo.auto-trace': 'true' },
       }),
     ).toEqual([
@@ -99,7 +99,7 @@ describe('problems', () => {
       'endpoint.otlp.url must be an http:// or https:// URL without a slash at its end, but is "ga-otlp.golumigo.com/"',
       'controllerManager.replicas must be a whole number from 1 to 20, without quotes, but is "2"',
       'debug must be a map of enabled, but is true',
-      'nodeSelector.gpu must be a text (in YAML: put it in quotes), but is false',
+      'nodeSelector.global.gpu must be a text (in YAML: put it in quotes), but is false',
       'podLabels sets lumigo.auto-trace, which the operator sets itself; leave it out',
     ]);
   });

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { contradictionsIn } from './contradictions.ts';
+import { allNamespaces } from './monitored.ts';
+import { refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
 import { problemsOf } from './problems.ts';
 import { settingsSchema, type Settings } from './schema.ts';
 
@@ -28,7 +30,7 @@ export class SettingsError extends Error {
  * @throws SettingsError
  */
 export function parseSettings(given: unknown, source = 'The settings'): Settings {
-  const complete = merge(settingsSchema.parse({}), given ?? {});
+  const complete = merge(settingsSchema.parse({}), spelledOut(given ?? {}));
   const result = settingsSchema.safeParse(complete);
   const problems = [
     ...(result.success ? [] : problemsOf(result.error.issues, complete)),
@@ -39,10 +41,11 @@ export function parseSettings(given: unknown, source = 'The settings'): Settings
 }
 
 /**
- * The settings in a YAML or JSON file; without a file, the defaults.
+ * The settings in a YAML or JSON file; without a file, the defaults. Values of the original operator's chart may be among them.
+ * @param warn is told of each of those that does nothing here
  * @throws SettingsError also where the file is missing or malformed
  */
-export function loadSettings(file?: string): Settings {
+export function loadSettings(file?: string, warn: (line: string) => void = () => undefined): Settings {
   if (file === undefined || file === '') return parseSettings({});
   const source = `The settings file ${file}`;
   let given: unknown;
@@ -55,8 +58,15 @@ export function loadSettings(file?: string): Settings {
       : `it cannot be read as YAML or JSON: ${describeError(error).trim()}`;
     throw new SettingsError([problem], source);
   }
-  return parseSettings(given, source);
+  const refused = refusalsOf(given);
+  if (refused.length > 0) throw new SettingsError(refused, source);
+  for (const line of warningsOf(given))
+    warn(`${source} has a value of the original operator's that does nothing here: ${line}`);
+  return parseSettings(withoutOriginal(given), source);
 }
+
+const spelledOut = (given: unknown): unknown =>
+  isMap(given) && given['monitoredNamespaces'] === 'all' ? { ...given, monitoredNamespaces: allNamespaces } : given;
 
 function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

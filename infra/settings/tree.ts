@@ -5,7 +5,7 @@ import { settingsSchema } from './schema.ts';
 export interface SettingEntry {
   /** Where it stands, e.g. `endpoint.otlp.url`; `[]` stands for each item of a list. */
   readonly path: string;
-  /** What holds where it is left out; undefined where it cannot be left out. */
+  /** What holds where it is left out; undefined where it cannot be left out, null where it says nothing then. */
   readonly fallback: unknown;
   readonly meaning: string;
   /** `strings` and `objects` are lists; `map` is one of Kubernetes' own form. */
@@ -18,6 +18,7 @@ interface JsonSchema {
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
+  readonly required?: readonly string[];
 }
 
 /** Every setting in the order of the schema, flattened: a leaf each, and the keys of a list's items after the list. */
@@ -25,13 +26,20 @@ export function settingEntries(): readonly SettingEntry[] {
   return entriesOf(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
 }
 
-function entriesOf(schema: JsonSchema, path: string): SettingEntry[] {
+function entriesOf(schema: JsonSchema, path: string, isRequired = false): SettingEntry[] {
   const own =
     schema.description === undefined
       ? []
-      : [{ path, fallback: schema.default, meaning: schema.description, type: typeOf(schema) }];
+      : [
+          {
+            path,
+            fallback: schema.default ?? (isRequired ? undefined : null),
+            meaning: schema.description,
+            type: typeOf(schema),
+          },
+        ];
   const children = Object.entries(schema.properties ?? {}).flatMap(([key, child]) =>
-    entriesOf(child, path === '' ? key : `${path}.${key}`),
+    entriesOf(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key)),
   );
   const items = schema.items?.properties === undefined ? [] : entriesOf(schema.items, `${path}[]`);
   return [...own, ...children, ...items];

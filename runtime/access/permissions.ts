@@ -111,6 +111,11 @@ export const permissions = {
       rule('apps', appsKinds, 'list watch'),
     ),
     needed('the same', 'telemetry-proxy/collection', rule('batch', 'cronjobs jobs', 'list watch')),
+    needed(
+      'the heartbeat of each monitored namespace',
+      'telemetry-proxy/collection',
+      rule('operator.lumigo.io', 'lumigoes', 'list'),
+    ),
   ],
   /** Of the manager, with `metrics.secure` only: whom to let read metrics is the API server's to say. */
   metrics: [
@@ -124,6 +129,16 @@ export const permissions = {
       'manager/scrapes',
       rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
     ),
+  ],
+  /** Of the manager, with `monitoredNamespaces` only. */
+  monitoring: [
+    needed(
+      'which namespaces there are, and which come later',
+      'monitoring/monitoring',
+      rule('', 'namespaces', 'list watch'),
+    ),
+    needed('a Lumigo where there is none', 'monitoring/monitoring', rule('operator.lumigo.io', 'lumigoes', 'create')),
+    needed('the Secret that it refers to, where there is none', 'monitoring/monitoring', rule('', 'secrets', 'create')),
   ],
   /** Of the manager in its own namespace, with `webhook.clientCa` only. */
   clientCa: [

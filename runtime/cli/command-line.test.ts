@@ -6,7 +6,6 @@ const commands = [
   ['--explain', 'deployment/cart'],
   ['--uninstall'],
   ['--update'],
-  ['--await-definition'],
   ['--prepare-telemetry-proxy'],
 ];
 const pairs = commands.flatMap((first) => commands.flatMap((second) => (first === second ? [] : [[first, second]])));

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { awaitDefinition } from '../kubernetes/watch/await-definition.ts';
 import { injectorOf, fromEnvironment, updaterEnvironment } from '../config/config.ts';
 import { explain } from '../diagnostics/explain.ts';
 import { assumedPolicy, preview } from '../diagnostics/preview.ts';
@@ -34,7 +33,6 @@ interface Flags extends ConnectOptions {
   readonly explain?: string;
   readonly namespace?: string;
   readonly update?: boolean;
-  readonly awaitDefinition?: boolean;
   readonly prepareTelemetryProxy?: boolean;
 }
 
@@ -52,7 +50,6 @@ function commands(): Option[] {
       '--uninstall',
       'delete every Lumigo resource, wait until the injection is removed, and say what is stuck',
     ),
-    new Option('--await-definition', 'wait until Lumigo resources are served (an installation does this)').hideHelp(),
     new Option(
       '--update',
       'look for a newer version, and upgrade the Helm release to it where the settings say so (the updater does this)',
@@ -114,7 +111,6 @@ async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void>
   const client = createClient(transport);
   try {
     if (flags.prepareTelemetryProxy === true) return await runPrepare(client, connection.ca, environment);
-    if (flags.awaitDefinition === true) return await awaitDefinition(client, flags.deadline * 1_000);
     if (flags.update === true) return await runUpdate(client, flags, environment);
     if (flags.uninstall === true) return await runUninstall(client, flags, surroundings);
     await runInsight(transport, flags, surroundings, connection.namespace);

@@ -1,5 +1,8 @@
-import { excludedNamespaces, mounts, ports, webhooks } from '../contract.ts';
+import { excludedNamespaces, mounts, optInDefaults, ports, webhooks } from '../contract.ts';
+import { parseMonitored } from '../monitoring/plan-monitoring.ts';
 import {
+  checked,
+  emptyOr,
   environmentTable,
   field,
   integer,
@@ -76,6 +79,13 @@ const fields = {
   clusterName: field('LUMIGO_CLUSTER_NAME', String, ''),
   /** Where the telemetry proxy sends everything, by OTLP over HTTP: a base URL without a trailing slash. */
   endpoint: field('LUMIGO_ENDPOINT', url),
+  /** Where it sends logs, if not there; may be empty. */
+  logsEndpoint: field('LUMIGO_LOGS_ENDPOINT', emptyOr(url), ''),
+  /** The namespaces to monitor (monitoring/plan-monitoring.ts), as JSON. */
+  monitoredNamespaces: field('LUMIGO_MONITORED_NAMESPACES', checked(parseMonitored), '[]'),
+  /** Where the token for these stands: in the operator's own namespace and, unless one says otherwise, in each of them. */
+  tokenSecret: field('LUMIGO_TOKEN_SECRET', name, optInDefaults.tokenSecret),
+  tokenKey: field('LUMIGO_TOKEN_KEY', nonEmpty, optInDefaults.tokenKey),
   /** Where the telemetry proxy finds its configuration, and where it keeps what it has not sent yet. */
   telemetryProxyDirectory: field('LUMIGO_TELEMETRY_PROXY_DIR', nonEmpty, mounts.telemetryProxyConfiguration),
   /** Where the manager writes the token that the telemetry proxy asks the API server with. */

@@ -46,6 +46,13 @@ export const names = (value: string): readonly string[] => value.split(',').filt
 export const port = integer(1, 65_535);
 export const name = text(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'a Kubernetes name (lower-case letters, digits, - and .)');
 export const nonEmpty = text(/\S/, 'set');
+/** Another form, or nothing. */
+export const emptyOr = (parse: (text: string) => string) => (value: string) => (value === '' ? '' : parse(value));
+/** A text that somebody else reads, as it is; `read` throws where it cannot. */
+export const checked = (read: (text: string) => unknown) => (value: string) => {
+  read(value);
+  return value;
+};
 export const url = text(/^https?:\/\/[^/\s]+(\/.*[^/])?$/, 'an http(s) URL without a trailing slash');
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,9 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
+import { ourLabel } from '../injection/label.ts';
+import { isOriginals } from '../injection/original.ts';
 import { stampOf } from '../injection/stamp.ts';
-import type { Metadata, Workload } from '../injection/types.ts';
+import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';
@@ -31,7 +33,7 @@ export async function explain(options: ExplainOptions): Promise<void> {
   print(
     [
       `${kind.kind} ${namespace}/${name}`,
-      `  Now:        ${describeNow(workload.metadata)}`,
+      `  Now:        ${describeNow(workload as Workload)}`,
       `  Namespace:  ${describePolicy(policy)}`,
       `  Decision:   ${verdict.decision.message}`,
       `  Next:       ${describeNext(kind, verdict)}`,
@@ -64,8 +66,11 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   return { kind, name };
 }
 
-function describeNow(metadata: Metadata): string {
-  const stamp = stampOf(metadata);
+function describeNow(workload: Workload): string {
+  const stamp = stampOf(workload.metadata);
+  const template = templateOf(workload);
+  if (stamp === undefined && template !== undefined && isOriginals(workload, template))
+    return `instrumented by the original operator (${ourLabel(workload.metadata)}), and not adopted yet`;
   if (stamp === undefined) return 'not instrumented';
   const { change, at, by, tracing, keep } = stamp;
   const signals = [tracing.traces ? 'traces' : 'no traces', tracing.logs ? 'logs' : 'no logs'].join(', ');

@@ -59,7 +59,9 @@ const withImage = (workload: Workload, image: string): Workload => {
 
 const stampOf = (workload: Workload) => parseStamp(workload.metadata.annotations?.[annotations.instrumentation]);
 const labelled = (value: string) => ({ labels: { [labels.autoTrace]: value } });
-const owned = (kind: string) => ({ ownerReferences: [{ kind, name: 'owner', controller: true }] });
+const owned = (kind: string, apiVersion = 'apps/v1') => ({
+  ownerReferences: [{ apiVersion, kind, name: 'owner', controller: true }],
+});
 
 describe('what is decided', () => {
   it.each(workloads.map((kind) => [kind.kind, kind] as const))(
@@ -100,14 +102,7 @@ describe('what is decided', () => {
       'left-to-owner',
       /the Deployment 'owner'/,
     ],
-    [
-      'D18: a ReplicaSet of anything',
-      change(make(workloads[3]), owned('Rollout')),
-      {},
-      'left-to-owner',
-      /the Rollout 'owner'/,
-    ],
-    ['a Job of a CronJob', change(make(job), owned('CronJob')), {}, 'left-to-owner', /the CronJob 'owner'/],
+    ['a Job of a CronJob', change(make(job), owned('CronJob', 'batch/v1')), {}, 'left-to-owner', /the CronJob 'owner'/],
     ['D5: a Windows pod', make(deployment, { pod: { os: { name: 'windows' } } }), {}, 'windows', /Windows/],
     [
       'D5: a Windows node',
@@ -347,6 +342,15 @@ describe('pods that cannot be injected into', () => {
     const decision = judge(make(deployment, { pod: { containers } }));
     expect(decision).toMatchObject({ action: 'inject', leftAlone: [{ container: 'odd' }] });
     if (decision.action === 'inject') expect(templateOf(decision.workload)?.spec.containers[1]).toEqual(containers[1]);
+  });
+});
+
+describe('F55: a ReplicaSet whose owner is no workload that anybody instruments', () => {
+  it.each([
+    ['Rollout', 'argoproj.io/v1alpha1'],
+    ['Deployment', 'example.com/v1'],
+  ])('is instrumented itself: %s of %s', (kind, apiVersion) => {
+    expect(judge(change(make(workloads[3]), owned(kind, apiVersion)))).toMatchObject({ action: 'inject' });
   });
 });
 

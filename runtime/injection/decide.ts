@@ -2,6 +2,7 @@ import { annotations } from '../contract.ts';
 import { blocked, none, putRight, sentence, type Code, type Decision, type DecisionInput } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
+import { asItOptedIn } from './original.ts';
 import { heldBack, outOfReach } from './reach.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
@@ -29,7 +30,7 @@ function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
   const { policy, workload } = input;
   switch (policy.state) {
     case 'none':
-      return withoutLumigo(input, template);
+      return withoutLumigo({ ...input, workload: asItOptedIn(workload, template) }, template);
     case 'excluded':
       return none('excluded', workload);
     case 'disabled':
@@ -49,7 +50,7 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   const alone = optIn(input, template);
   if (alone !== undefined) return alone;
   const found = operation === 'RECONCILE' ? stampOf(workload.metadata) : undefined;
-  // A Job was told of when its Lumigo went. Without a stamp it is the original operator's.
+  // A Job was told of when its Lumigo went.
   const stays = found === undefined || found.keep === true || workload.kind === 'Job';
   return stays ? none('no-lumigo', workload) : takeOut(input, template, 'left-behind');
 }

@@ -12,9 +12,15 @@ export function ourLabel(metadata: Metadata | undefined): string | undefined {
   return isOurs(value) ? value : undefined;
 }
 
+/** By what the original operator told its own webhook to leave a workload alone once; where nobody took it away, it is nobody's. */
+const leftByOriginal = 'skip-next-injector';
+
 /** The label as the user set it: what stands there, unless it is ours, then what was remembered of theirs. */
-export const labelBefore = (metadata: Metadata, remembered: string | undefined): string | undefined =>
-  ourLabel(metadata) === undefined ? metadata.labels?.[labels.autoTrace] : remembered;
+export function labelBefore(metadata: Metadata, remembered: string | undefined): string | undefined {
+  const value = metadata.labels?.[labels.autoTrace];
+  if (value === leftByOriginal) return undefined;
+  return isOurs(value) ? remembered : value;
+}
 
 /** `lumigo-operator.v1.2.3`; what a label cannot hold is replaced, and 63 characters are the most. */
 export function labelValue(version: string): string {

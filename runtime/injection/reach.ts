@@ -22,12 +22,16 @@ export function outOfReach({
   return other === undefined ? undefined : none(other, workload);
 }
 
-/** Who decides about it in its place, in words; undefined for one of its own. */
+/**
+ * Who decides about it in its place, in words; undefined for one of its own. An owner that is no workload itself, as an Argo Rollout is
+ * none where the contract has no row for it, is instrumented by nobody: then what it owns is.
+ */
 export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   if (controller === undefined) return undefined;
-  const leads = kind === 'ReplicaSet' || (kind === 'Job' && controller.kind === 'CronJob');
-  return leads ? `the ${controller.kind} '${controller.name}'` : undefined;
+  const isFollower = kind === 'ReplicaSet' || kind === 'Job';
+  const leads = kindOf(controller.apiVersion, controller.kind) !== undefined;
+  return isFollower && leads ? `the ${controller.kind} '${controller.name}'` : undefined;
 }
 
 /** What the reconciler does not touch although the policy covers it: Jobs, and what is older than a Lumigo that says so. */

@@ -1,6 +1,7 @@
 import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
 import { managerContainer, managerSelector, suffixes } from '../contract.ts';
 import type { PodTemplate } from '../injection/types.ts';
+import { configOfOriginal } from './original-config.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 
 /** The operator as it is installed: its objects' names derive from these. */
@@ -17,12 +18,15 @@ interface ManagerDeployment extends KubernetesObject {
 
 /**
  * The configuration of the operator: from this process's environment inside the container, else from the Deployment of
- * the operator that is installed in the cluster, so that anybody with a kubeconfig can ask what it would do.
+ * the operator that is installed in the cluster, so that anybody with a kubeconfig can ask what it would do. Where the original
+ * operator is installed, it is that of this one in its place.
  * @throws Error when no operator is installed, or more than one; ConfigError when its environment makes no sense.
  */
 export async function findConfig(client: Client, environment: NodeJS.ProcessEnv): Promise<RuntimeConfig> {
   if (environment['LUMIGO_OPERATOR_NAME'] !== undefined) return fromEnvironment(environment);
   const found = only(await listManagers(client), 'remove all but one');
+  const original = found === undefined ? await configOfOriginal(client) : undefined;
+  if (original !== undefined) return original;
   if (found === undefined)
     throw new Error(
       'no Lumigo operator is installed in this cluster; install it first, or run this inside its container',

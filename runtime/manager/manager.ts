@@ -5,6 +5,7 @@ import { connect, type ConnectOptions } from '../cli/connection.ts';
 import { suffixes } from '../contract.ts';
 import { whenPlatformKnown } from '../installation/platform.ts';
 import { leaseOf } from '../installation/installation.ts';
+import { whenOriginalEnded } from '../installation/original.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { elect } from '../kubernetes/lease/leader-election.ts';
 import { ownersOf } from '../kubernetes/resources/owners.ts';
@@ -57,8 +58,9 @@ function election(shared: Shared, parts: readonly LeaderRunnable[]): Runnable {
   metrics.leader.set(0);
   return {
     name: 'leader election',
-    run: (signal) =>
-      elect({
+    run: async (signal) => {
+      await whenOriginalEnded({ client, installed: config, signal, logger });
+      await elect({
         client,
         ...leaseOf(config),
         owners: () => ownersOf(client, config.operatorNamespace, `${config.operatorName}${suffixes.manager}`),
@@ -70,7 +72,8 @@ function election(shared: Shared, parts: readonly LeaderRunnable[]): Runnable {
           term.signal.addEventListener('abort', () => metrics.leader.set(0), { once: true });
           return leadAll(parts, term);
         },
-      }),
+      });
+    },
   };
 }
 

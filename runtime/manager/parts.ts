@@ -7,6 +7,7 @@ import { createClient } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
+import { monitorNamespaces } from '../monitoring/monitoring.ts';
 import { probeWebhook } from '../reconciler/probe.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
 import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
@@ -141,6 +142,15 @@ export function createParts(options: PartsOptions): Part[] {
       },
     },
     reconciling,
+    {
+      name: 'monitored namespaces',
+      needsToLead: true,
+      run: async ({ signal, fence }) => {
+        await lumigoWatch.synced;
+        const own = createClient(within(transport, { signal, fence }));
+        await monitorNamespaces({ config, client: own, transport, lumigoes, logger, signal });
+      },
+    },
     {
       name: 'probe of the webhook',
       needsToLead: true,

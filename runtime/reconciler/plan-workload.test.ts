@@ -71,10 +71,10 @@ const cases: readonly [
   ['F3: loses its injection that a Lumigo has left behind', ours, none, 'change', { isLumigoGone: true }],
   ['keeps an injection that is to stay', kept, none, 'nothing', { isLumigoGone: true }],
   [
-    'keeps an injection of the original operator',
+    'F50: is looked at where the original operator has instrumented it: it asked for itself',
     { ...ours, stamp: undefined },
     none,
-    'nothing',
+    'change',
     { isLumigoGone: true },
   ],
   ['that is a Job is told of where it cannot be injected any more', { ...plain, kind: job }, active, 'change'],

@@ -77,7 +77,9 @@ const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
 function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: boolean): WorkloadStep {
   const { kind, label } = workload;
   const stamp = parseStamp(workload.stamp);
-  const own = isInstrumented(workload) ? stamp?.userLabel : label;
+  // Without a stamp the original operator has instrumented it, whose label it had asked by (injection/original.ts).
+  const asked = stamp === undefined ? 'true' : stamp.userLabel;
+  const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
   if (own?.toLowerCase() === 'true' && canChange) return { do: 'change', reason: 'it asks for itself by its label' };
   if (isToStay(stamp, own) || !canChange) return { do: 'nothing', reason: 'there is no Lumigo in its namespace' };

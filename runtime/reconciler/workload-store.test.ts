@@ -85,11 +85,13 @@ describe('the workload store', () => {
 
   it('D18, D23: does not keep what a controller owns', () => {
     const store = new WorkloadStore(() => 0);
-    const owned = (kind: string) => ({ ownerReferences: [{ kind, name: 'owner', controller: true }] });
-    expect(store.upsert(kindOf('ReplicaSet'), metadata(owned('Rollout')))).toBeUndefined();
-    expect(store.upsert(kindOf('Job'), metadata(owned('CronJob')))).toBeUndefined();
-    expect(store.upsert(kindOf('Job'), metadata(owned('Workflow')))).toBeDefined();
-    expect(store.upsert(deployment, metadata(owned('Argo')))).toBeDefined();
+    const owned = (apiVersion: string, kind: string) => ({
+      ownerReferences: [{ apiVersion, kind, name: 'owner', controller: true }],
+    });
+    expect(store.upsert(kindOf('ReplicaSet'), metadata(owned('apps/v1', 'Deployment')))).toBeUndefined();
+    expect(store.upsert(kindOf('Job'), metadata(owned('batch/v1', 'CronJob')))).toBeUndefined();
+    expect(store.upsert(kindOf('Job'), metadata(owned('argoproj.io/v1alpha1', 'Workflow')))).toBeDefined();
+    expect(store.upsert(deployment, metadata(owned('argoproj.io/v1alpha1', 'Argo')))).toBeDefined();
   });
 
   it('forgets a ReplicaSet that is adopted later', () => {
@@ -98,7 +100,10 @@ describe('the workload store', () => {
     store.upsert(kind, metadata());
     store.upsert(
       kind,
-      metadata({ resourceVersion: '11', ownerReferences: [{ kind: 'Deployment', name: 'd', controller: true }] }),
+      metadata({
+        resourceVersion: '11',
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', controller: true }],
+      }),
     );
     expect([...store.known(kind)]).toEqual([]);
   });

@@ -63,6 +63,8 @@ describe('Kubernetes events and object versions', () => {
     expect(kinds.map(({ ref }) => ref.plural).sort()).toEqual(collectedKinds.map(({ plural }) => plural).sort());
   });
 
+  const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
+
   it('say what they are and where they come from', async () => {
     const { activate, whenCollecting, bench, cluster } = telemetry;
     const namespace = await activate('described', tokenOf(2), { tracing: { injection: { enabled: false } } });
@@ -85,9 +87,22 @@ describe('Kubernetes events and object versions', () => {
     }, within5s);
   });
 
+  it('F56: come with a heartbeat, which is the Lumigo itself', async () => {
+    const { activate, whenCollecting } = telemetry;
+    const [namespace, other] = [await activate('beating', tokenOf(0x56)), await activate('still', tokenOf(0x57), off)];
+    await whenCollecting(namespace);
+    const beats = (of: string) => arrivedOf(of).filter(({ resource }) => resource === 'lumigoes');
+    await eventually(() => expect(beats(namespace).length).toBeGreaterThan(0), within5s);
+    for (const { received, object } of beats(namespace)) {
+      expect(received.scope).toBe('lumigo-operator.namespace_heartbeat');
+      expect(received.authorization).toBe(`LumigoToken ${tokenOf(0x56)}`);
+      expect(object.metadata).toMatchObject({ namespace, name: 'lumigo' });
+    }
+    expect(beats(other)).toEqual([]);
+  });
+
   it('D36: what was there before is sent once, so that every event finds the versions it refers to', async () => {
     const { bench, activate, whenCollecting } = telemetry;
-    const off = { infrastructure: { enabled: false }, tracing: { injection: { enabled: false } } };
     const namespace = await activate('before', tokenOf(3), off);
     await bench.create(workloadOf(deployment, namespace, 'old'));
     const before = await bench.get(deployment, namespace, 'old');

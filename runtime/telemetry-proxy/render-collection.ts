@@ -1,4 +1,4 @@
-import { collectedKinds, tokenScheme } from '../contract.ts';
+import { collectedKinds, lumigo, tokenScheme } from '../contract.ts';
 import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'receivers' | 'processors' | 'connectors' | 'exporters'> &
@@ -6,6 +6,9 @@ type Rendered = Pick<CollectorConfiguration, 'receivers' | 'processors' | 'conne
 
 /** Longer than any configuration lives: what is pulled is pulled once. */
 const ONCE = '8760h';
+
+/** Each Lumigo as it is, at the start and every hour: by that Lumigo knows that a namespace is monitored though nothing happens in it. */
+const heartbeat = { name: lumigo.plural, group: lumigo.group, mode: 'pull', interval: '1h' } as const;
 
 const route = 'routing/namespaces';
 
@@ -70,6 +73,7 @@ function objectReceivers({ telemetryProxyCredentials }: ProxySettings, { initial
   const from = (plural: string) => (since[plural] === undefined ? {} : { resource_version: since[plural] });
   return {
     'k8sobjects/changes': receiver('watch', from),
+    'k8sobjects/heartbeat': { auth_type: telemetryProxyCredentials, objects: [heartbeat] },
     // Apart, because its requests are paced, and changes must not queue behind them.
     ...(initial.length === 0
       ? {}
@@ -86,6 +90,7 @@ const scopes = ({ version }: ProxySettings) => ({
       statements: [
         'set(instrumentation_scope.name, "lumigo-operator.k8s-objects")',
         'set(instrumentation_scope.name, "lumigo-operator.k8s-events") where attributes["k8s.resource.name"] == "events"',
+        `set(instrumentation_scope.name, "lumigo-operator.namespace_heartbeat") where attributes["k8s.resource.name"] == "${lumigo.plural}"`,
         `set(instrumentation_scope.version, ${JSON.stringify(version)})`,
         'delete_key(body["metadata"], "managedFields") where body["metadata"] != nil',
         'delete_key(body["object"]["metadata"], "managedFields") where body["object"] != nil',

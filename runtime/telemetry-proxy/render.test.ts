@@ -88,6 +88,9 @@ describe("the collector's configuration", () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
     expect(serialize(render(given, undefined))).not.toContain('wait_for_metadata');
+    const at = (logsEndpoint: string) => render({ ...given, logsEndpoint }, undefined).exporters['otlphttp/lumigo'];
+    expect(at('')).not.toHaveProperty('logs_endpoint');
+    expect(at('https://logs.example')).toHaveProperty('logs_endpoint', 'https://logs.example/v1/logs');
     expect(render(given, { namespaces: [], initial: [], since: {} })).toEqual(render(given, undefined));
   });
 

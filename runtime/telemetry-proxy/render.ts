@@ -1,4 +1,4 @@
-import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
+import { otlpPaths, telemetryProxyFiles, tokenScheme } from '../contract.ts';
 import { renderCollection } from './render-collection.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
@@ -127,8 +127,9 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
  * Everything goes out here, under the token it came in with. The queue is on disk, tokens included; when it is full,
  * senders wait, and are then told to try again later.
  */
-const lumigoExporter = ({ endpoint, telemetryProxyQueueBatches }: ProxySettings) => ({
+const lumigoExporter = ({ endpoint, logsEndpoint, telemetryProxyQueueBatches }: ProxySettings) => ({
   endpoint,
+  ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),
   auth: { authenticator: 'headers_setter' },
   timeout: '10s',
   retry_on_failure: { initial_interval: '500ms', max_interval: '15s', max_elapsed_time: '0s' },

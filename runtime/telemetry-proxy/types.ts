@@ -1,7 +1,7 @@
 import type { RuntimeConfig } from '../config/config.ts';
 
 type Told =
-  | ('version' | 'deploymentMethod' | 'clusterName' | 'endpoint' | 'logLevel' | 'listenAddress')
+  | ('version' | 'deploymentMethod' | 'clusterName' | 'endpoint' | 'logsEndpoint' | 'logLevel' | 'listenAddress')
   | (
       | 'metricsSecure'
       | 'otlpHttpPort'

@@ -1,7 +1,7 @@
 import { suffixes } from '../contract.ts';
 import type { Metadata } from '../injection/types.ts';
 import { listManagers, type Installed } from '../installation/installation.ts';
-import type { Client } from '../kubernetes/http/client.ts';
+import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { accountOf } from './held-objects.ts';
@@ -11,10 +11,10 @@ const ANSWER_MS = 5_000;
 
 /** What the operator's own objects say of what is being done to it. */
 interface Signs {
-  /** Its pods end for good: its namespace is going, or its Deployment is or has gone. */
+  /** Its pods end for good: its namespace is going, or its Deployment is, has gone, or is another operator's now. */
   readonly isEnding: boolean;
   /**
-   * The whole of it is being removed: it is ending, and its account is going, too, or with its namespace will be. An account alone
+   * The whole of it is being removed: its Deployment goes, and its account, too, or with its namespace will. An account alone
    * may have been deleted by mistake, and a Deployment alone to be replaced: neither is a reason to take anything from anybody.
    */
   readonly isRemoved: boolean;
@@ -24,18 +24,22 @@ interface Signs {
 
 export async function readSigns(client: Client, installed: Installed): Promise<Signs> {
   const { operatorName, operatorNamespace } = installed;
+  const options = { timeoutMs: ANSWER_MS };
   const find = async (ref: ResourceRef): Promise<Metadata | undefined> =>
-    (await client.get(ref, { metadataOnly: true, timeoutMs: ANSWER_MS }).catch(undefinedIfNotFound))?.metadata;
+    (await client.get(ref, { ...options, metadataOnly: true }).catch(undefinedIfNotFound))?.metadata;
   const name = `${operatorName}${suffixes.manager}`;
   const [namespace, account, deployment] = await Promise.all([
     find({ group: '', version: 'v1', plural: 'namespaces', name: operatorNamespace }),
     find(accountOf(installed)),
-    find({ group: 'apps', version: 'v1', plural: 'deployments', namespace: operatorNamespace, name }),
+    client
+      .get({ group: 'apps', version: 'v1', plural: 'deployments', namespace: operatorNamespace, name }, options)
+      .catch(undefinedIfNotFound),
   ]);
   const isNamespaceGoing = namespace !== undefined && !isThere(namespace);
-  const isEnding = isNamespaceGoing || !isThere(deployment);
+  const isGone = !isThere(deployment?.metadata);
+  const isEnding = isNamespaceGoing || isGone || accountIn(deployment) !== name;
   const accountGoingSince = account?.deletionTimestamp;
-  const isRemoved = isNamespaceGoing || (isEnding && accountGoingSince !== undefined);
+  const isRemoved = isNamespaceGoing || (isGone && accountGoingSince !== undefined);
   return { isEnding, isRemoved, accountGoingSince };
 }
 
@@ -46,5 +50,13 @@ export const hasSuccessor = async (client: Client, { operatorName, operatorNames
       isThere(other.deployment.metadata) &&
       !(other.operatorName === operatorName && other.operatorNamespace === operatorNamespace),
   );
+
+/** Another account than this operator's: the Deployment was given to another operator, the original one by a rollback. */
+const accountIn = (deployment: KubernetesObject | undefined): string | undefined =>
+  (deployment as RunningAs | undefined)?.spec?.template?.spec?.serviceAccountName;
+
+interface RunningAs {
+  readonly spec?: { readonly template?: { readonly spec?: { readonly serviceAccountName?: string } } };
+}
 
 const isThere = (found: Metadata | undefined): boolean => found !== undefined && found.deletionTimestamp === undefined;

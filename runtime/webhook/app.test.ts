@@ -75,6 +75,19 @@ describe('the webhook application', () => {
     });
   });
 
+  it.each([
+    [undefined, 'debug'],
+    ['Deployment shop/cart', 'info'],
+  ] as const)('F53: logs an answer about a workload that is notable (%s) at the level %s', async (notable, level) => {
+    log.length = 0;
+    answer = () => ({ allowed: true, code: 200, message: 'because', ...(notable === undefined ? {} : { notable }) });
+    await post(JSON.stringify(review({ uid: 'u3', kind: pod, operation: 'CREATE' })));
+    // The logger of the test writes levels as numbers.
+    expect(log).toMatchObject([
+      { level: { debug: 20, info: 30 }[level], reason: 'because', ...(notable && { workload: notable }) },
+    ]);
+  });
+
   it('logs each answer with the names the documentation shows', async () => {
     answer = () => ({ allowed: true, code: 200, message: 'because' });
     await post(JSON.stringify(review({ uid: 'u2', kind: pod, operation: 'CREATE' })));

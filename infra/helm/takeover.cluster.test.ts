@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { parseAllDocuments } from 'yaml';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
+import { refOf } from '../../sandbox/manager/apply.ts';
+import { writeOriginalChart } from '../../sandbox/original/chart.ts';
+import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
+import { originalRelease } from '../../sandbox/original/recorded.ts';
+import { Bench, validToken } from '../../sandbox/testing/bench.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { lumigo, workloads } from '../../runtime/contract.ts';
+import type { Workload } from '../../runtime/injection/types.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import { bundle, bundlePath } from '../bundle.ts';
+import type { Manifest } from '../manifest.ts';
+import { writeChart } from './chart.ts';
+
+/** A release of the original operator, upgraded to this chart by the real Helm on a real API server; nobody runs in its pods. */
+let cluster: ControlPlane;
+let bench: Bench;
+let helm: Tool;
+let folder: string;
+let original: string;
+let ours: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-takeover-'));
+  [original, ours] = [join(folder, 'original'), join(folder, 'ours')];
+  writeOriginalChart(original);
+  writeChart(ours);
+  cluster = await startControlPlane();
+  bench = new Bench(cluster.client);
+  helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await cluster?.stop();
+});
+
+const deployment = 'lumigo-lumigo-operator-controller-manager';
+const defaulter = {
+  ...{ group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' },
+  name: 'lumigo-lumigo-operator-defaulter-webhook-configuration',
+};
+
+/** What a user of the original may have set, with its token and without anything of this chart's. */
+const given = {
+  'cluster.name': 'production',
+  'lumigoToken.value': validToken,
+  'tolerations.global[0].operator': 'Exists',
+  'tolerations.watchdog[0].operator': 'Exists',
+  'clusterCollection.metrics.essentialOnly': 'false',
+  'endpoint.otlp.logs_url': 'https://logs.example',
+};
+
+const settings = Object.entries(given).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+
+/** The original's defaulting webhook, which nobody answers here, has to let a Lumigo in. */
+async function lumigoIn(namespace: string): Promise<void> {
+  const fail = (failurePolicy: string) =>
+    cluster.client.patch(defaulter, {
+      kind: 'json',
+      operations: [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: failurePolicy }],
+    });
+  await fail('Ignore');
+  await eventually(() => bench.lumigo(namespace));
+  await fail('Fail');
+}
+
+async function uids(): Promise<unknown> {
+  const secret = {
+    group: '',
+    version: 'v1',
+    plural: 'secrets',
+    namespace: 'lumigo-system',
+    name: 'lumigo-credentials',
+  };
+  const own = { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'lumigo-system', name: deployment };
+  const definition = {
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    plural: 'customresourcedefinitions',
+    name: 'lumigoes.operator.lumigo.io',
+  };
+  const kept = await Promise.all([secret, own, definition].map((ref) => cluster.client.get(ref)));
+  const { metadata } = await bench.readLumigo('shop');
+  return [metadata, ...kept.map((object) => object.metadata)].map(({ uid }) => uid);
+}
+
+const containers = async () => {
+  const { spec } = await bench.templateOf(workloads[0], 'lumigo-system', deployment);
+  return spec.containers.map(({ name }) => name).toSorted();
+};
+
+const keyOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`;
+const manifest = (): Manifest[] =>
+  parseAllDocuments(helm('get', 'manifest', 'lumigo')).map((document) => document.toJS() as Manifest);
+
+const isOfCluster = (kind: string) => /^(Cluster|CustomResource|Mutating|Priority)/.test(kind);
+
+/** Those of the objects that are in the cluster. */
+async function present(objects: readonly Manifest[]): Promise<string[]> {
+  const found = await Promise.all(
+    objects.map(async (object) => {
+      const ref = { ...refOf(object), ...(isOfCluster(object.kind) ? {} : { namespace: 'lumigo-system' }) };
+      const isThere = await cluster.client.get(ref).catch(undefinedIfNotFound);
+      return isThere === undefined ? [] : [keyOf(object)];
+    }),
+  );
+  return found.flat();
+}
+
+describe('F51: a release of the original operator', () => {
+  let before: unknown;
+  let notes = '';
+
+  it('shows by --preview, before anything is changed, that no pod restarts', async () => {
+    await bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+    helm('install', 'lumigo', original, '--create-namespace', '--no-hooks', ...settings);
+    await lumigoIn('shop');
+    before = await uids();
+    for (const kind of [workloads[0], workloads[2]])
+      await bench.create(instrumentedByOriginal(workloadOf(kind, 'shop', 'app') as unknown as Workload) as never);
+    // As the original writes it.
+    const conditions = [{ type: 'Active', status: 'True', message: 'x', lastTransitionTime: '2025-09-18T10:00:00Z' }];
+    await cluster.client.patch(
+      { ...lumigo, namespace: 'shop', name: 'lumigo', subresource: 'status' },
+      { kind: 'merge', body: { status: { conditions, instrumentedResources: [] } } },
+    );
+    await bundle();
+    const args = [bundlePath, '--kubeconfig', cluster.kubeconfig, '--preview', '-n', 'shop'];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/Deployment\/app +relabel/);
+    expect(stdout).toMatch(/StatefulSet\/app +relabel/);
+  });
+
+  it('is taken over by one command', () => {
+    notes = helm('upgrade', 'lumigo', ours, '--reset-then-reuse-values');
+    expect(helm('status', 'lumigo')).toContain('STATUS: deployed');
+  });
+
+  it('keeps its Lumigo resources, their definition, its Secret and its Deployment', async () => {
+    expect(await uids()).toEqual(before);
+    expect(await containers()).toEqual(['manager', 'telemetry-proxy']);
+  });
+
+  it('loses the objects that nobody needs any more', async () => {
+    const kept = new Set(manifest().map(keyOf));
+    const idle = originalRelease().objects.filter((object) => !kept.has(keyOf(object)));
+    expect(idle.length).toBeGreaterThan(20);
+    expect(await present(idle)).toEqual([]);
+    expect(await present(manifest())).toEqual(manifest().map(keyOf));
+  });
+
+  it('has its values act that have a counterpart, and names the others once, with what to do', () => {
+    const warning = notes.slice(notes.indexOf('! These values'));
+    expect(notes.split('! These values')).toHaveLength(2);
+    expect(warning).toMatch(/tolerations\.watchdog: .*\n\s+clusterCollection: /);
+    const [own] = manifest().filter(({ kind }) => kind === 'Deployment');
+    expect(own?.['spec']).toMatchObject({ template: { spec: { tolerations: [{ operator: 'Exists' }] } } });
+    expect(JSON.stringify(own)).toContain('https://logs.example');
+  });
+
+  it('comes back by a rollback, with its Lumigo resources', async () => {
+    helm('rollback', 'lumigo', '1', '--no-hooks');
+    expect(await uids()).toEqual(before);
+    expect(await containers()).toEqual(['events-scraper', 'kube-rbac-proxy', 'manager', 'namespace-config-server']);
+    const { objects } = originalRelease();
+    expect(await present(objects)).toEqual(objects.map(keyOf));
+  });
+
+  it('is taken over again after that', async () => {
+    helm('upgrade', 'lumigo', ours, '--reset-then-reuse-values');
+    expect(await uids()).toEqual(before);
+    expect(await containers()).toEqual(['manager', 'telemetry-proxy']);
+  });
+
+  it('is refused with the image of the original, before anything is changed', () => {
+    const images = ['--set', 'controllerManager.manager.image.tag=69'];
+    expect(() => helm('upgrade', 'lumigo', ours, '--reset-then-reuse-values', ...images)).toThrow(/controllerManager/);
+    expect(helm('get', 'manifest', 'lumigo')).not.toContain(':69');
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { originalRelease } from '../../sandbox/original/recorded.ts';
+import { synthesize } from '../manifests.ts';
+import { originalValues, refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
+import { parseSettings } from './settings.ts';
+
+/** The table of the original's values, held against all that its chart has. */
+const { values } = originalRelease();
+
+const leavesOf = (value: unknown, path = ''): string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).flatMap(([key, child]) => leavesOf(child, path === '' ? key : `${path}.${key}`))
+    : [path];
+
+const nested = (path: string, value: unknown): object =>
+  path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
+
+/** What somebody may have set, where a text of any kind would not do. */
+const samples: Readonly<Record<string, unknown>> = {
+  'debug.enabled': true,
+  'controllerManager.manager.image.repository': 'registry.example/operator',
+  'controllerManager.manager.image.tag': 'v69',
+  'controllerManager.manager.resources': { limits: { memory: '1Gi' } },
+  'controllerManager.telemetryProxy.image.tag': '69',
+  'controllerManager.telemetryProxy.image.repository': 'registry.example/lumigo-kubernetes-telemetry-proxy',
+  'controllerManager.telemetryProxy.resources': { limits: { memory: '1Gi' } },
+  'injectorWebhook.lumigoInjector.image': { tag: 'v1' },
+  'endpoint.otlp.url': 'https://lumigo.example',
+  'endpoint.otlp.logs_url': 'https://logs.example',
+  lumigoToken: { value: `t_${'1'.repeat(21)}` },
+  monitoredNamespaces: [{ namespace: 'shop', loggingEnabled: true }],
+};
+
+const sampleOf = (path: string): unknown => {
+  if (path.startsWith('tolerations.')) return [{ operator: 'Exists' }];
+  return path.startsWith('nodeSelector.') ? { pool: 'system' } : (samples[path] ?? 'other');
+};
+
+const rendered = (given: unknown) => JSON.stringify(synthesize(parseSettings(withoutOriginal(given)), 'Helm'));
+
+describe('F51: the values of the original', () => {
+  it('each have a row, or are part of one', () => {
+    // As yet nobody says anything of namespaces and of a name, since its chart does not show them.
+    const paths = originalValues.map(({ path }) => path);
+    const isCovered = (leaf: string) => paths.some((path) => leaf === path || leaf.startsWith(`${path}.`));
+    expect(leavesOf(values).filter((leaf) => !isCovered(leaf))).toEqual([]);
+    expect(new Set(paths).size).toBe(paths.length);
+  });
+
+  it('have no row that they do not have, but for two that its templates know beside them', () => {
+    const leaves = leavesOf(values);
+    const isThere = (path: string) => leaves.some((leaf) => leaf === path || leaf.startsWith(`${path}.`));
+    const others = originalValues.map(({ path }) => path).filter((path) => !isThere(path));
+    expect(others).toEqual(['monitoredNamespaces', 'fullnameOverride']);
+  });
+
+  it.each(originalValues.flatMap((row) => ('acts' in row ? [row.path] : [])))('act: %s', (path) => {
+    const given = nested(path, sampleOf(path));
+    expect([...warningsOf(given), ...refusalsOf(given)]).toEqual([]);
+    expect(rendered(given)).not.toBe(rendered({}));
+  });
+
+  it.each(originalValues.flatMap((row) => ('warned' in row ? [[row.path, row.warned] as const] : [])))(
+    'are named, and do nothing: %s',
+    (path, advice) => {
+      const given = nested(path, sampleOf(path));
+      expect(warningsOf(given)).toEqual([`${path}: ${advice}`]);
+      expect(rendered(given)).toBe(rendered({}));
+      expect(warningsOf(nested(path, null))).toEqual([]);
+    },
+  );
+
+  it.each(originalValues.flatMap((row) => ('refused' in row ? [row.path] : [])))('are refused: %s', (path) => {
+    const given = nested(path, sampleOf(path));
+    expect(refusalsOf(given)).toEqual([expect.stringContaining(`${path} is "${String(sampleOf(path))}"`)]);
+    expect(refusalsOf(nested(path, 'of-this-operator'))).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { Bench } from '../../sandbox/testing/bench.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { workloads } from '../contract.ts';
+import { whenOriginalEnded } from './original.ts';
+
+/** A namespace in which an original operator leads, by the Lease that it has. */
+let cluster: ControlPlane;
+let bench: Bench;
+beforeAll(async () => {
+  cluster = await startControlPlane({ controllerManager: false });
+  bench = new Bench(cluster.client);
+});
+afterAll(() => cluster?.stop());
+
+const name = '1447aab8.lumigo.io';
+const lease = (namespace: string) => ({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  namespace,
+  name,
+});
+const spec = (holderIdentity: string, leaseDurationSeconds = 3) => ({
+  ...{ holderIdentity, leaseDurationSeconds },
+  renewTime: `${new Date().toISOString().slice(0, -1)}000Z`,
+});
+
+const renew = (namespace: string, holder = 'original-0') =>
+  cluster.client.patch(lease(namespace), { kind: 'merge', body: { spec: spec(holder) } });
+
+/** Whether this operator may begin. */
+function waitIn(namespace: string): { readonly isOver: () => boolean } {
+  let over = false;
+  void whenOriginalEnded({
+    client: cluster.client,
+    installed: { operatorName: 'lumigo-lumigo-operator', operatorNamespace: namespace },
+    signal: new AbortController().signal,
+    logger: pino({ level: 'silent' }),
+  }).then(() => (over = true));
+  return { isOver: () => over };
+}
+
+async function led(): Promise<string> {
+  const namespace = await bench.namespace('taken-over');
+  await bench.create({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace, name },
+    spec: spec('original-0'),
+  } as never);
+  return namespace;
+}
+
+describe('F51: where an original operator leads', () => {
+  it('nobody begins for as long as it renews its Lease, and somebody does when it has fallen silent', async () => {
+    const namespace = await led();
+    const waiting = waitIn(namespace);
+    for (let round = 0; round < 5; round += 1) {
+      await renew(namespace);
+      await sleep(1_000);
+      expect(waiting.isOver()).toBe(false);
+    }
+    await eventually(() => expect(waiting.isOver()).toBe(true));
+  });
+
+  it('somebody begins as soon as it gives its Lease back, which then goes with the Deployment', async () => {
+    const namespace = await led();
+    const [deployment] = workloads;
+    await bench.create(workloadOf(deployment, namespace, 'lumigo-lumigo-operator-controller-manager') as never);
+    const waiting = waitIn(namespace);
+    await sleep(500);
+    await renew(namespace, '');
+    await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 2_000 });
+    const { metadata } = await cluster.client.get(lease(namespace));
+    expect(metadata.ownerReferences).toMatchObject([{ kind: 'Deployment' }]);
+  });
+
+  it('nobody waits where none ever did', async () => {
+    const waiting = waitIn(await bench.namespace('fresh'));
+    await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 1_000 });
+  });
+});

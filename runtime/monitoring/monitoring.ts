@@ -1,0 +1,131 @@
+import type { Logger } from 'pino';
+import { Debounce } from '../async/debounce.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import { lumigo as contract } from '../contract.ts';
+import { credentialIn, secretReader } from '../credentials/credential.ts';
+import type { Metadata } from '../injection/types.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { isAlreadyExists, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
+import { describeError } from '../wording/errors.ts';
+import { entryOf, parseMonitored, planMonitoring, type MonitoredEntry, type TokenPlace } from './plan-monitoring.ts';
+
+interface MonitoringOptions {
+  readonly config: RuntimeConfig;
+  readonly client: Client;
+  /** For the watch. */
+  readonly transport: Transport;
+  readonly lumigoes: LumigoStore;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+const pause = { quietMs: 20, atMostMs: 200 };
+const backoff = { firstMs: 500, maxMs: 60_000 };
+const IDLE_MS = 60 * 60_000;
+
+interface Task {
+  readonly namespace: string;
+  readonly entry: MonitoredEntry;
+  failures: number;
+}
+
+/**
+ * Sees to the namespaces that the settings monitor, once each in a leader's term: those that are there, and those that come or get
+ * the labels later. A Lumigo that somebody deletes afterwards stays deleted, and nobody's Lumigo is deleted here.
+ */
+export async function monitorNamespaces(options: MonitoringOptions): Promise<void> {
+  const { config, logger, signal } = options;
+  const monitored = parseMonitored(config.monitoredNamespaces);
+  if (monitored.length === 0) return;
+  const changes = new Debounce(pause);
+  /** By uid, so that a namespace that was deleted and created again is another one. */
+  const tasks = new Map<string, Task>();
+  const done = new Set<string>();
+  const stopped = watchNamespaces(options, ({ name = '', uid = '', labels = {}, deletionTimestamp }) => {
+    const isOpen = deletionTimestamp === undefined && !options.lumigoes.isExcluded(name) && !done.has(uid);
+    const entry = isOpen ? entryOf(monitored, { name, labels }) : undefined;
+    if (entry === undefined) return void tasks.delete(uid);
+    tasks.set(uid, { namespace: name, entry, failures: tasks.get(uid)?.failures ?? 0 });
+    changes.touch();
+  });
+  const attempt = async (uid: string, task: Task): Promise<number> => {
+    const problem = await seeTo(options, task).then(() => undefined, describeError);
+    if (problem === undefined) {
+      tasks.delete(uid);
+      done.add(uid);
+      return IDLE_MS;
+    }
+    task.failures += 1;
+    const level = task.failures === 1 ? 'warn' : 'debug';
+    logger[level]({ namespace: task.namespace, problem }, 'a namespace cannot be monitored yet');
+    return backoffMs(task.failures, backoff, Math.random());
+  };
+  while (!signal.aborted) {
+    const waits: number[] = [];
+    for (const [uid, task] of [...tasks]) waits.push(await attempt(uid, task));
+    await changes.wait(Math.min(IDLE_MS, ...waits), signal);
+  }
+  await stopped;
+}
+
+function watchNamespaces(
+  { transport, logger, signal }: MonitoringOptions,
+  look: (namespace: Metadata) => void,
+): Promise<void> {
+  const seen = new Map<string, Metadata>();
+  const { stopped } = listWatch({
+    ...{ transport, metadataOnly: true, signal, logger },
+    resource: { group: '', version: 'v1', plural: 'namespaces' },
+    handler: {
+      upsert: ({ metadata }) => {
+        seen.set(metadata.uid, metadata);
+        look(metadata);
+      },
+      delete: ({ uid }) => {
+        const gone = seen.get(uid);
+        seen.delete(uid);
+        if (gone !== undefined) look({ ...gone, deletionTimestamp: '' });
+      },
+      known: () => [...seen.values()].map(({ name = '', uid = '' }) => ({ namespace: '', name, uid })),
+    },
+  });
+  return stopped;
+}
+
+async function seeTo(options: MonitoringOptions, { namespace, entry }: Task): Promise<void> {
+  const { config, client, lumigoes, logger } = options;
+  const usual = { secretName: config.tokenSecret, secretKey: config.tokenKey };
+  const plan = planMonitoring(entry, lumigoes.in(namespace), usual);
+  if (plan.action === 'none') return;
+  const { apiVersion, kind, singular: name } = contract;
+  if (plan.action === 'patch')
+    await client.patch({ ...contract, namespace, name }, { kind: 'merge', body: { spec: plan.spec } });
+  else {
+    await bringToken(options, namespace, plan.place);
+    const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
+    await unlessThere(client.create({ ...contract, namespace }, lumigo));
+  }
+  logger.info({ namespace, action: plan.action }, 'monitored, as the settings say');
+}
+
+/** The token of the operator's own namespace, if there is one, where none stands. */
+async function bringToken({ config, client }: MonitoringOptions, namespace: string, to: TokenPlace): Promise<void> {
+  const place = { namespace: config.operatorNamespace, name: config.tokenSecret, key: config.tokenKey };
+  const found = await secretReader(client)(place.namespace, place.name).catch(undefinedIfNotFound);
+  const token = found === undefined ? undefined : credentialIn(found, place).token;
+  if (token === undefined) return;
+  const metadata = { namespace, name: to.secretName };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [to.secretKey]: token } };
+  await unlessThere(client.create({ group: '', version: 'v1', plural: 'secrets', namespace }, secret));
+}
+
+/** What is there already is as good. */
+async function unlessThere(creating: Promise<unknown>): Promise<void> {
+  await creating.catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LumigoResource } from '../injection/types.ts';
+import { entryOf, parseMonitored, planMonitoring, type MonitoredEntry } from './plan-monitoring.ts';
+
+const usual = { secretName: 'lumigo-credentials', secretKey: 'token' };
+
+describe('F54: entryOf', () => {
+  const shop = { name: 'shop', labels: { team: 'a', tier: 'web' } };
+  const expression = (key: string, operator: string, ...values: string[]): MonitoredEntry => ({
+    selector: { matchExpressions: [{ key, operator, values }] },
+  });
+
+  it.each<[string, MonitoredEntry, boolean]>([
+    ['its name', { namespace: 'shop' }, true],
+    ["another's name", { namespace: 'bank' }, false],
+    ['its labels', { selector: { matchLabels: { team: 'a', tier: 'web' } } }, true],
+    ['one label that it has, and one that it has not', { selector: { matchLabels: { team: 'a', tier: 'db' } } }, false],
+    ['a value among several', expression('team', 'In', 'a', 'b'), true],
+    ['values that it has not', expression('team', 'In', 'b'), false],
+    ['a value that it must not have', expression('team', 'NotIn', 'a'), false],
+    ['a label that it has not, which has not that value', expression('zone', 'NotIn', 'a'), true],
+    ['a label that it has', expression('team', 'Exists'), true],
+    ['a label that it must not have', expression('team', 'DoesNotExist'), false],
+    ['an operator that there is not', expression('team', 'Like', 'a'), false],
+    ['no label at all', { selector: {} }, true],
+    ['neither a name nor a selector', {}, false],
+  ])('finds a namespace by %s: %j, %s', (_case, entry, found) => {
+    expect(entryOf([entry], shop)).toBe(found ? entry : undefined);
+  });
+
+  it('takes what names a namespace before what selects it', () => {
+    const named = { namespace: 'shop', loggingEnabled: false };
+    expect(entryOf([{ selector: {} }, named], shop)).toBe(named);
+  });
+});
+
+describe('F54: parseMonitored', () => {
+  it.each(['{}', '[{}]', '[{"namespace":"shop","selector":{}}]', '[null]', 'all'])('refuses %s', (text) => {
+    expect(() => parseMonitored(text)).toThrow();
+  });
+});
+
+describe('F54: planMonitoring', () => {
+  const lumigo = (spec: LumigoResource['spec'], name = 'lumigo') =>
+    ({ metadata: { name }, spec }) as unknown as LumigoResource;
+
+  it('creates a Lumigo with traces and logs where there is none', () => {
+    expect(planMonitoring({}, [], usual)).toEqual({
+      action: 'create',
+      place: usual,
+      spec: {
+        lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } },
+        tracing: { enabled: true },
+        logging: { enabled: true },
+      },
+    });
+  });
+
+  it('creates one as its entry says', () => {
+    const entry = { secretName: 'own', secretKey: 'key', tracingEnabled: false, loggingEnabled: false };
+    expect(planMonitoring(entry, [], usual)).toMatchObject({
+      place: { secretName: 'own', secretKey: 'key' },
+      spec: { lumigoToken: { secretRef: { name: 'own', key: 'key' } }, tracing: { enabled: false } },
+    });
+  });
+
+  it.each<[string, MonitoredEntry, readonly LumigoResource[], object]>([
+    ['leaves one that is there as it is', {}, [lumigo({ logging: { enabled: false } })], { action: 'none' }],
+    [
+      'leaves one that says the same',
+      { loggingEnabled: true },
+      [lumigo({ logging: { enabled: true } })],
+      { action: 'none' },
+    ],
+    [
+      'carries over what its entry says expressly',
+      { loggingEnabled: false },
+      [lumigo({ logging: { enabled: true } })],
+      { action: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
+    ],
+    [
+      'leaves one of another name',
+      { loggingEnabled: false },
+      [lumigo({ logging: { enabled: true } }, 'own')],
+      { action: 'none' },
+    ],
+  ])('%s', (_case, entry, there, expected) => {
+    expect(planMonitoring(entry, there, usual)).toEqual(expected);
+  });
+});

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeChart } from '../../infra/helm/chart.ts';
+import type { Manifest } from '../../infra/manifest.ts';
+import { annotations, lumigo as contract } from '../../runtime/contract.ts';
+import type { Workload } from '../../runtime/injection/types.ts';
+import { deployment, nodeImage, service } from '../node/apps.ts';
+import { isReady, podsOf, whenOperatorReady, type PodView } from '../node/operator.ts';
+import { writeOriginalChart } from '../original/chart.ts';
+import { instrumentedByOriginal } from '../original/injected.ts';
+import { originalRelease } from '../original/recorded.ts';
+import { eventually } from '../testing/eventually.ts';
+import { tokenOf } from '../testing/telemetry.ts';
+import { lumigoOf, NodeBench } from './bench.ts';
+import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
+
+/**
+ * An original release on a real node, with the workloads that it had instrumented, is upgraded to this chart under requests. The
+ * original's objects are those that were recorded; its program is played by another one in its pods, and its Lease by this test.
+ */
+let bench: NodeBench;
+let release: Tool;
+let kubectl: Tool;
+let ours: string;
+const token = tokenOf(0x51_0000);
+const image = 'public.ecr.aws/lumigo/lumigo-autotrace:latest';
+const covered = Array.from({ length: 18 }, (_, index) => `app-${index}`);
+const alone = ['alone-0', 'alone-1'];
+const manager = 'lumigo-lumigo-operator-controller-manager';
+
+beforeAll(async () => {
+  bench = await NodeBench.bare();
+  const { node, sink } = bench.system;
+  release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
+  kubectl = await toolOn(node, 'kubectl');
+  const folder = mkdtempSync(join(node.dir, 'takeover-'));
+  ours = join(folder, 'ours');
+  writeChart(ours);
+  writeOriginalChart(join(folder, 'original'), [standIn()]);
+  const values = { 'endpoint.otlp.url': sink.url, 'cluster.name': 'production', 'lumigoToken.value': token };
+  release('install', 'lumigo', join(folder, 'original'), '--create-namespace', '--no-hooks', ...setting(values));
+  await lease('original-0');
+  await workloadsOfTheOriginal();
+}, 300_000);
+afterAll(() => bench?.stop());
+
+/** The original's Deployment, in whose pods nobody does anything. */
+function standIn(): Manifest {
+  const found = originalRelease().objects.find(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === manager,
+  );
+  const { template, ...spec } = found?.['spec'] as { template: { metadata: object; spec: object } };
+  const idle = ['manager', 'events-scraper', 'kube-rbac-proxy', 'namespace-config-server'].map((name) => ({
+    ...{ name, image: nodeImage, imagePullPolicy: 'IfNotPresent', command: ['sleep', '86400'] },
+  }));
+  const { serviceAccountName, terminationGracePeriodSeconds } = template.spec as Record<string, unknown>;
+  const pod = { serviceAccountName, terminationGracePeriodSeconds, containers: idle };
+  return { ...found, spec: { ...spec, template: { ...template, spec: pod } } } as Manifest;
+}
+
+const leaseRef = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace: 'lumigo-system' };
+
+function lease(holderIdentity: string) {
+  const renewTime = new Date().toISOString().replace('Z', '000Z');
+  const name = '1447aab8.lumigo.io';
+  const metadata = { namespace: 'lumigo-system', name };
+  const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime };
+  const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+  return bench.client.patch({ ...leaseRef, name }, { kind: 'apply', body, force: true }, { fieldManager: 'original' });
+}
+
+async function workloadsOfTheOriginal(): Promise<void> {
+  const secret = (namespace: string) => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'lumigo-credentials' }, stringData: { token } },
+  });
+  const instrumented = (namespace: string, name: string) =>
+    instrumentedByOriginal(deployment(namespace, name) as unknown as Workload, {
+      image,
+      imagePullPolicy: 'IfNotPresent',
+    });
+  for (const [namespace, names] of [
+    ['shop', covered],
+    ['alone', alone],
+  ] as const) {
+    await bench.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, secret(namespace));
+    for (const name of names) await bench.apply(instrumented(namespace, name), service(namespace, name));
+  }
+  const defaulter = ['mutatingwebhookconfiguration', 'lumigo-lumigo-operator-defaulter-webhook-configuration'];
+  const failing = (policy: string) =>
+    kubectl(
+      'patch',
+      ...defaulter,
+      '--type=json',
+      '-p',
+      `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"${policy}"}]`,
+    );
+  failing('Ignore');
+  await eventually(() => bench.apply(lumigoOf('shop')));
+  failing('Fail');
+  await eventually(async () => expect((await apps()).filter(isReady)).toHaveLength(20), { timeoutMs: 180_000 });
+}
+
+async function apps(): Promise<PodView[]> {
+  const { node } = bench.system;
+  return [...(await podsOf(node, 'shop')), ...(await podsOf(node, 'alone'))];
+}
+
+/** By which pods are the same, and have never been restarted. */
+const livesOf = async () =>
+  (await apps())
+    .map(({ metadata, status }) =>
+      [metadata.uid, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount)].join(' '),
+    )
+    .toSorted();
+
+const uidOfLumigo = async () =>
+  (await bench.client.get({ ...contract, namespace: 'shop', name: 'lumigo' })).metadata.uid;
+
+const addresses = () =>
+  Promise.all([
+    ...covered.map((name) => bench.addressOf('shop', name)),
+    ...alone.map((name) => bench.addressOf('alone', name)),
+  ]);
+
+/** Asks all of them again and again, until `end`. */
+async function keepAsking(urls: readonly string[]) {
+  const count = { asked: 0, failed: [] as string[] };
+  let isOn = true;
+  const ask = async (url: string): Promise<void> => {
+    while (isOn) {
+      count.asked += 1;
+      const isFine = await fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (!isFine) count.failed.push(url);
+      await sleep(200);
+    }
+  };
+  const asking = urls.map(ask);
+  return async () => {
+    isOn = false;
+    await Promise.all(asking);
+    return count;
+  };
+}
+
+/** Renews the original's Lease for as long as a pod of it is there, as its program would. Resolves with when that was over. */
+async function whileTheOriginalLives(): Promise<number> {
+  const isOriginals = ({ metadata }: PodView) => metadata.labels?.['app.kubernetes.io/component'] === undefined;
+  const left = async () =>
+    (await podsOf(bench.system.node, 'lumigo-system', 'control-plane=controller-manager')).filter(isOriginals);
+  while ((await left()).length > 0) {
+    await lease('original-0');
+    await sleep(500);
+  }
+  await lease('');
+  return Date.now();
+}
+
+const stamps = () =>
+  ['shop', 'alone'].flatMap((namespace) => {
+    const { items } = JSON.parse(kubectl('get', 'deployments', '-n', namespace, '-o', 'json')) as { items: Workload[] };
+    return items.map(({ metadata }) => metadata.annotations?.[annotations.instrumentation] ?? '');
+  });
+
+describe('F51: a release of the original with 20 instrumented workloads', () => {
+  let lives: readonly string[] = [];
+  let uid: string | undefined;
+
+  it('is upgraded under requests, of which none fails, and no pod restarts', async () => {
+    [lives, uid] = [await livesOf(), await uidOfLumigo()];
+    const end = await keepAsking(await addresses());
+    const over = whileTheOriginalLives();
+    await release.meanwhile('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s');
+    await whenOperatorReady(bench.system.node);
+    await eventually(() => expect(stamps().filter((stamp) => stamp.startsWith('adopted'))).toHaveLength(20), {
+      timeoutMs: 60_000,
+    });
+    await sleep(5_000);
+    const { asked, failed } = await end();
+    process.stderr.write(`      ${asked} requests during the upgrade, ${failed.length} failed\n`);
+    expect(asked).toBeGreaterThan(1_000);
+    expect(failed).toEqual([]);
+    expect(await livesOf()).toEqual(lives);
+    const { spec } = (await bench.client.get({ ...leaseRef, name: 'lumigo-lumigo-operator-leader' })) as unknown as {
+      spec: { acquireTime: string };
+    };
+    // Whole writes of the two clocks are of this machine's.
+    expect(Date.parse(spec.acquireTime)).toBeGreaterThan((await over) - 600);
+  });
+
+  it('keeps its Lumigo, which is active', async () => {
+    expect(await uidOfLumigo()).toBe(uid);
+    kubectl('wait', 'lumigo/lumigo', '-n', 'shop', '--for=condition=Active', '--timeout=30s');
+  });
+
+  it('F50: goes on tracing, also what had opted in by its label alone', async () => {
+    for (const [namespace, name] of [
+      ['shop', 'app-0'],
+      ['alone', 'alone-0'],
+    ] as const) {
+      const url = await bench.addressOf(namespace, name);
+      const [span] = await bench.spansOf(url, ({ resource }) => resource['k8s.namespace.name'] === namespace);
+      expect(span?.authorization).toBe(`LumigoToken ${token}`);
+    }
+  });
+
+  it('goes back by a rollback, and forth again, and no pod restarts', async () => {
+    release('rollback', 'lumigo', '1', '--no-hooks', '--wait=false');
+    const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '--ignore-not-found', '-o', 'name'];
+    await eventually(() => expect(kubectl(...account)).toBe(''), { timeoutMs: 90_000 });
+    const held = kubectl(
+      'get',
+      'clusterrole',
+      'lumigo-lumigo-operator-manager-role',
+      '-o',
+      'jsonpath={.metadata.finalizers}',
+    );
+    expect(held).toBe('');
+    expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
+    const over = whileTheOriginalLives();
+    await release.meanwhile('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s');
+    await over;
+    await whenOperatorReady(bench.system.node);
+    expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
+  });
+
+  it('is removed whole: the workloads of its Lumigo with that, the others with the release', async () => {
+    kubectl('delete', 'lumigo', 'lumigo', '-n', 'shop', '--timeout=120s');
+    for (const name of covered) expect(initContainersOf(kubectl, 'shop', name)).toBe('');
+    expect(initContainersOf(kubectl, 'alone', 'alone-0')).toBe('lumigo-injector');
+    release('delete', 'lumigo', '--wait', '--timeout', '120s');
+    for (const name of alone) expect(initContainersOf(kubectl, 'alone', name)).toBe('');
+    const label = [
+      'get',
+      'deployment',
+      'alone-0',
+      '-n',
+      'alone',
+      '-o',
+      'jsonpath={.metadata.labels.lumigo\\.auto-trace}',
+    ];
+    expect(kubectl(...label)).toBe('true');
+  });
+});
