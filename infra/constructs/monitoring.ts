@@ -4,7 +4,7 @@ import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contrac
 import type { Settings } from '../settings/schema.ts';
 import { alerts } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
-import { labels } from './labels.ts';
+import { instanceOf, labels } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'monitoring.coreos.com/v1';
@@ -26,7 +26,10 @@ export class Monitoring extends Construct {
         metadata: metadata(serviceMonitor.labels),
         spec: {
           selector: {
-            matchLabels: { 'app.kubernetes.io/instance': settings.name, 'app.kubernetes.io/component': component },
+            matchLabels: {
+              'app.kubernetes.io/instance': instanceOf(settings),
+              'app.kubernetes.io/component': component,
+            },
           },
           endpoints: endpointsOf(settings),
         },

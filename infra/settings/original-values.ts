@@ -40,7 +40,7 @@ export const originalValues: readonly OriginalValue[] = [
   acts('cluster.name'),
   ...perPart('tolerations'),
   ...perPart('nodeSelector'),
-  warned('watchdog', 'alerts come from the metrics of the operator (docs/operations.md); leave it out'),
+  warned('watchdog', 'the operator has metrics and alerts of its own; set metrics.prometheusRule.enabled'),
   warned(
     'telemetryProxy',
     `${onePod}.replicas and controllerManager.telemetryProxy; logs are batched by their token always`,
@@ -76,9 +76,12 @@ export const originalValues: readonly OriginalValue[] = [
   warned('kubeStateMetrics', noMetrics),
   warned('prometheusNodeExporter', noMetrics),
   acts('injectorWebhook.lumigoInjector.image'),
-  warned('injectorWebhookService', 'the Service is for the API server alone; leave it out'),
+  warned(
+    'injectorWebhookService',
+    'the Service is for the API server alone; set ports.webhook for the port of the pods',
+  ),
   acts('kubernetesClusterDomain'),
-  warned('metricsService', 'metrics have their port (docs/operations.md); leave it out'),
+  warned('metricsService', 'metrics have a Service of their own; set ports.metrics for the port of the pods'),
   acts('endpoint.otlp.url'),
   acts('endpoint.otlp.logs_url'),
   warned('endpoint.otlp.metrics_url', noMetrics),
