@@ -200,6 +200,9 @@ export const chartName = 'lumigo-operator';
 
 export const managerContainer = 'manager';
 
+/** By which the original operator elects its leader, in its own namespace; no object of its chart. */
+export const originalLease = '1447aab8.lumigo.io';
+
 export const fieldManager = 'lumigo-operator';
 
 export const eventReasons = {

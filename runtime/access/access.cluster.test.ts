@@ -7,7 +7,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs, whenHeld } from '../../sandbox/testing/holding.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { holdFinalizer, labels, workloads } from '../contract.ts';
+import { holdFinalizer, labels, originalLease, workloads } from '../contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { accountOf } from '../uninstall/held-objects.ts';
 
@@ -48,12 +48,14 @@ const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
 const isAskedOfOwners = (permission: string): boolean =>
   permission === 'delete serviceaccounts.' || permission.includes('/finalizers.');
 
-/** Has the operator make another one in its place. */
+/** Has the operator make another one in its place; and find the Lease of an original operator that has ended. */
 async function breakCertificate(): Promise<void> {
   const { name, namespace } = operator.installation.settings;
   const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name: `${name}-webhook-certificates` };
   await operator.stopManager();
   await operator.cluster.client.patch(ref, { kind: 'merge', body: { data: { 'tls.crt': '', 'tls.key': '' } } });
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name: originalLease } };
+  await operator.bench.create(lease as never);
   await operator.startManager();
 }
 

@@ -1,4 +1,4 @@
-import { suffixes } from '../contract.ts';
+import { originalLease, suffixes } from '../contract.ts';
 
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -150,6 +150,11 @@ export const permissions = {
   ],
   ownNamespace: [
     needed('which replica leads', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),
+    needed(
+      'that of the original operator, whose place it has taken',
+      'installation/original',
+      rule('coordination.k8s.io', 'leases', 'delete', originalLease),
+    ),
     // What is to be created has no name yet that a rule could know.
     needed(
       "the webhook's certificate, where nobody else brings one",

@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { suffixes } from '../contract.ts';
+import { originalLease } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
-import { ownersOf } from '../kubernetes/resources/owners.ts';
 import { planLease, seeLease, type Lease, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from './installation.ts';
-
-/** By which the original operator elects its leader, in its own namespace; no object of its chart. */
-const originalLease = '1447aab8.lumigo.io';
 
 /** As the original's own, should its Lease not say how long it lasts. */
 const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
@@ -23,11 +19,16 @@ interface OriginalOptions {
 
 /**
  * Resolves when no original operator leads in this namespace, so that two never write at once: an upgrade from it replaces its pods
- * one by one. Its Lease, which nobody needs any more, then goes with this operator's Deployment. One request where there is none.
+ * one by one. Its Lease, which nobody needs any more, then goes. One request where there is none.
  */
 export async function whenOriginalEnded({ client, installed, signal, logger }: OriginalOptions): Promise<void> {
-  const { operatorName, operatorNamespace: namespace } = installed;
-  const ref = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace, name: originalLease };
+  const ref = {
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    plural: 'leases',
+    namespace: installed.operatorNamespace,
+    name: originalLease,
+  };
   let seen: SeenLease | undefined;
   /** Whether it is over, else what there is to say. */
   const look = async (): Promise<true | string> => {
@@ -35,8 +36,11 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
     if (lease === undefined) return true;
     seen = seeLease(seen, lease, performance.now());
     if (planLease(seen, performance.now(), '', times) > 0) return 'the original operator still leads';
-    const ownerReferences = await ownersOf(client, namespace, `${operatorName}${suffixes.manager}`);
-    await client.update(ref, { ...lease, metadata: { ...lease.metadata, ownerReferences } });
+    const { uid } = lease.metadata;
+    // The other replica may be faster; and what is left behind is no reason not to begin.
+    await client.delete(ref, { preconditions: { uid } }).catch((error: unknown) => {
+      logger.debug({ lease: originalLease, problem: describeError(error) }, 'not deleted');
+    });
     return true;
   };
   let told: string | undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeChart } from '../../infra/helm/chart.ts';
 import type { Manifest } from '../../infra/manifest.ts';
-import { annotations, lumigo as contract } from '../../runtime/contract.ts';
+import { annotations, lumigo as contract, originalLease } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
 import { isReady, podsOf, whenOperatorReady, type PodView } from '../node/operator.ts';
@@ -64,11 +64,14 @@ const leaseRef = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases'
 
 function lease(holderIdentity: string) {
   const renewTime = new Date().toISOString().replace('Z', '000Z');
-  const name = '1447aab8.lumigo.io';
-  const metadata = { namespace: 'lumigo-system', name };
+  const metadata = { namespace: 'lumigo-system', name: originalLease };
   const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime };
   const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
-  return bench.client.patch({ ...leaseRef, name }, { kind: 'apply', body, force: true }, { fieldManager: 'original' });
+  return bench.client.patch(
+    { ...leaseRef, name: originalLease },
+    { kind: 'apply', body, force: true },
+    { fieldManager: 'original' },
+  );
 }
 
 async function workloadsOfTheOriginal(): Promise<void> {
