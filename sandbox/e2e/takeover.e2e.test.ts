@@ -191,9 +191,9 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
     const { spec } = (await bench.client.get({ ...leaseRef, name: 'lumigo-lumigo-operator-leader' })) as unknown as {
       spec: { acquireTime: string };
     };
-    // Whole writes of the two clocks are of this machine's.
+    // It looks once a second, and both clocks are this machine's.
     expect(Date.parse(spec.acquireTime)).toBeGreaterThan((await over) - 600);
-  });
+  }, 300_000);
 
   it('keeps its Lumigo, which is active', async () => {
     expect(await uidOfLumigo()).toBe(uid);
@@ -212,7 +212,7 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
   });
 
   it('goes back by a rollback, and forth again, and no pod restarts', async () => {
-    release('rollback', 'lumigo', '1', '--no-hooks', '--wait=false');
+    release('rollback', 'lumigo', '1', '--no-hooks');
     const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '--ignore-not-found', '-o', 'name'];
     await eventually(() => expect(kubectl(...account)).toBe(''), { timeoutMs: 90_000 });
     const held = kubectl(
@@ -229,7 +229,7 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
     await over;
     await whenOperatorReady(bench.system.node);
     expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
-  });
+  }, 400_000);
 
   it('is removed whole: the workloads of its Lumigo with that, the others with the release', async () => {
     kubectl('delete', 'lumigo', 'lumigo', '-n', 'shop', '--timeout=120s');
@@ -247,5 +247,5 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
       'jsonpath={.metadata.labels.lumigo\\.auto-trace}',
     ];
     expect(kubectl(...label)).toBe('true');
-  });
+  }, 300_000);
 });
