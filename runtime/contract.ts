@@ -179,7 +179,8 @@ export const suffixes = {
   certificates: '-webhook-certificates',
   certificateAuthority: '-webhook-authority',
   telemetryProxyRole: '-telemetry-proxy-role',
-  managerRole: '-manager-role',
+  /** Not the original's (`-manager-role`): a rollback to that one must not take these rights while they are held. */
+  managerRole: '-controller-manager-role',
   metricsRole: '-metrics-auth-role',
   monitoringRole: '-monitored-namespaces-role',
   leaderElectionRole: '-leader-election-role',

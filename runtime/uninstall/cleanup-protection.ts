@@ -81,7 +81,10 @@ export class CleanupProtection {
     const going = [...this.#seen].filter(([, seen]) => isHeld(seen) && seen.deletionTimestamp !== undefined);
     if (going.length === 0) return void (this.#goingSince = undefined);
     this.#goingSince ??= performance.now();
-    if (performance.now() - this.#goingSince < MISTAKE_MS || (await readSigns(client, installed)).isEnding) return;
+    const { isEnding, isHandedOver } = await readSigns(client, installed);
+    // Whoever has the Deployment now has no use for them, and nobody lets them go later.
+    if (isHandedOver) return letGo(client, installed);
+    if (isEnding || performance.now() - this.#goingSince < MISTAKE_MS) return;
     const objects = going.map(([object]) => object);
     await undoDeletion(objects, this.#options);
   }

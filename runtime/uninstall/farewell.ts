@@ -41,13 +41,13 @@ export async function farewell(options: FarewellOptions): Promise<void> {
   const { transport, installed, identity, logger } = options;
   const client = createClient(transport);
   try {
-    const { isRemoved, accountGoingSince } = await readSigns(client, installed);
+    const { isRemoved, isHandedOver, accountGoingSince } = await readSigns(client, installed);
     if (isRemoved) {
       const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
       const after = (milliseconds: number) => Date.now() + Math.max(LEAST_MS, milliseconds - ageMs);
       const times = { until: after(CHANGES_MS), end: after(CLEANING_MS) };
       await inTurn({ client, installed, identity, end: times.end }, () => leave(options, client, times));
-    } else if (!(await isLed(client, installed))) await letGo(client, installed);
+    } else if (isHandedOver || !(await isLed(client, installed))) await letGo(client, installed);
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'no farewell');
   }

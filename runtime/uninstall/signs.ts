@@ -18,6 +18,8 @@ interface Signs {
    * may have been deleted by mistake, and a Deployment alone to be replaced: neither is a reason to take anything from anybody.
    */
   readonly isRemoved: boolean;
+  /** Its Deployment runs as another account by now: it was given to another operator, the original one by a rollback. */
+  readonly isHandedOver: boolean;
   /** Since when its account is going, RFC 3339, by the API server's clock. */
   readonly accountGoingSince: string | undefined;
 }
@@ -37,10 +39,11 @@ export async function readSigns(client: Client, installed: Installed): Promise<S
   ]);
   const isNamespaceGoing = namespace !== undefined && !isThere(namespace);
   const isGone = !isThere(deployment?.metadata);
-  const isEnding = isNamespaceGoing || isGone || accountIn(deployment) !== name;
+  const isHandedOver = !isGone && accountIn(deployment) !== name;
+  const isEnding = isNamespaceGoing || isGone || isHandedOver;
   const accountGoingSince = account?.deletionTimestamp;
   const isRemoved = isNamespaceGoing || (isGone && accountGoingSince !== undefined);
-  return { isEnding, isRemoved, accountGoingSince };
+  return { isEnding, isRemoved, isHandedOver, accountGoingSince };
 }
 
 /** Whether another operator is there to stay: this one was renamed or moved, and what is instrumented is the other's matter. */
@@ -51,7 +54,6 @@ export const hasSuccessor = async (client: Client, { operatorName, operatorNames
       !(other.operatorName === operatorName && other.operatorNamespace === operatorNamespace),
   );
 
-/** Another account than this operator's: the Deployment was given to another operator, the original one by a rollback. */
 const accountIn = (deployment: KubernetesObject | undefined): string | undefined =>
   (deployment as RunningAs | undefined)?.spec?.template?.spec?.serviceAccountName;
 

@@ -134,14 +134,14 @@ describe('the updater', () => {
     charts.publish(next(1), {
       'values.yaml': (text) => text.replace('podAnnotations: {}', 'podAnnotations: { since: "1" }'),
       // The operator may do more from then on, which the updater itself may not.
-      'templates/clusterrole.manager-role.yaml': (text) => text.replace('rules:\n', `rules:\n${moreRights}`),
+      'templates/clusterrole.controller-manager-role.yaml': (text) => text.replace('rules:\n', `rules:\n${moreRights}`),
     });
     const { succeeded, log, event } = await runUpdater();
     expect({ succeeded, log }).toEqual({ succeeded: true, log: expect.stringContaining('operator updated') });
     expect(event).toBe(`LumigoOperatorUpdated: ${operatorVersion()} was upgraded to ${next(1)}`);
     expect(installed()).toContain(`lumigo-operator-${next(1)}`);
     expect(podAnnotations()).toContain('"since":"1"');
-    expect(kubectl('get', 'clusterrole', 'lumigo-lumigo-operator-manager-role', '-o', 'yaml')).toContain('- nodes');
+    expect(kubectl('get', 'clusterrole', 'lumigo-lumigo-operator-controller-manager-role', '-o', 'yaml')).toContain('- nodes');
     expect(release('get', 'values', 'lumigo')).toContain('name: kept');
     await whenOperatorReady(node);
   });
