@@ -126,7 +126,9 @@ describe('F51: a release of the original operator', () => {
     for (const kind of [workloads[0], workloads[2]])
       await bench.create(instrumentedByOriginal(workloadOf(kind, 'shop', 'app') as unknown as Workload) as never);
     // As the original writes it.
-    const conditions = [{ type: 'Active', status: 'True', message: 'x', lastTransitionTime: '2025-09-18T10:00:00Z' }];
+    const at = '2025-09-18T10:00:00Z';
+    const times = { lastTransitionTime: at, lastUpdateTime: at };
+    const conditions = [{ type: 'Active', status: 'True', message: 'x', ...times }];
     await cluster.client.patch(
       { ...lumigo, namespace: 'shop', name: 'lumigo', subresource: 'status' },
       { kind: 'merge', body: { status: { conditions, instrumentedResources: [] } } },

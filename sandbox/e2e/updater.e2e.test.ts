@@ -141,7 +141,9 @@ describe('the updater', () => {
     expect(event).toBe(`LumigoOperatorUpdated: ${operatorVersion()} was upgraded to ${next(1)}`);
     expect(installed()).toContain(`lumigo-operator-${next(1)}`);
     expect(podAnnotations()).toContain('"since":"1"');
-    expect(kubectl('get', 'clusterrole', 'lumigo-lumigo-operator-controller-manager-role', '-o', 'yaml')).toContain('- nodes');
+    expect(kubectl('get', 'clusterrole', 'lumigo-lumigo-operator-controller-manager-role', '-o', 'yaml')).toContain(
+      '- nodes',
+    );
     expect(release('get', 'values', 'lumigo')).toContain('name: kept');
     await whenOperatorReady(node);
   });
