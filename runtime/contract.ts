@@ -22,6 +22,8 @@ export const labels = {
   tokenKey: 'lumigo.token-key',
   enableTraces: 'lumigo.enable-traces',
   enableLogs: 'lumigo.enable-logs',
+  /** `reverted`: its injection was put back because of what its pods did; the annotation of the rollout says why. */
+  rollout: 'lumigo.rollout',
 } as const;
 
 /** The value of `lumigo.auto-trace` on what this operator instrumented is this prefix and its version. */
@@ -43,6 +45,10 @@ export const annotations = {
   instrumentation: 'operator.lumigo.io/instrumentation',
   /** On the pod template: what was written, and what of the user's gave way to it (injection/record.ts). */
   injection: 'operator.lumigo.io/injection',
+  /** On the workload: why its injection was put back, and for which template and injector that holds (injection/rollout-note.ts). */
+  rollout: 'operator.lumigo.io/rollout',
+  /** A user's: another value asks for another try of an injection that was put back, and with `manual` for the first. */
+  retry: 'lumigo.retry',
   /** Local volumes that do not keep the cluster autoscaler from removing a node, comma-separated. */
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes',
 } as const;
@@ -106,10 +112,12 @@ export const workloads = [
   workload('batch', { kind: 'Job', plural: 'jobs' }, { mutable: false }),
 ] as const satisfies readonly WorkloadKind[];
 
+export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
+
 /** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
 export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | 'plural'>[] = [
   { group: '', version: 'v1', plural: 'events' },
-  { group: '', version: 'v1', plural: 'pods' },
+  pods,
   ...workloads,
 ];
 
@@ -214,6 +222,9 @@ export const eventReasons = {
   cannotUpdate: 'LumigoCannotUpdateInstrumentation',
   cannotRemove: 'LumigoCannotRemoveInstrumentation',
   contested: 'LumigoInstrumentationContested',
+  reverted: 'LumigoRevertedInstrumentation',
+  notAtFault: 'LumigoInstrumentationNotAtFault',
+  rolloutHalted: 'LumigoRolloutHalted',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
   tokenRefused: 'LumigoTokenRefused',
   formerToken: 'LumigoFormerTokenInUse',

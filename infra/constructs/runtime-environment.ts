@@ -21,7 +21,7 @@ export const drainSeconds = 5;
 
 /** What the settings mean to the running operator; its pod's name is known to no one before it runs. */
 export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<RuntimeConfig, 'podName'> {
-  const { changes, injection, injectorWebhook, name, ports } = settings;
+  const { injection, injectorWebhook, name, ports, rollout } = settings;
   const { queue } = settings.controllerManager.telemetryProxy;
   return {
     version: operatorVersion(),
@@ -34,9 +34,13 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     telemetryProxyUrl: telemetryProxyUrl(settings),
     platform: settings.platform,
     updateOnUpgrade: injection.updateOnUpgrade,
-    changesConcurrent: changes.concurrent,
-    changesConcurrentPerNamespace: changes.concurrentPerNamespace,
-    changesSettleSeconds: changes.settleSeconds,
+    rolloutStrategy: rollout.strategy,
+    rolloutSoakSeconds: rollout.soakSeconds,
+    rolloutDeadlineSeconds: rollout.deadlineSeconds,
+    rolloutLargestWave: rollout.largestWave,
+    rolloutConcurrent: rollout.concurrent,
+    rolloutConcurrentPerNamespace: rollout.concurrentPerNamespace,
+    rolloutSettleSeconds: rollout.settleSeconds,
     excludedNamespaces: settings.webhook.excludedNamespaces,
     removalDeadlineSeconds: settings.removal.deadlineSeconds,
     drainSeconds,

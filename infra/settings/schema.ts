@@ -25,6 +25,7 @@ import { networkPolicy } from './network-policy.ts';
 import { nodeSelector, tolerations } from './placement.ts';
 import { ports } from './ports.ts';
 import { imageRepositoryOf } from '../publisher.ts';
+import { rollout } from './rollout.ts';
 import { updater } from './updater.ts';
 import { operatorVersion } from '../version.ts';
 
@@ -107,16 +108,6 @@ const injection = section({
     ),
 });
 
-const changes = section({
-  concurrent: wholeNumber(1, 256).default(16).describe('How many workloads may be changing at once in all namespaces.'),
-  concurrentPerNamespace: wholeNumber(1, 256)
-    .default(16)
-    .describe('How many workloads may be changing at once in one namespace.'),
-  settleSeconds: wholeNumber(0, 3600)
-    .default(0)
-    .describe('How long a changed workload keeps its place among those, so that rollouts follow one another.'),
-});
-
 const webhook = section({
   excludedNamespaces: z
     .array(dnsLabel(), { error: 'must be a list of namespaces' })
@@ -187,7 +178,7 @@ export const settingsSchema = fields({
     }),
   }),
   injection: injection,
-  changes: changes,
+  rollout: rollout,
   removal: section({
     deadlineSeconds: wholeNumber(1, 86_400)
       .default(120)

@@ -98,6 +98,9 @@ describe('the permissions of the operator', () => {
     await bench.activate(namespace);
     for (const [, kind] of everyKind) await bench.create(workloadOf(kind, namespace, `new-${kind.plural}`));
     for (const [, kind] of mutableKinds) await bench.whenInstrumented(kind, namespace, `old-${kind.plural}`);
+    const busy = workloadOf(deployment, namespace, 'busy');
+    await bench.create({ ...busy, spec: { ...(busy['spec'] as object), replicas: 1 } });
+    await eventually(() => expect(ownRequests().map(asked)).toContain('watch pods.'));
     await bench.merge(deployment, namespace, 'new-deployments', {
       metadata: { labels: { [labels.autoTrace]: 'false' } },
     });

@@ -56,6 +56,11 @@ export const permissions = {
     needed('the same', 'reconciler/lifecycle', rule('batch', 'cronjobs', 'get list watch patch')),
     needed('to say which cannot be changed any more', 'reconciler/lifecycle', rule('batch', 'jobs', 'get list watch')),
     needed(
+      'what becomes of pods with the injection, in a namespace where it is new: what breaks is put back',
+      'reconciler/rollout',
+      rule('', 'pods', 'list watch'),
+    ),
+    needed(
       'the token that a Lumigo or a workload refers to, by its name; neither listed nor watched',
       'reconciler/manners',
       rule('', 'secrets', 'get'),

@@ -139,7 +139,7 @@ async function runInsight(
   const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print, isExcluded };
   if (target !== undefined) return explain({ ...context, target, namespace: namespace ?? ownNamespace });
   const assume = assumeLumigo === true ? assumedPolicy : undefined;
-  return preview({ ...context, assume, ...(namespace === undefined ? {} : { namespace }) });
+  return preview({ ...context, pace: config, assume, ...(namespace === undefined ? {} : { namespace }) });
 }
 
 async function runUninstall(

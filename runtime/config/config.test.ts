@@ -18,9 +18,13 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   telemetryProxyUrl: fc.constantFrom('http://proxy.lumigo-system.svc.cluster.local', 'https://proxy:8443/base'),
   platform: fc.constantFrom('auto', 'kubernetes', 'openshift'),
   updateOnUpgrade: fc.boolean(),
-  changesConcurrent: fc.integer({ min: 1, max: 256 }),
-  changesConcurrentPerNamespace: fc.integer({ min: 1, max: 256 }),
-  changesSettleSeconds: fc.integer({ min: 0, max: 3600 }),
+  rolloutStrategy: fc.constantFrom('progressive', 'immediate', 'on-next-change', 'manual'),
+  rolloutSoakSeconds: fc.integer({ min: 0, max: 86_400 }),
+  rolloutDeadlineSeconds: fc.integer({ min: 1, max: 86_400 }),
+  rolloutLargestWave: fc.integer({ min: 1, max: 1_000 }),
+  rolloutConcurrent: fc.integer({ min: 1, max: 256 }),
+  rolloutConcurrentPerNamespace: fc.integer({ min: 1, max: 256 }),
+  rolloutSettleSeconds: fc.integer({ min: 0, max: 3600 }),
   excludedNamespaces: fc.array(name, { minLength: 1, maxLength: 3 }),
   drainSeconds: fc.integer({ min: 0, max: 60 }),
   removalDeadlineSeconds: fc.integer({ min: 1, max: 86_400 }),
@@ -70,7 +74,7 @@ describe('the runtime configuration', () => {
       ...environmentOf(sample),
       LUMIGO_POD_NAME: '',
       LUMIGO_WEBHOOK_PORT: '70000',
-      LUMIGO_CHANGES_CONCURENT: '3',
+      LUMIGO_ROLLOUT_CONCURENT: '3',
     };
     const problems = (() => {
       try {
@@ -83,7 +87,7 @@ describe('the runtime configuration', () => {
     expect(problems).toEqual([
       'LUMIGO_POD_NAME is not set',
       'LUMIGO_WEBHOOK_PORT="70000" must be a whole number from 1 to 65535',
-      'LUMIGO_CHANGES_CONCURENT is set, but the operator knows no such variable; is it misspelt?',
+      'LUMIGO_ROLLOUT_CONCURENT is set, but the operator knows no such variable; is it misspelt?',
     ]);
   });
 });

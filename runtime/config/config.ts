@@ -43,11 +43,23 @@ const fields = {
   platform: field('LUMIGO_PLATFORM', oneOf('auto', 'kubernetes', 'openshift'), 'auto'),
   /** Whether an operator upgrade renews the injection of existing workloads, which restarts them. */
   updateOnUpgrade: field('LUMIGO_INJECTION_UPDATE_ON_UPGRADE', trueOrFalse, false),
+  /** How workloads that exist already are instrumented. */
+  rolloutStrategy: field(
+    'LUMIGO_ROLLOUT_STRATEGY',
+    oneOf('progressive', 'immediate', 'on-next-change', 'manual'),
+    'progressive',
+  ),
+  /** How long all pods of a workload are to be ready before the next workloads are changed. */
+  rolloutSoakSeconds: field('LUMIGO_ROLLOUT_SOAK_SECONDS', integer(0, 86_400), 10),
+  /** How long no further pod may become ready until the workload is put back. */
+  rolloutDeadlineSeconds: field('LUMIGO_ROLLOUT_DEADLINE_SECONDS', integer(1, 86_400), 300),
+  /** How many workloads of a namespace are changed together at most. */
+  rolloutLargestWave: field('LUMIGO_ROLLOUT_LARGEST_WAVE', integer(1, 1_000), 50),
   /** How many workloads may be changing at once, in all and in one namespace. */
-  changesConcurrent: field('LUMIGO_CHANGES_CONCURRENT', integer(1, 256), 16),
-  changesConcurrentPerNamespace: field('LUMIGO_CHANGES_CONCURRENT_PER_NAMESPACE', integer(1, 256), 16),
+  rolloutConcurrent: field('LUMIGO_ROLLOUT_CONCURRENT', integer(1, 256), 16),
+  rolloutConcurrentPerNamespace: field('LUMIGO_ROLLOUT_CONCURRENT_PER_NAMESPACE', integer(1, 256), 16),
   /** How long a changed workload keeps its place among those. */
-  changesSettleSeconds: field('LUMIGO_CHANGES_SETTLE_SECONDS', integer(0, 3600), 0),
+  rolloutSettleSeconds: field('LUMIGO_ROLLOUT_SETTLE_SECONDS', integer(0, 3600), 0),
   /** Namespaces that are never instrumented, whatever Lumigo they hold; the operator's own is always one of them. */
   excludedNamespaces: field('LUMIGO_EXCLUDED_NAMESPACES', names, excludedNamespaces),
   /** How long a workload that cannot be updated may hold up the deletion of its Lumigo. */

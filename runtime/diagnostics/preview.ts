@@ -3,6 +3,7 @@ import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
 import { observeWorkload } from '../reconciler/workload-store.ts';
+import { renderRollout, type Pace } from './render-rollout.ts';
 import { renderVerdicts } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
@@ -12,6 +13,7 @@ interface PreviewOptions extends VerdictContext {
   readonly isExcluded: (namespace: string) => boolean;
   /** What to assume where a namespace has no Lumigo yet: one with the defaults, ready. */
   readonly assume: NamespacePolicy | undefined;
+  readonly pace: Pace;
   readonly print: (text: string) => void;
 }
 
@@ -32,7 +34,8 @@ export async function preview(options: PreviewOptions): Promise<void> {
     const policy = known.state === 'none' ? (options.assume ?? known) : known;
     const verdicts: Verdict[] = [];
     for (const kind of workloads) verdicts.push(...(await verdictsOn(kind, each, policy, options)));
-    print(renderVerdicts(each, describePolicy(policy), verdicts.filter(isWorthShowing)));
+    const shown = verdicts.filter(isWorthShowing);
+    print(renderVerdicts(each, describePolicy(policy), shown, renderRollout(shown, options.pace)));
   }
 }
 

@@ -15,8 +15,16 @@ export function outlook({ decision, patch, refusal }: Verdict): Outlook {
   return decision.change === 'updated' ? 'update' : decision.change === 'none' ? 'relabel' : 'instrument';
 }
 
-/** The verdicts of one namespace as text: a line a workload, then why, then the patch and what the API server says to it. */
-export function renderVerdicts(namespace: string, policy: string, verdicts: readonly Verdict[]): string {
+/**
+ * The verdicts of one namespace as text: a line a workload, then why, then the patch and what the API server says to it; in the end
+ * the `rollout`, in which order that would be.
+ */
+export function renderVerdicts(
+  namespace: string,
+  policy: string,
+  verdicts: readonly Verdict[],
+  rollout: readonly string[] = [],
+): string {
   const names = verdicts.map(({ kind, name }) => `${kind.kind}/${name}`);
   const width = Math.max(0, ...names.map((name) => name.length));
   const lines = verdicts.flatMap((verdict, index) => [
@@ -24,7 +32,7 @@ export function renderVerdicts(namespace: string, policy: string, verdicts: read
     ...renderPatch(verdict),
   ]);
   const empty = verdicts.length === 0 ? ['  (no workloads)'] : [];
-  return [`Namespace ${namespace}: ${policy}`, ...lines, ...empty, ''].join('\n');
+  return [`Namespace ${namespace}: ${policy}`, ...lines, ...empty, ...rollout, ''].join('\n');
 }
 
 function renderPatch({ patch, refusal, warnings }: Verdict): string[] {

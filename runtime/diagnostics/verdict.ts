@@ -2,6 +2,7 @@ import type { WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, PatchOperation, Workload } from '../injection/types.ts';
+import { shapeOf, type Shape } from '../rollout/shape.ts';
 import { describeError } from '../wording/errors.ts';
 import { guarded, type Client } from '../kubernetes/http/client.ts';
 
@@ -15,6 +16,8 @@ export interface Verdict {
   /** What a dry run answered; undefined where nothing would be written. */
   readonly refusal: string | undefined;
   readonly warnings: readonly string[];
+  /** What a change of its template does to its pods. */
+  readonly shape: Shape;
 }
 
 export interface VerdictContext {
@@ -35,7 +38,8 @@ export async function verdictOn(
   const now = new Date().toISOString();
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
   const patch = decision.action === 'none' ? [] : workloadPatch(workload, decision.workload);
-  const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [] };
+  const shape = shapeOf(workload);
+  const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], shape };
   if (patch.length === 0) return nothing;
   try {
     const ref = { ...kind, namespace, name };

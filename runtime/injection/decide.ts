@@ -1,10 +1,12 @@
 import { annotations } from '../contract.ts';
 import { blocked, none, putRight, sentence, type Code, type Decision, type DecisionInput } from './decision.ts';
+import { frozenBy } from './frozen.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { asItOptedIn } from './original.ts';
 import { heldBack, outOfReach } from './reach.ts';
 import { isInjected, uninstrument } from './remove.ts';
+import { noteOf, withoutNote } from './rollout-note.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
 import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
@@ -52,7 +54,15 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   const found = operation === 'RECONCILE' ? stampOf(workload.metadata) : undefined;
   // A Job was told of when its Lumigo went.
   const stays = found === undefined || found.keep === true || workload.kind === 'Job';
-  return stays ? none('no-lumigo', workload) : takeOut(input, template, 'left-behind');
+  if (!stays) return takeOut(input, template, 'left-behind');
+  return (operation === 'RECONCILE' ? forget(workload) : undefined) ?? none('no-lumigo', workload);
+}
+
+/** Nobody asks for the injection any more that was put back: neither is it noted. Undefined where nothing is. */
+function forget(workload: Workload): Decision | undefined {
+  const { metadata } = workload;
+  if (noteOf(metadata) === undefined) return undefined;
+  return putRight({ ...workload, metadata: withoutNote(metadata) }, 'forgotten');
 }
 
 /**
@@ -62,7 +72,7 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
 function withdraw(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
   const { workload, operation, policy } = input;
   if (operation !== 'RECONCILE') return none(code, workload);
-  if (!remove) return keep(workload) ?? none(code, workload);
+  if (!remove) return keep(workload) ?? forget(workload) ?? none(code, workload);
   const alone = policy.state === 'deleting' ? optIn(input, template) : undefined;
   return alone ?? takeOut(input, template, code);
 }
@@ -86,7 +96,8 @@ function takeOut({ workload, operation }: DecisionInput, template: PodTemplate, 
   const { metadata, kind } = workload;
   const injected = isInjected(template);
   const untouched = none(code, workload, detail);
-  if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined) return untouched;
+  if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined)
+    return forget(workload) ?? untouched;
   if (sizeOf(workload) > LARGEST) return blocked('too-large', workload, tooLarge);
   // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
   if (kind === 'Job' && operation === 'RECONCILE')
@@ -100,6 +111,8 @@ function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const injected = isInjected(template);
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
   if (held !== undefined) return held;
+  const note = injected ? undefined : frozenBy(workload, template, { ...input.injector, ...tracing });
+  if (note !== undefined) return none('frozen', workload, note.evidence);
   const size = sizeOf(workload, old);
   if (size > LARGEST) return blocked('too-large', workload, tooLarge);
   const decision = write(input, template, tracing, code);

@@ -1,4 +1,4 @@
-import { labels } from '../contract.ts';
+import { annotations, labels } from '../contract.ts';
 import type { LeftAlone } from './inject.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
 
@@ -68,6 +68,12 @@ const messages = {
   'up-to-date': () => 'The injection is in place and up to date',
   'too-large': (_namespace: string, why: string) =>
     `The resource is too large to be decided about, ${why}; it is left as it is`,
+  frozen: (_namespace: string, evidence: string) =>
+    `The injection was put back because of what its pods did (${evidence}); it is tried again when the pod template, the injector or the annotation '${annotations.retry}' changes`,
+  'waits-for-change': () => 'It is injected when its pod template next changes, as the setting rollout.strategy asks',
+  'waits-for-approval': () =>
+    `It is injected when its pod template next changes or it has the annotation '${annotations.retry}', as the setting rollout.strategy asks`,
+  forgotten: () => 'Nothing of the injection is noted any more',
   refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
   'job-immutable': () =>
     "A Job's pod template cannot change once the Job exists; its next run, created anew, is instrumented",

@@ -1,6 +1,7 @@
 import { annotations, labels, optInDefaults } from '../contract.ts';
 import { labelBefore } from './label.ts';
 import { withEntry, withoutEmpty } from './lists.ts';
+import { withoutNote } from './rollout-note.ts';
 import type { Metadata, TracingSettings } from './types.ts';
 
 /** What the operator notes on a workload about its last change. */
@@ -56,7 +57,8 @@ export function stamp(metadata: Metadata, label: string, content: Stamp): Metada
 }
 
 /** The exact inverse of `stamp`: the user's own label is back, and maps that have become empty are gone. */
-export function unstamp(metadata: Metadata): Metadata {
+export function unstamp(marked: Metadata): Metadata {
+  const metadata = withoutNote(marked);
   const own = {
     labels: withEntry(metadata.labels, labels.autoTrace, labelOf(metadata)),
     annotations: withEntry(metadata.annotations, annotations.instrumentation, undefined),

@@ -3,6 +3,7 @@ import { isCurrent, isIntact, recordedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal } from './lists.ts';
 import { remove } from './remove.ts';
+import { withoutNote } from './rollout-note.ts';
 import { labelOf, stamp, stampOf } from './stamp.ts';
 import type { Metadata, PodTemplate, TracingSettings, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
@@ -55,7 +56,7 @@ export function stampedMetadata(
   const userLabel = labelOf(metadata);
   const known = change === 'none' ? (stampOf(metadata) ?? stampOf(old?.metadata)) : undefined;
   const told = known ?? { change: change === 'none' ? ('adopted' as const) : change, at: now, by };
-  return stamp(metadata, label, {
+  return stamp(withoutNote(metadata), label, {
     ...{ change: told.change, at: told.at, by: told.by, tracing },
     ...(policy.state === 'active' && !policy.remove ? { keep: true } : {}),
     ...(userLabel === undefined ? {} : { userLabel }),

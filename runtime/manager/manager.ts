@@ -33,7 +33,7 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
     onRequest: ({ verb, resource, code }) => metrics.apiRequests.inc({ verb, resource, code: String(code) }),
     logger,
   };
-  const maxSockets = Math.max(WORK_SOCKETS, given.changesConcurrent);
+  const maxSockets = Math.max(WORK_SOCKETS, given.rolloutConcurrent);
   const transport = createTransport(connection, { ...common, maxSockets });
   const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
   const config = await whenPlatformKnown(given, { transport, logger, signal });

@@ -43,6 +43,16 @@ export function createMetrics() {
     pendingChanges: gauge('lumigo_operator_pending_changes', 'Workloads that wait for a change or are being changed', [
       'namespace',
     ]),
+    rolloutWorkloads: gauge(
+      'lumigo_operator_rollout_workloads',
+      'Workloads that are on their way to be instrumented, by state (underWay, queued, blocked, reverted); only the leader knows',
+      ['namespace', 'state'],
+    ),
+    reverts: counter(
+      'lumigo_operator_reverts_total',
+      'Injections that were put back because of what their pods did, by cause',
+      ['cause'],
+    ),
     leader: gauge(
       'lumigo_operator_leader',
       '1 while this replica leads (reconciles), 0 while it only serves the webhook',

@@ -2,13 +2,17 @@ import { injectorOf } from '../config/config.ts';
 import { annotations } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
+import type { Decision } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
 import { guarded } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { readAndChange } from '../kubernetes/http/on-conflict.ts';
+import { rolloutAfter } from '../rollout/after-look.ts';
+import { decideTask } from './decide-task.ts';
+import { decideTurn, forgiven } from './decide-turn.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { factsOf, type Change, type ChangeResult } from './facts.ts';
+import { factsOf, type Change, type ChangeResult, type Written } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
 import type { Term } from './term.ts';
@@ -32,6 +36,11 @@ export class WorkloadChanger {
     const { workload, policy } = change;
     // Planned again once the namespace's events are posted, which takes some milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
+    const { task } = change;
+    if (task?.do === 'revert' && !this.#recorder.reverting(workload, task.evidence)) {
+      look(workload.namespace);
+      return false;
+    }
     const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
     if (before === undefined) return false;
     const result = await this.#make(change, fresh);
@@ -43,21 +52,59 @@ export class WorkloadChanger {
   }
 
   /** Reads the workload, decides, writes what differs. */
-  #make({ policy, workload }: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
+  #make(planned: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
     const { api, lumigoes } = this.#term;
+    const { workload, policy } = planned;
     let change: Change = 'none';
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
-      const decision = decide({ ...this.#settings, workload: seen, policy, now: new Date().toISOString() });
-      if (decision.action === 'none') return { kind: 'left', metadata: seen.metadata, decision };
+      const decision = this.#decide(planned, seen);
+      const turn = this.#turn(planned, seen, decision);
+      const { metadata } = seen;
+      if (turn.may === 'wait') return { kind: 'queued', metadata, rollout: turn.rollout };
+      if (turn.may === 'stay') return { kind: 'left', metadata, ...turn };
+      if (decision.action === 'none')
+        return { kind: 'left', metadata, decision, rollout: this.#watched(planned, seen) };
       if (lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = decision.action === 'remove' ? 'removed' : decision.change;
-      const metadata = await this.#write(workload, policy, seen, decision.workload);
-      return { kind: 'written', metadata, change, decision };
+      const written = await this.#write(workload, policy, seen, decision.workload);
+      return this.#written(planned, seen, { kind: 'written', metadata: written, change, decision, rollout: undefined });
     };
     return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
       (result) => result ?? { kind: 'gone' },
       (error: unknown) => ({ kind: 'failed', change, problem: describeError(error), isRefused: isRefusal(error) }),
     );
+  }
+
+  #written(planned: WorkloadChange, seen: Workload, written: Written): ChangeResult {
+    const { task, policy } = planned;
+    if (task?.do === 'forgive')
+      return { ...written, kind: 'queued', rollout: forgiven(seen, policy, performance.now()), isForgiven: true };
+    const rollout = this.#watched(planned, written.decision.workload);
+    const isReverted = task?.do === 'revert' && written.change === 'removed';
+    return { ...written, rollout, ...(isReverted ? { evidence: task.evidence } : {}) };
+  }
+
+  /** What a rollout asks for holds only for the object that it was asked for; else the usual decision. */
+  #decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
+    const now = new Date().toISOString();
+    const isSame = seen.metadata.annotations?.[annotations.instrumentation] === workload.stamp;
+    const injector = this.#settings.injector;
+    const special = isSame && task !== undefined ? decideTask({ task, workload: seen, injector, now }) : undefined;
+    return special ?? decide({ ...this.#settings, workload: seen, policy, now });
+  }
+
+  /** Whose pods are watched, once a look or a write has shown it so. */
+  #watched({ policy, workload: { rollout: before } }: WorkloadChange, workload: Workload) {
+    const now = { ms: performance.now(), epochMs: Date.now() };
+    return this.#term.config.rolloutStrategy === 'immediate'
+      ? undefined
+      : rolloutAfter({ workload, policy, before, now });
+  }
+
+  #turn({ policy, task }: WorkloadChange, workload: Workload, decision: Decision) {
+    const { rolloutStrategy: strategy } = this.#term.config;
+    const granted = task?.do === 'inject';
+    return decideTurn({ strategy, decision, workload, policy, granted, now: performance.now() });
   }
 
   async #write(known: ObservedWorkload, policy: NamespacePolicy, before: Workload, after: Workload): Promise<Metadata> {
@@ -95,6 +142,7 @@ export class WorkloadChanger {
     if (result.kind !== 'written' || result.change === 'none') return;
     logger.info({ ...fields, change: result.change, reason: result.decision.message }, 'workload changed');
     metrics.changes.inc({ change: result.change });
+    if (result.evidence !== undefined) metrics.reverts.inc({ cause: result.evidence.cause });
     if (result.change === 'added' && wasMissed(result.metadata, policy)) metrics.missedInjections.inc();
   }
 }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { noRollout } from './plan-rollout.ts';
 import { sameStatus, statusOf, type StatusInput } from './conditions.ts';
 
 const input: StatusInput = {
   metadata: { generation: 2 },
   problem: undefined,
   progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0 },
+  rollout: noRollout,
   instrumented: [],
   secretVersion: undefined,
   webhook: undefined,

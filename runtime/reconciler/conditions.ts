@@ -2,12 +2,15 @@ import type { Condition, InstrumentedResource, LumigoStatus, Metadata } from '..
 import type { Problem } from '../lumigo/problem.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
+import { ROLLED_OUT, rolloutCondition } from './conditions-rollout.ts';
+import type { RolloutSummary } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
 
 export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'telemetry' | 'token'> {
   readonly metadata: Pick<Metadata, 'generation' | 'deletionTimestamp'>;
   readonly problem: Problem | undefined;
   readonly progress: Progress;
+  readonly rollout: RolloutSummary;
   readonly instrumented: readonly InstrumentedResource[];
   /** The resourceVersion of the Secret as it was last read. */
   readonly secretVersion: string | undefined;
@@ -44,11 +47,14 @@ function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>)
     ...(webhook === undefined ? [] : [reachableCondition(webhook)]),
     ...(telemetry === undefined ? [] : [observed(telemetry, telemetryReady)]),
     // Said only where there is, or was, something to say.
+    ...listOf(rolloutCondition(input.rollout, known.has(ROLLED_OUT))),
     ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
     ...onceThereWas(token.accepted, tokenAccepted, known),
     ...onceThereWas(token.current, tokenCurrent, known),
   ];
 }
+
+const listOf = <T>(item: T | undefined): T[] => (item === undefined ? [] : [item]);
 
 function activeCondition({ metadata, problem, progress }: StatusInput): Untimed {
   const inactive = { type: 'Active', status: 'False' } as const;

@@ -1,7 +1,9 @@
 import { eventReasons } from '../contract.ts';
 import type { Decision } from '../injection/decision.ts';
 import { parseStamp, type Stamp } from '../injection/stamp.ts';
-import type { LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
+import type { Condition, LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
+import type { Evidence } from '../rollout/evidence.ts';
+import { HALTED, ROLLED_OUT } from './conditions-rollout.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -61,22 +63,54 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
   };
 }
 
-/** Conditions of a Lumigo that are worth an event when they turn. */
-const told: Readonly<Record<string, string>> = {
-  TokenAccepted: eventReasons.tokenRefused,
-  TokenCurrent: eventReasons.formerToken,
+/** Conditions of a Lumigo that are worth an event when they turn, for any reason or for this one. */
+const told: Readonly<Record<string, { readonly event: string; readonly reason?: string }>> = {
+  TokenAccepted: { event: eventReasons.tokenRefused },
+  TokenCurrent: { event: eventReasons.formerToken },
+  [ROLLED_OUT]: { event: eventReasons.rolloutHalted, reason: HALTED },
+};
+
+const isTold = ({ type, status, reason }: Condition): boolean => {
+  const row = told[type];
+  return status === 'False' && row !== undefined && (row.reason === undefined || row.reason === reason);
 };
 
 /** What a new status of a Lumigo says for the first time. What it said before, under whichever leader, was told then. */
 export function turnedFalse({ apiVersion, kind, metadata, status }: LumigoResource, next: LumigoStatus): QueuedEvent[] {
   const { namespace, name, uid, resourceVersion = '' } = metadata;
-  const before = new Set(status?.conditions?.filter((each) => each.status === 'False').map(({ type }) => type));
-  return (next.conditions ?? []).flatMap(({ type, status: now, message, lastTransitionTime }) => {
-    const reason = told[type];
-    if (reason === undefined || now !== 'False' || before.has(type)) return [];
+  const before = new Set(status?.conditions?.filter(isTold).map(({ type }) => type));
+  return (next.conditions ?? []).filter(isTold).flatMap(({ type, message, lastTransitionTime }) => {
+    const reason = told[type]?.event;
+    if (reason === undefined || before.has(type)) return [];
     const regarding = { apiVersion, kind, namespace, name, uid, resourceVersion };
-    return [{ regarding, reason, type: 'Warning', message, key: `${reason}/${lastTransitionTime}` }];
+    const key = `${reason}/${type === ROLLED_OUT ? resourceVersion : lastTransitionTime}`;
+    return [{ regarding, reason, type: 'Warning', message: message.slice(0, MESSAGE), key }];
   });
+}
+
+/** The API server takes 1,024 characters. */
+const MESSAGE = 1_000;
+
+/** An injection speaks against itself: it is put back. `which`: the stamp of the injection, so that it is told once. */
+export function reverted(workload: ObservedWorkload, { cause, message }: Evidence): QueuedEvent {
+  return {
+    regarding: regarding(workload),
+    reason: eventReasons.reverted,
+    type: 'Warning',
+    message: `Lumigo instrumentation is put back (${cause}): ${message}`.slice(0, MESSAGE),
+    key: `${eventReasons.reverted}/${parseStamp(workload.stamp)?.at}`,
+  };
+}
+
+/** What was put back fails all the same. */
+export function notAtFault(workload: ObservedWorkload, at: string): QueuedEvent {
+  return {
+    regarding: regarding(workload),
+    reason: eventReasons.notAtFault,
+    type: 'Normal',
+    message: `It fails without Lumigo instrumentation as well: that was not at fault, and is tried again once the workload has recovered`,
+    key: `${eventReasons.notAtFault}/${at}`,
+  };
 }
 
 const regarding = ({ kind: { apiVersion, kind }, ...workload }: ObservedWorkload): QueuedEvent['regarding'] => {

@@ -2,8 +2,9 @@ import type { Decision } from '../injection/decision.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 import { parseStamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { cannot, changed, contested, policyAge, refused } from './describe-events.ts';
-import type { ChangeResult, Written } from './facts.ts';
+import { cannot, changed, contested, notAtFault, policyAge, refused, reverted } from './describe-events.ts';
+import type { ChangeResult, Failed, Written } from './facts.ts';
+import type { Evidence } from '../rollout/evidence.ts';
 import { contestDelayMs } from './plan-workload.ts';
 import type { Term } from './term.ts';
 
@@ -13,6 +14,8 @@ import type { Term } from './term.ts';
  */
 export class EventRecorder {
   readonly #term: Term;
+  /** The stamps of injections of whose end was told, by uid. */
+  readonly #reverting = new Map<string, string | undefined>();
 
   constructor(term: Term) {
     this.#term = term;
@@ -40,26 +43,51 @@ export class EventRecorder {
     this.#changed(before, policy, 'removed');
   }
 
+  /** An injection is about to be put back. Says whether that is told by now: the evidence goes with the pods. */
+  reverting(workload: ObservedWorkload, evidence: Evidence): boolean {
+    if (this.#reverting.get(workload.uid) === workload.stamp) return true;
+    this.#reverting.set(workload.uid, workload.stamp);
+    this.#term.events.add(reverted(workload, evidence));
+    return false;
+  }
+
   /** What came of a change of ours; `before` is the workload as it was planned. */
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
     const { events } = this.#term;
     if (result.kind === 'written') return this.#written(workload, before, policy, result);
     // A write whose answer was lost shows here, and nobody has told of it: its echo in the watch was left to the answer.
     this.seen(workload, before, policy);
-    if (result.kind === 'left' && result.decision.blocked === true && this.#isNews(workload, policy))
-      events.add(cannot(workload, policy, result.decision));
-    // Told once for each refusal, however often it is tried.
-    if (result.kind === 'failed' && result.isRefused && before.failure?.problem !== result.problem)
-      events.add(refused(workload, policy, result));
+    const said = this.#said(workload, before, policy, result);
+    if (said !== undefined) events.add(said);
+  }
+
+  /** What is to be told where nothing was written of an injection. */
+  #said(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult) {
+    switch (result.kind) {
+      case 'left':
+        return isBlocked(result) && this.#isNews(workload, policy)
+          ? cannot(workload, policy, result.decision)
+          : undefined;
+      case 'queued':
+        return forgiven(workload, before, result);
+      case 'failed':
+        // Told once for each refusal, however often it is tried.
+        return isNewRefusal(before, result) ? refused(workload, policy, result) : undefined;
+      case 'gone':
+      case 'outdated':
+      case 'written':
+        return undefined;
+    }
   }
 
   #written(
     workload: ObservedWorkload,
     before: ObservedWorkload,
     policy: NamespacePolicy,
-    { change, decision }: Written,
+    { change, decision, evidence }: Written,
   ): void {
-    if (change === 'none') return;
+    // That it is put back was told before it was.
+    if (change === 'none' || evidence !== undefined) return;
     if (change === 'removed') this.removed(before, policy);
     else this.#changed(workload, policy, change, exceptionsOf(decision));
     const repeats = workload.write?.repeats ?? 0;
@@ -82,6 +110,16 @@ export class EventRecorder {
     return !(Date.parse(createdAt) < Date.parse(since) && policyAge(policy) < since);
   }
 }
+
+type Queued = ChangeResult & { readonly kind: 'queued' };
+
+const isBlocked = ({ decision }: ChangeResult & { readonly kind: 'left' }): boolean => decision.blocked === true;
+
+const forgiven = (workload: ObservedWorkload, { rollout }: ObservedWorkload, { isForgiven }: Queued) =>
+  isForgiven === true && rollout?.state === 'reverted' ? notAtFault(workload, rollout.note.at) : undefined;
+
+const isNewRefusal = ({ failure }: ObservedWorkload, { isRefused, problem }: Failed): boolean =>
+  isRefused && failure?.problem !== problem;
 
 const exceptionsOf = (decision: Decision): string[] =>
   decision.action === 'inject' ? decision.leftAlone.map(({ reason }) => reason) : [];

@@ -24,9 +24,9 @@ function executorOver(there: readonly string[], places = 4) {
   const gates: (() => void)[] = [];
   const executor = new Executor({
     pacing: new Pacing({
-      changesConcurrent: places,
-      changesConcurrentPerNamespace: places,
-      changesSettleSeconds: 0,
+      rolloutConcurrent: places,
+      rolloutConcurrentPerNamespace: places,
+      rolloutSettleSeconds: 0,
     }),
     logger: pino({ enabled: false }),
     signal: stop.signal,

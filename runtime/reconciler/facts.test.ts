@@ -10,17 +10,24 @@ const before: ObservedWorkload = {
   ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
   ...{ createdAt: '', label: undefined, stamp: undefined, deleting: false, settled: undefined, attempt: undefined },
   ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, told: undefined },
+  ...{ note: undefined, retry: undefined, rollout: undefined },
   instrumentedVersion: undefined,
 };
 const decision = { action: 'none', code: 'up-to-date', message: '' } as const;
-const left: ChangeResult = { kind: 'left', metadata: {}, decision };
+const left: ChangeResult = { kind: 'left', metadata: {}, decision, rollout: undefined };
 const removal = {
   action: 'remove',
   workload: { apiVersion: '', kind: '', metadata: {} },
   code: 'removed',
   message: '',
 } as const;
-const written: ChangeResult = { kind: 'written', metadata: {}, change: 'removed', decision: removal };
+const written: ChangeResult = {
+  kind: 'written',
+  metadata: {},
+  change: 'removed',
+  decision: removal,
+  rollout: undefined,
+};
 const refused: ChangeResult = { kind: 'failed', change: 'removed', problem: 'quota', isRefused: true };
 const unanswered: ChangeResult = { ...refused, problem: 'no answer', isRefused: false };
 
@@ -52,6 +59,18 @@ describe('what follows from a change', () => {
     expect(facts(left, { before: undone }).write).toMatchObject({ touchedAt: undefined, repeats: 0 });
     const old = { ...before, write: { policy, at: 1_000, touchedAt: 700_000, repeats: 2 } };
     expect(facts(written, { before: old, now: 700_001 }).write).toMatchObject({ repeats: 0 });
+  });
+
+  it('F58: what was put back because of its pods may be changed again at once', () => {
+    const reverted: ChangeResult = { ...written, evidence: { cause: 'Crash', message: '' } };
+    const known = { ...before, write: { policy, at: 1_000, touchedAt: 2_000, repeats: 0 } };
+    expect(facts(reverted, { before: known }).write).toBeUndefined();
+  });
+
+  it('F58: what is refused gives its turn back', () => {
+    const shape = { desired: 1, running: 1, blocked: undefined, refused: undefined };
+    const rollout = { state: 'queued', policy, shape, granted: true, seenVersion: '', seenAt: 0 } as const;
+    expect(facts(refused, { before: { ...before, rollout } }).rollout).toEqual({ ...rollout, granted: false });
   });
 
   it('F20: that it is too large to be decided about holds until it is looked at again', () => {

@@ -3,6 +3,8 @@ import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import type { Problem } from '../lumigo/problem.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import type { ObservedPod, TrialSettings } from '../rollout/trial.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 
 /**
@@ -38,6 +40,12 @@ export interface ObservedWorkload {
   readonly told: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
   readonly instrumentedVersion: string | undefined;
+  /** Why its injection was put back, as text (injection/rollout-note.ts reads it). */
+  readonly note: string | undefined;
+  /** The value of `lumigo.retry`. */
+  readonly retry: string | undefined;
+  /** Where it is on its way to be instrumented, as the last look at it has shown. */
+  readonly rollout: Rollout | undefined;
 }
 
 /** Attempts in a row that came to nothing. */
@@ -106,6 +114,18 @@ export interface ObservedNamespace {
   readonly untold: number;
   /** How long a workload that refuses may hold up the deletion of its Lumigo. */
   readonly removalDeadlineMs: number;
+  readonly rollout: ObservedRollout;
+}
+
+/** What is known of a namespace for those of its workloads that are on their way. */
+export interface ObservedRollout {
+  readonly settings: TrialSettings & { readonly largestWave: number };
+  /** Its pods that carry an injection, by `Kind/name` of their workload; undefined until they are known. */
+  readonly pods: ReadonlyMap<string, readonly ObservedPod[]> | undefined;
+  /** Whether it is one of the few namespaces of the cluster in which something is changed. */
+  readonly hasTurn: boolean;
+  /** How many workloads of the cluster were put back and not tried again yet. */
+  readonly revertedInCluster: number;
 }
 
 /** The monotonic clock in milliseconds, and the time of day for people. */

@@ -15,9 +15,9 @@ describe('pacing', () => {
     await fc.assert(
       fc.asyncProperty(namespaces, limits, async (order, { concurrent, perNamespace }) => {
         const pacing = new Pacing({
-          changesConcurrent: concurrent,
-          changesConcurrentPerNamespace: perNamespace,
-          changesSettleSeconds: 0,
+          rolloutConcurrent: concurrent,
+          rolloutConcurrentPerNamespace: perNamespace,
+          rolloutSettleSeconds: 0,
         });
         const inside: string[] = [];
         let done = 0;
@@ -40,7 +40,7 @@ describe('pacing', () => {
   });
 
   it('keeps the place of a changed workload until it has settled, and gives an unchanged one back at once', async () => {
-    const pacing = new Pacing({ changesConcurrent: 1, changesConcurrentPerNamespace: 1, changesSettleSeconds: 0.06 });
+    const pacing = new Pacing({ rolloutConcurrent: 1, rolloutConcurrentPerNamespace: 1, rolloutSettleSeconds: 0.06 });
     (await pacing.enter('a', never))(false);
     const started = performance.now();
     (await pacing.enter('a', never))(true);

@@ -1,6 +1,6 @@
 import type { RuntimeConfig } from '../config/config.ts';
 
-type Pace = Pick<RuntimeConfig, 'changesConcurrent' | 'changesConcurrentPerNamespace' | 'changesSettleSeconds'>;
+type Pace = Pick<RuntimeConfig, 'rolloutConcurrent' | 'rolloutConcurrentPerNamespace' | 'rolloutSettleSeconds'>;
 
 /** Gives a place back; `changed` says whether anything was written. */
 type Leave = (changed: boolean) => void;
@@ -24,7 +24,7 @@ export class Pacing {
     if (this.#hasPlace(namespace)) this.#take(namespace);
     else await this.#turn(namespace, signal);
     return (changed) => {
-      const settleMs = changed ? this.#pace.changesSettleSeconds * 1_000 : 0;
+      const settleMs = changed ? this.#pace.rolloutSettleSeconds * 1_000 : 0;
       // A changed workload keeps its place for a while: its pods are being replaced.
       if (settleMs === 0) this.#leave(namespace);
       else setTimeout(() => this.#leave(namespace), settleMs).unref();
@@ -45,8 +45,8 @@ export class Pacing {
   }
 
   #hasPlace(namespace: string): boolean {
-    const { changesConcurrent, changesConcurrentPerNamespace } = this.#pace;
-    return this.#total < changesConcurrent && (this.#taken.get(namespace) ?? 0) < changesConcurrentPerNamespace;
+    const { rolloutConcurrent, rolloutConcurrentPerNamespace } = this.#pace;
+    return this.#total < rolloutConcurrent && (this.#taken.get(namespace) ?? 0) < rolloutConcurrentPerNamespace;
   }
 
   #take(namespace: string): void {

@@ -38,6 +38,9 @@ const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedW
     elsewhere: undefined,
     tooLarge: false,
     told: undefined,
+    note: undefined,
+    retry: undefined,
+    rollout: undefined,
   },
   instrumentedVersion: undefined,
   ...more,
@@ -55,6 +58,10 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
     ...{ policy, isLumigoGone: false, lumigoes, acting: lumigoes[0]?.resource.metadata.uid },
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
     ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: DEADLINE_MS },
+    rollout: {
+      settings: { soakMs: 10_000, deadlineMs: 300_000, largestWave: 50 },
+      ...{ pods: undefined, hasTurn: false, revertedInCluster: 0 },
+    },
   };
 }
 

@@ -13,7 +13,7 @@ const CONFIRM_MS = 10_000;
 
 /** What is to be done in a namespace, with reasons: a function of what was seen and of the time, and of nothing else. */
 export function planNamespace(observed: ObservedNamespace, now: Now): NamespacePlan {
-  const workloads = planWorkloads(observed, now.ms);
+  const workloads = planWorkloads(observed, now);
   const acting = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.acting);
   const isListDue = !isListed(acting, observed);
   const context = { observed, acting, workloads, isListDue, now };

@@ -4,6 +4,7 @@ import type { Problem } from '../lumigo/problem.ts';
 import { sameConditions, sameStatus, statusOf, type StatusInput } from './conditions.ts';
 import { isInstrumented } from './observed.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
+import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
 /** One thing to be done to a Lumigo, and why. */
@@ -65,10 +66,11 @@ const canBeSaid = (lumigo: ObservedLumigo, { observed, acting }: LumigoContext):
   observed.policy.state === 'excluded' ||
   lumigo.resource.metadata.deletionTimestamp !== undefined;
 
-type Seen = Pick<StatusInput, 'progress' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
+type Seen = Pick<StatusInput, 'progress' | 'rollout' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
 
 const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen => ({
   progress: workloads.progress,
+  rollout: workloads.rollout.summary,
   secretVersion: dropsSecretVersion ? undefined : observed.credential?.version,
   webhook: observed.webhook,
   telemetry: observed.telemetry,
@@ -77,7 +79,14 @@ const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }:
 
 /** One that does not act is told nothing of the namespace. */
 const nothingSeen: Seen = {
-  ...{ progress: noProgress, secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
+  ...{
+    progress: noProgress,
+    rollout: noRollout,
+    secretVersion: undefined,
+    webhook: undefined,
+    telemetry: undefined,
+    token: {},
+  },
 };
 
 /** What keeps a Lumigo from acting, if anything. */

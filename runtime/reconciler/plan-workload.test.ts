@@ -31,6 +31,9 @@ const plain: ObservedWorkload = {
     elsewhere: undefined,
     tooLarge: false,
     told: undefined,
+    note: undefined,
+    retry: undefined,
+    rollout: undefined,
   },
   instrumentedVersion: undefined,
 };

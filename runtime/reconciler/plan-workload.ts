@@ -2,14 +2,22 @@ import { labels } from '../contract.ts';
 import { optedOut } from '../injection/label.ts';
 import { parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
+import type { Queued } from '../rollout/rollout.ts';
 import { isInstrumented, type ObservedNamespace, type ObservedWorkload, type Write } from './observed.ts';
 
 /** What of its namespace decides about a workload. */
 type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
 
-/** `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. Each with its reason. */
+/**
+ * `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. `queue`: it waits until
+ * it may be changed; `watch`: it was, or was put back, and its pods show what came of it (plan-rollout.ts). Each with its reason.
+ */
 type WorkloadStep =
-  | { readonly do: 'change' | 'confirm' | 'nothing'; readonly reason: string }
+  | {
+      readonly do: 'change' | 'confirm' | 'nothing' | 'queue' | 'watch';
+      readonly reason: string;
+      readonly until?: never;
+    }
   /** `until`: when to look again, by the monotonic clock; left out: when the change that is under way has ended. */
   | { readonly do: 'wait'; readonly reason: string; readonly until?: number };
 
@@ -21,6 +29,9 @@ const CONTESTED_MS = 10 * 60_000;
  */
 const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
 
+/** How soon a workload that was blocked is looked at again where something of it has changed, and where nothing has. */
+const [BLOCKED_MS, STILL_BLOCKED_MS] = [5_000, 5 * 60_000];
+
 /**
  * What is to be done about one workload, from its metadata alone. It errs towards reading the whole object, where `decide`
  * has the last word; a look that found nothing to do settles the workload until it, or the policy, changes.
@@ -28,18 +39,41 @@ const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_00
 export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
   const { policy } = situation;
   if (workload.deleting) return { do: 'nothing', reason: 'it is being deleted' };
-  if (workload.settled === policy) return { do: 'nothing', reason: 'it is as it should be' };
+  if (workload.settled === policy) return stepWhenSettled(workload, policy);
   if (workload.attempt !== undefined) return { do: 'wait', reason: 'it is being changed' };
   const cause = causeFor(workload, situation);
   if (cause.do === 'nothing') return cause;
+  return (
+    patience(workload, policy, now) ?? (isQueued(workload, policy, now) ? { do: 'queue', reason: cause.reason } : cause)
+  );
+}
+
+/** Why something that should be changed is given time; undefined where it is not. */
+function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep | undefined {
   const { failure } = workload;
   if (failure?.policy === policy && failure.retryAt > now)
     return { do: 'wait', reason: `tried again after: ${failure.problem}`, until: failure.retryAt };
   const calmAt = isContested(workload, policy) ? calmAfter(workload.write) : 0;
-  if (calmAt > now)
-    return { do: 'wait', reason: 'another writer undid the last change; it is given time', until: calmAt };
-  return cause;
+  if (calmAt <= now) return undefined;
+  return { do: 'wait', reason: 'another writer undid the last change; it is given time', until: calmAt };
 }
+
+function stepWhenSettled({ rollout }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
+  const isOpen = rollout?.state === 'trial' || (rollout?.state === 'reverted' && rollout.isOpen);
+  return rollout?.policy === policy && isOpen
+    ? { do: 'watch', reason: 'its pods are watched' }
+    : { do: 'nothing', reason: 'it is as it should be' };
+}
+
+/** Whether it is known to wait for its turn. What was blocked when it was looked at is looked at again once it has changed. */
+function isQueued({ rollout, resourceVersion }: ObservedWorkload, policy: NamespacePolicy, now: number): boolean {
+  if (rollout?.policy !== policy || rollout.state !== 'queued') return false;
+  return rollout.shape.blocked === undefined || now < lookAgainAt(rollout, resourceVersion);
+}
+
+/** When a workload that was blocked is looked at again, by the monotonic clock. */
+export const lookAgainAt = ({ seenAt, seenVersion }: Queued, resourceVersion: string): number =>
+  seenAt + (resourceVersion === seenVersion ? STILL_BLOCKED_MS : BLOCKED_MS);
 
 /** Whether a workload may need a change at all, and why. */
 function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situation): WorkloadStep {
@@ -51,7 +85,15 @@ function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situatio
       : { do: 'nothing', reason: 'it opts out by its label, and cannot change' };
   const touched = isInstrumented(workload) || workload.stamp !== undefined;
   if (policy.state === 'none') return causeAlone(workload, touched, isLumigoGone);
+  if (!touched && workload.note !== undefined && policy.state !== 'active') return causeToForget(policy);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
+}
+
+/** What was put back is noted for as long as a Lumigo might try it again. */
+function causeToForget(policy: NamespacePolicy): WorkloadStep {
+  return policy.state === 'inactive'
+    ? { do: 'nothing', reason: 'its Lumigo is not active' }
+    : { do: 'change', reason: 'what was noted of its injection goes' };
 }
 
 function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
@@ -81,14 +123,17 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   const asked = stamp === undefined ? 'true' : stamp.userLabel;
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
-  if (own?.toLowerCase() === 'true' && canChange) return { do: 'change', reason: 'it asks for itself by its label' };
-  if (isToStay(stamp, own) || !canChange) return { do: 'nothing', reason: 'there is no Lumigo in its namespace' };
+  if (isTrue(own) && canChange) return { do: 'change', reason: 'it asks for itself by its label' };
+  const stays = workload.note === undefined && isToStay(stamp, own);
+  if (stays || !canChange) return { do: 'nothing', reason: 'there is no Lumigo in its namespace' };
   return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo is gone' };
 }
 
 /** Nobody but its Lumigo brought the injection, and did not say that it stays: then it goes with it. */
 const isToStay = (stamp: Stamp | undefined, own: string | undefined): boolean =>
-  stamp === undefined || stamp.keep === true || own?.toLowerCase() === 'true';
+  stamp === undefined || stamp.keep === true || isTrue(own);
+
+const isTrue = (label: string | undefined): boolean => label?.toLowerCase() === 'true';
 
 const optsOut = ({ label }: ObservedWorkload): boolean =>
   optedOut({ labels: label === undefined ? {} : { [labels.autoTrace]: label } });

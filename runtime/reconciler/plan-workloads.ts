@@ -1,5 +1,7 @@
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
+import { nothingOnTheWay, planRollout, type OnTheWay, type RolloutPlan, type Task } from './plan-rollout.ts';
 import { isContested, planWorkload } from './plan-workload.ts';
 
 /** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
@@ -7,6 +9,8 @@ export interface WorkloadChange {
   readonly workload: ObservedWorkload;
   readonly policy: NamespacePolicy;
   readonly reason: string;
+  /** Left out: what the decision about it asks for, if it need not wait for its turn. */
+  readonly task?: Task;
 }
 
 /** What people are told of a namespace, in numbers of workloads. */
@@ -35,28 +39,70 @@ export interface WorkloadsPlan {
   /** Whether the API server has to be asked if there is really no Lumigo. */
   readonly confirmGone: boolean;
   readonly progress: Progress;
+  readonly rollout: RolloutPlan;
   /** When to plan again should nothing be seen before, by the monotonic clock; Infinity: never. */
   readonly wakeAt: number;
 }
 
 /** The steps of all workloads of a namespace, and what they amount to. */
-export function planWorkloads(observed: ObservedNamespace, now: number): WorkloadsPlan {
+export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsPlan {
   const { policy } = observed;
   const changes: WorkloadChange[] = [];
   const waiting: ObservedWorkload[] = [];
   const progress = { ...noProgress };
+  const way = nothingOnTheWay();
   let [confirmGone, wakeAt] = [false, Infinity];
   for (const workload of observed.workloads) {
     count(workload, policy, progress);
-    const step = planWorkload(workload, observed, now);
-    if (step.do === 'nothing') continue;
+    const step = planWorkload(workload, observed, now.ms);
+    sort(workload, step.do, policy, way);
+    if (step.do === 'nothing' || step.do === 'queue' || step.do === 'watch') continue;
     waiting.push(workload);
     progress[kindOfWait(workload, policy)] += 1;
     if (step.do === 'change') changes.push({ workload, policy, reason: step.reason });
     else if (step.do === 'confirm') confirmGone = true;
-    else if (step.do === 'wait') wakeAt = Math.min(wakeAt, step.until ?? Infinity);
+    else wakeAt = Math.min(wakeAt, step.until ?? Infinity);
   }
-  return { changes, waiting, confirmGone, progress, wakeAt };
+  const rollout = planRollout(way, observed, now);
+  changes.push(...rollout.steps.map((step) => ({ ...step, policy })));
+  return { changes, waiting, confirmGone, progress, rollout, wakeAt: Math.min(wakeAt, rollout.wakeAt) };
+}
+
+/** Puts a workload where it belongs among those on their way. */
+function sort(
+  workload: ObservedWorkload,
+  step: ReturnType<typeof planWorkload>['do'],
+  policy: NamespacePolicy,
+  way: OnTheWay,
+): void {
+  const { rollout, attempt, deleting } = workload;
+  if (deleting) return;
+  if (rollout?.policy !== policy) way.unknown += step === 'change' || attempt !== undefined ? 1 : 0;
+  else if (attempt !== undefined) way.busy += 1;
+  else add(workload, rollout, step, way);
+}
+
+function add(
+  workload: ObservedWorkload,
+  rollout: Rollout,
+  step: ReturnType<typeof planWorkload>['do'],
+  way: OnTheWay,
+): void {
+  switch (rollout.state) {
+    case 'queued':
+      // One that is due to be looked at again, or is given time after a failure, is not in the queue.
+      if (step === 'queue') way.queued.push({ ...workload, rollout });
+      break;
+    case 'trial':
+      way.trials.push({ ...workload, rollout });
+      break;
+    case 'reverted':
+      way.reverted.push({ ...workload, rollout });
+      break;
+    case 'proven':
+    case 'left':
+      way[rollout.state] += 1;
+  }
 }
 
 /** Adds what a workload is, whether or not anything is left to do for it. */

@@ -9,11 +9,13 @@ import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
 import type { WebhookSeen } from './judge-probes.ts';
-import type { ObservedCredential } from './observed.ts';
+import type { ObservedCredential, ObservedWorkload } from './observed.ts';
 import { Pacing } from './pacing.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
+import type { WatchPods } from './pod-watches.ts';
 import type { Candidate } from './probe-request.ts';
+import { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
@@ -22,6 +24,7 @@ interface ReconcilerOptions extends Omit<Term, 'store' | 'look'> {
   readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
   /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
   readonly onInstrumented: () => void;
+  readonly watchPods: WatchPods;
 }
 
 /** A failure of all is told to some, as an event; the condition tells everybody. */
@@ -40,6 +43,7 @@ export class Reconciler {
   readonly #planner: Planner;
   readonly #executor: Executor;
   readonly #writer: LumigoWriter;
+  readonly #rollouts: Rollouts;
   /** When the API server last said that a namespace has no Lumigo. */
   readonly #goneAt = new Map<string, number>();
   #webhook: WebhookSeen | undefined;
@@ -63,6 +67,7 @@ export class Reconciler {
       logger,
       signal,
     });
+    this.#rollouts = new Rollouts(term, options.watchPods);
     this.#planner = new Planner((namespace) => this.#plan(namespace), signal);
     signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
   }
@@ -164,8 +169,11 @@ export class Reconciler {
 
   #see(kind: WorkloadKind, metadata: Metadata, isListed: boolean): void {
     const seen = this.#store.upsert(kind, metadata, isListed);
-    if (seen === undefined || !seen.changed || !this.#begun) return;
+    if (seen === undefined || !this.#begun) return;
     const { workload, before } = seen;
+    // What keeps it from its turn stands in its status.
+    if (workload.rollout?.state === 'queued' && !seen.changed) this.look(workload.namespace);
+    if (!seen.changed) return;
     const isEcho = before?.attempt !== undefined && before.attempt.stamp === workload.stamp;
     if (!isEcho) this.#recorder.seen(workload, before, this.#options.lumigoes.policy(workload.namespace));
     this.look(workload.namespace);
@@ -189,14 +197,17 @@ export class Reconciler {
         token: this.#tokens.get(namespace) ?? {},
         untold: events.pending(namespace),
         removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
+        rollout: this.#rollouts.observe(namespace),
       },
       { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
     );
     this.#executor.plan(namespace, plan.changes);
     for (const action of plan.lumigoes) this.#writer.act(action);
+    this.#rollouts.act(namespace, plan.rollout);
     if (plan.confirmGone) this.#confirm(namespace);
-    if (plan.progress.pending === 0) metrics.pendingChanges.remove({ namespace });
-    else metrics.pendingChanges.set({ namespace }, plan.progress.pending);
+    const pending = plan.progress.pending + plan.rollout.summary.queued;
+    if (pending === 0) metrics.pendingChanges.remove({ namespace });
+    else metrics.pendingChanges.set({ namespace }, pending);
     if (this.#wasAnyInstrumented !== this.#store.instrumented > 0) {
       this.#wasAnyInstrumented = !this.#wasAnyInstrumented;
       this.#options.onInstrumented();
@@ -224,11 +235,15 @@ export class Reconciler {
       const instrumentedVersion = listed.get(workload.uid);
       if (instrumentedVersion === undefined) continue;
       const noted = this.#store.note(workload, { instrumentedVersion });
-      if (noted !== undefined && noted.stamp === undefined && noted.label === undefined)
+      if (noted !== undefined && isClean(noted))
         this.#recorder.removed(noted, this.#options.lumigoes.policy(namespace));
     }
   }
 }
+
+/** Nothing of an injection stands there, nor why there is none any more. */
+const isClean = ({ stamp, label, note }: ObservedWorkload): boolean =>
+  stamp === undefined && label === undefined && note === undefined;
 
 const candidateOf = (lumigo: LumigoResource | undefined, workload: Candidate['workload']): Candidate | undefined =>
   lumigo && { lumigo, workload };

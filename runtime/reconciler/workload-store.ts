@@ -14,7 +14,7 @@ interface Seen {
 type Facts = Partial<
   Pick<
     ObservedWorkload,
-    'settled' | 'attempt' | 'failure' | 'write' | 'elsewhere' | 'tooLarge' | 'told' | 'instrumentedVersion'
+    'settled' | 'attempt' | 'failure' | 'write' | 'elsewhere' | 'tooLarge' | 'told' | 'instrumentedVersion' | 'rollout'
   >
 >;
 type ByName = Map<string, ObservedWorkload>;
@@ -27,6 +27,7 @@ export class WorkloadStore {
   readonly #namespaces = new Map<string, Map<WorkloadKind, ByName>>();
   readonly #now: () => number;
   #instrumented = 0;
+  #reverted = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -93,6 +94,11 @@ export class WorkloadStore {
     return this.#instrumented;
   }
 
+  /** How many were put back because of what their pods did. */
+  get reverted(): number {
+    return this.#reverted;
+  }
+
   namespaces(): string[] {
     return [...this.#namespaces.keys()];
   }
@@ -114,6 +120,7 @@ export class WorkloadStore {
 
   #count(workload: ObservedWorkload, by: 1 | -1): void {
     if (isInstrumented(workload)) this.#instrumented += by;
+    if (workload.rollout?.state === 'reverted') this.#reverted += by;
   }
 
   /** As it is seen now; what was found out about it before may not hold any more. */
@@ -126,7 +133,7 @@ export class WorkloadStore {
 }
 
 /** What of a workload can make a difference to what should be done. */
-const telling = ['generation', 'label', 'stamp', 'deleting'] as const;
+const telling = ['generation', 'label', 'stamp', 'deleting', 'note', 'retry'] as const;
 
 const sameFacts = (known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): boolean =>
   telling.every((field) => known[field] === facts[field]);
@@ -156,6 +163,7 @@ export function observeWorkload(kind: WorkloadKind, metadata: Metadata): Observe
     tooLarge: false,
     told: undefined,
     instrumentedVersion: versionOf(facts),
+    rollout: undefined,
   };
 }
 
@@ -165,6 +173,8 @@ function readMetadata(metadata: Metadata) {
     generation: metadata.generation ?? 0,
     label: intern(metadata.labels?.[labels.autoTrace]),
     stamp: metadata.annotations?.[annotations.instrumentation],
+    note: metadata.annotations?.[annotations.rollout],
+    retry: metadata.annotations?.[annotations.retry],
     deleting: metadata.deletionTimestamp !== undefined,
   };
 }

@@ -3,6 +3,7 @@ import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.
 import { describeError } from '../wording/errors.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
+import { noteOf } from '../injection/rollout-note.ts';
 import { stampOf } from '../injection/stamp.ts';
 import { outOfReach } from '../injection/reach.ts';
 import { uninstrument } from '../injection/remove.ts';
@@ -57,25 +58,30 @@ export const isAnyInstrumented = async (client: Client, where: Where): Promise<b
 export const isOptedIn = (workload: Workload): boolean =>
   stampOf(workload.metadata)?.userLabel?.toLowerCase() === 'true';
 
-/** Whether it is to stay instrumented, as the Lumigo that is gone has said; one without our stamp is not ours to judge. */
+/** Whether it is to stay instrumented, as the Lumigo that is gone has said; one without anything of ours is not ours to judge. */
 export const isToStay = ({ metadata }: Workload): boolean => {
   const stamp = stampOf(metadata);
-  return stamp === undefined || stamp.keep === true;
+  return stamp === undefined ? noteOf(metadata) === undefined : stamp.keep === true;
 };
 
 async function* instrumentedWorkloads(client: Client, { namespace, wanted }: Where) {
-  const options = { limit: PAGE_SIZE, labelSelector: labels.autoTrace };
-  for (const kind of workloads.filter(({ mutable }) => mutable))
-    for await (const { items } of client.pages({ ...kind, namespace }, options))
+  for (const [kind, labelSelector] of marked)
+    for await (const { items } of client.pages({ ...kind, namespace }, { limit: PAGE_SIZE, labelSelector }))
       yield* items
         .map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }))
-        .filter(({ workload }) => isInstrumented(workload) && isWithinReach(workload) && wanted(workload));
+        .filter(({ workload }) => isMarked(workload) && isWithinReach(workload) && wanted(workload));
 }
+
+/** What is instrumented, and what no longer is and has a note that says why. */
+const marked = workloads
+  .filter(({ mutable }) => mutable)
+  .flatMap((kind) => [labels.autoTrace, labels.rollout].map((label) => [kind, label] as const));
 
 /** A Deployment's ReplicaSets carry its pod template's label and are the Deployment's own matter. */
 const isWithinReach = (workload: Workload): boolean => outOfReach({ workload, operation: 'RECONCILE' }) === undefined;
 
-const isInstrumented = ({ metadata }: Workload): boolean => ourLabel(metadata) !== undefined;
+const isMarked = ({ metadata }: Workload): boolean =>
+  ourLabel(metadata) !== undefined || noteOf(metadata) !== undefined;
 
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
   const { namespace, name } = listed.metadata;

@@ -7,7 +7,7 @@ import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
-import { install } from '../manager/install.ts';
+import { install, withoutNodes } from '../manager/install.ts';
 import { startManager, type Manager } from '../manager/manager.ts';
 import { beganAt, isRunning, readState, writeState, type SandboxState } from '../state.ts';
 
@@ -97,7 +97,7 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
 async function addOperator(cluster: ControlPlane): Promise<Manager> {
   await bundle();
   const [webhookPort = 0] = await freePorts(1);
-  const installation = await install(cluster.client, { webhook: webhookPort });
+  const installation = await install(cluster.client, { webhook: webhookPort, settings: withoutNodes });
   return startManager(cluster, installation, { webhookPort });
 }
 

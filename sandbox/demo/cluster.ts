@@ -5,7 +5,7 @@ import { NoGoError } from '../programs/go.ts';
 import type { Progress } from '../programs/progress.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
-import { install } from '../manager/install.ts';
+import { install, withoutNodes } from '../manager/install.ts';
 import { startManager, type Manager } from '../manager/manager.ts';
 
 /** A cluster that the demo runs on, with the operator at work in it. */
@@ -32,7 +32,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
   const cluster = await startControlPlane({ controllerManager, onProgress: progress });
   try {
     const [webhookPort = 0] = await freePorts(1);
-    const installation = await install(cluster.client, { webhook: webhookPort });
+    const installation = await install(cluster.client, { webhook: webhookPort, settings: withoutNodes });
     const manager = await startManager(cluster, installation, {
       webhookPort,
       collector,

@@ -25,7 +25,7 @@ export async function tellOnNode(
   stay: (system: NodeStory['system'], hints: readonly string[]) => Promise<void>,
 ): Promise<string[]> {
   const progress: Progress = (line) => narrator.aside(line);
-  const system = await startNodeWithOperator({ onProgress: progress });
+  const system = await startNodeWithOperator({ onProgress: progress, settings: { rollout: { soakSeconds: 2 } } });
   try {
     const story = { system, narrator };
     narrator.step(`a node is ready at ${system.node.server}; the operator runs in two pods, 2/2 each`);

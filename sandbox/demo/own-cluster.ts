@@ -11,7 +11,7 @@ import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
 import { startGuardian } from '../control-plane/guardian.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { collectionOf } from '../manager/apply.ts';
-import { install } from '../manager/install.ts';
+import { install, withoutNodes } from '../manager/install.ts';
 import { startManager } from '../manager/manager.ts';
 import type { DemoCluster } from './cluster.ts';
 import { deleteLumigo } from './story.ts';
@@ -50,7 +50,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
     for (const manifest of manifests.filter(only).toReversed())
       await client.delete({ ...collectionOf(manifest), name: manifest.metadata.name }).catch(undefinedIfNotFound);
   };
-  const installation = await install(client, { only });
+  const installation = await install(client, { only, settings: withoutNodes });
   try {
     const [webhookPort = 0] = await freePorts(1);
     const cluster = { dir, server: connection.server.href, ca: String(connection.ca), client, guardian };

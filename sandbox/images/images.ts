@@ -38,6 +38,8 @@ async function buildMissing(wanted: readonly Recipe[], progress: Progress): Prom
   try {
     for (const recipe of wanted) if (!existsSync(archiveOf(recipe))) await build(recipe, archiveOf(recipe), progress);
     await forgetLayers();
+    // The bases went with them: whoever changed a source meanwhile has something built again.
+    built.clear();
   } finally {
     releaseLock(lock);
   }

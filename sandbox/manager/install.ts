@@ -30,6 +30,9 @@ export interface InstallOptions {
   readonly only?: (manifest: Manifest) => boolean;
 }
 
+/** Where no pod ever runs there is nothing that a rollout could go by. */
+export const withoutNodes = { rollout: { strategy: 'immediate' } };
+
 /** A new kind is served a moment after its definition is stored. */
 const SERVED_MS = 10_000;
 

@@ -1,0 +1,55 @@
+import { annotations, labels } from '../contract.ts';
+import { isMap, withEntry, withoutEmpty } from './lists.ts';
+import type { Metadata } from './types.ts';
+
+/** Why an injection was put back, and what it holds for: whoever changes one of the three has it tried again. */
+export interface RolloutNote {
+  /** ISO 8601. */
+  readonly at: string;
+  /** In one word, e.g. `InjectorImage` (rollout/evidence.ts). */
+  readonly cause: string;
+  /** In a sentence: container, reason, exit code, last words. */
+  readonly evidence: string;
+  /** Of the pod template without the injection. */
+  readonly template: string;
+  /** Of what would be injected. */
+  readonly injection: string;
+  /** What the annotation `lumigo.retry` said then. */
+  readonly retry?: string;
+}
+
+const texts = ['at', 'cause', 'evidence', 'template', 'injection'] as const;
+
+/** Reads the annotation's text; undefined for none, or one that is not ours. */
+export function parseNote(text: string | undefined): RolloutNote | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const found: unknown = JSON.parse(text);
+    return isMap(found) && texts.every((key) => typeof found[key] === 'string')
+      ? (found as unknown as RolloutNote)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The note that stands on a workload; undefined where there is none. */
+export const noteOf = ({ annotations: found }: Metadata): RolloutNote | undefined =>
+  parseNote(found?.[annotations.rollout]);
+
+/** The same metadata with the note, and with the label by which people find it. */
+export const withNote = (metadata: Metadata, note: RolloutNote): Metadata => ({
+  ...metadata,
+  labels: { ...metadata.labels, [labels.rollout]: 'reverted' },
+  annotations: { ...metadata.annotations, [annotations.rollout]: JSON.stringify(note) },
+});
+
+/** The exact inverse of `withNote`. */
+export function withoutNote(metadata: Metadata): Metadata {
+  if (metadata.annotations?.[annotations.rollout] === undefined) return metadata;
+  const own = {
+    labels: withEntry(metadata.labels, labels.rollout, undefined),
+    annotations: withEntry(metadata.annotations, annotations.rollout, undefined),
+  };
+  return withoutEmpty({ ...metadata, ...own }, ['labels', 'annotations']);
+}

@@ -1,0 +1,66 @@
+import { annotations } from '../contract.ts';
+import type { Condition } from '../injection/types.ts';
+import type { ObservedWorkload } from './observed.ts';
+import type { RolloutSummary } from './plan-rollout.ts';
+
+type RolloutCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** How many workloads of a sort are named. */
+const NAMED = 10;
+
+export const ROLLED_OUT = 'RolledOut';
+export const HALTED = 'Halted';
+
+/** The first that holds says in one word how far a rollout is. */
+const reasons: readonly (readonly [reason: string, holds: (summary: RolloutSummary) => boolean])[] = [
+  [HALTED, ({ halted }) => halted !== undefined],
+  ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
+  ['PutBack', ({ reverted }) => reverted.length > 0],
+  ['Blocked', ({ blocked }) => blocked.length > 0],
+  ['LeftForNow', ({ left }) => left > 0],
+];
+
+/** How far the instrumentation of what exists is, for people; undefined while there is, and was, nothing to say. */
+export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): RolloutCondition | undefined {
+  const reason = reasons.find(([, holds]) => holds(summary))?.[0];
+  if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: messageOf(summary) };
+  return wasSaid
+    ? {
+        type: ROLLED_OUT,
+        status: 'True',
+        reason: 'Complete',
+        message: 'Every workload that could be instrumented is, and runs',
+      }
+    : undefined;
+}
+
+const nameOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
+
+const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
+  ...list.slice(0, NAMED).map(say),
+  ...(list.length > NAMED ? [`and ${list.length - NAMED} more`] : []),
+];
+
+function messageOf({ halted, underWay, queued, blocked, reverted, left }: RolloutSummary): string {
+  const sentences = [
+    halted === undefined ? '' : `No further workload is changed: ${halted}`,
+    ...some(
+      reverted,
+      (each) =>
+        `${nameOf(each)} was put back at ${each.rollout.note.at} (${each.rollout.note.cause}): ${each.rollout.note.evidence}`,
+    ),
+    reverted.length === 0
+      ? ''
+      : `Tried again when the pod template or the injector changes, or by ${retryOf(reverted[0])}`,
+    underWay.length === 0 ? '' : `Under way: ${some(underWay, nameOf).join(', ')}`,
+    queued === 0 ? '' : `${queued} wait for their turn`,
+    ...some(blocked, (each) => `${nameOf(each)} ${each.rollout.shape.blocked?.message} and is left until it is not`),
+    left === 0 ? '' : `${left} are left until their pod template changes, as the setting rollout.strategy asks`,
+  ];
+  return sentences.filter((each) => each !== '').join('. ');
+}
+
+const retryOf = (workload: ObservedWorkload | undefined): string =>
+  workload === undefined
+    ? ''
+    : `'kubectl -n ${workload.namespace} annotate --overwrite ${workload.kind.plural}.${workload.kind.group} ${workload.name} ${annotations.retry}="$(date)"'`;

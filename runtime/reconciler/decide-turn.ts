@@ -1,0 +1,57 @@
+import type { RuntimeConfig } from '../config/config.ts';
+import { annotations } from '../contract.ts';
+import { none, type Code, type Decision } from '../injection/decision.ts';
+import { equal } from '../injection/lists.ts';
+import type { NamespacePolicy, Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import { restarts, shapeOf } from '../rollout/shape.ts';
+
+interface TurnInput {
+  readonly strategy: RuntimeConfig['rolloutStrategy'];
+  readonly decision: Decision;
+  /** The workload before the change. */
+  readonly workload: Workload;
+  readonly policy: NamespacePolicy;
+  /** Whether it is its turn. */
+  readonly granted: boolean;
+  /** By the monotonic clock. */
+  readonly now: number;
+}
+
+type Turn =
+  | { readonly may: 'go' }
+  | { readonly may: 'wait'; readonly rollout: Rollout }
+  | { readonly may: 'stay'; readonly decision: Decision & { readonly action: 'none' }; readonly rollout: Rollout };
+
+const go: Turn = { may: 'go' };
+
+/** Whether a decided change may be made now. What restarts no pod waits for nobody, and neither does what is taken out. */
+export function decideTurn(input: TurnInput): Turn {
+  const { strategy, decision, workload, policy, granted, now } = input;
+  if (strategy === 'immediate' || decision.action !== 'inject') return go;
+  const shape = shapeOf(workload);
+  if (!restarts(shape) || equal(templateOf(workload), templateOf(decision.workload))) return go;
+  const code = whyLeft(input);
+  if (code !== undefined) return { may: 'stay', decision: none(code, workload), rollout: { state: 'left', policy } };
+  if (granted && shape.blocked === undefined) return go;
+  const { resourceVersion: seenVersion = '' } = workload.metadata;
+  return { may: 'wait', rollout: { state: 'queued', policy, shape, granted: false, seenVersion, seenAt: now } };
+}
+
+/** Why a workload stays as it is until somebody changes it, where the settings say so. */
+function whyLeft({ strategy, workload }: TurnInput): Code | undefined {
+  if (strategy === 'on-next-change') return 'waits-for-change';
+  const isApproved = workload.metadata.annotations?.[annotations.retry] !== undefined;
+  return strategy === 'manual' && !isApproved ? 'waits-for-approval' : undefined;
+}
+
+/** What fails with the injection and without it is left in peace for so long before it may be its turn again. */
+const PEACE_MS = 10 * 60_000;
+
+/** Where a workload is whose injection was not at fault. */
+export function forgiven(workload: Workload, policy: NamespacePolicy, now: number): Rollout {
+  const blocked = { reason: 'Unhealthy', message: 'fails without the injection as well' } as const;
+  const shape = { ...shapeOf(workload), blocked };
+  return { state: 'queued', policy, shape, granted: false, seenVersion: '', seenAt: now + PEACE_MS };
+}

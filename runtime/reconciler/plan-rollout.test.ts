@@ -1,0 +1,195 @@
+import { describe, expect, it } from '@jest/globals';
+import { workloads } from '../contract.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
+import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
+import type { ObservedPod } from '../rollout/trial.ts';
+import type { ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
+import { planWorkloads } from './plan-workloads.ts';
+
+const [deployment] = workloads;
+const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
+const policy: NamespacePolicy = {
+  ...{ state: 'active', lumigo: 'lumigo', tracing, createdAt: '2026-01-02', injectExisting: true, remove: true },
+};
+const other: NamespacePolicy = { ...policy };
+
+/** Milliseconds of the monotonic clock, and the same moment for people. */
+const NOW = { ms: 1_000_000, iso: '2026-11-22T12:00:00Z' };
+const epoch = Date.parse(NOW.iso);
+const ago = (seconds: number): number => epoch - seconds * 1_000;
+
+const shape = { desired: 2, running: 2, blocked: undefined, refused: undefined };
+const blocked = { ...shape, blocked: { reason: 'Paused', message: 'is paused' } } as const;
+const queued = (more: Partial<Queued> = {}): Rollout => ({
+  ...{ state: 'queued', policy, shape, granted: false, seenVersion: '10', seenAt: NOW.ms, ...more },
+});
+const trialOf = (seconds: number, wasHealthy = true, more: Partial<OnTrial> = {}): Rollout => ({
+  ...{ state: 'trial', policy, provenAt: undefined, lookAt: NOW.ms + 5_000, ...more },
+  trial: { shape, record: 'ours', changedAt: ago(seconds), wasHealthy },
+});
+const note = { cause: 'Crash', evidence: 'boom', template: '', injection: '' };
+const reverted = (seconds: number, more: Partial<Reverted> = {}): Rollout => ({
+  ...{ state: 'reverted', policy, shape, isOpen: false, lookAt: NOW.ms + 5_000, ...more },
+  note: { ...note, at: new Date(ago(seconds)).toISOString(), ...more.note },
+});
+
+const settled = (rollout: Rollout | undefined): boolean => rollout?.state !== 'queued' && rollout !== undefined;
+const workload = (name: string, rollout?: Rollout, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
+  ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
+  ...{ createdAt: '2026-01-01', label: undefined, stamp: undefined, deleting: false, attempt: undefined },
+  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, told: undefined },
+  ...{ instrumentedVersion: undefined, note: undefined, retry: undefined, rollout },
+  settled: settled(rollout) ? policy : undefined,
+  ...more,
+});
+const pod = (seconds: number | undefined, more: Partial<ObservedPod> = {}): ObservedPod => ({
+  ...{ name: 'p', record: 'ours', readySince: seconds === undefined ? undefined : ago(seconds), evidence: undefined },
+  ...more,
+});
+const pods = (...of: ObservedPod[]) => new Map([['Deployment/a', of]]);
+const crash = { cause: 'Crash', message: 'boom' } as const;
+
+function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout> = {}) {
+  const settings = { soakMs: 10_000, deadlineMs: 60_000, largestWave: 50 };
+  const rollout = { settings, pods: new Map(), hasTurn: true, revertedInCluster: 0, ...more };
+  const observed: ObservedNamespace = {
+    ...{ policy, isLumigoGone: false, lumigoes: [], acting: undefined, credential: undefined, workloads: there },
+    ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: 1_000, rollout },
+  };
+  const planned = planWorkloads(observed, NOW);
+  const done = planned.changes.map(({ workload: { name }, task }) => `${task?.do ?? 'look'} ${name}`);
+  const noted = planned.rollout.noted.map(([{ name }, to]) => {
+    if (to?.state === 'queued') return `grant ${name}`;
+    return `${name} is ${to?.state === 'trial' ? 'proven' : (to?.state ?? 'forgotten')}`;
+  });
+  return { ...planned, does: [...done, ...noted] };
+}
+
+/** What is known of the workloads of a namespace, and what is done. */
+const cases: readonly [string, readonly ObservedWorkload[], readonly string[], Partial<ObservedRollout>?][] = [
+  ['what is not known yet is looked at', [workload('a')], ['look a']],
+  ['whose turn it is, is not known before all are looked at', [workload('a', queued()), workload('b')], ['look b']],
+  ['the first gets its turn', [workload('a', queued()), workload('b', queued())], ['grant a']],
+  ['nobody gets one where the namespace has none', [workload('a', queued())], [], { hasTurn: false }],
+  ['who has a turn is injected', [workload('a', queued({ granted: true })), workload('b', queued())], ['inject a']],
+  ['others wait meanwhile', [workload('a', trialOf(5)), workload('b', queued())], [], { pods: pods(pod(3), pod(3)) }],
+  [
+    'also while it is being written',
+    [workload('a', queued({ granted: true }), { attempt: { policy, stamp: undefined } }), workload('b', queued())],
+    [],
+  ],
+  [
+    'what runs for long enough is proven',
+    [workload('a', trialOf(30))],
+    ['a is proven'],
+    { pods: pods(pod(20), pod(11)) },
+  ],
+  [
+    'then two more follow',
+    [
+      workload('a', trialOf(30, true, { provenAt: NOW.ms })),
+      ...['b', 'c', 'd'].map((name) => workload(name, queued())),
+    ],
+    ['grant b', 'grant c'],
+    { pods: pods(pod(20), pod(20)) },
+  ],
+  [
+    'what fails is put back',
+    [workload('a', trialOf(5))],
+    ['revert a'],
+    { pods: pods(pod(undefined, { evidence: crash })) },
+  ],
+  [
+    'what fails late is put back as well',
+    [workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000 }))],
+    ['revert a'],
+    { pods: pods(pod(50), pod(undefined, { evidence: crash })) },
+  ],
+  [
+    'what lasted is watched no longer',
+    [workload('a', trialOf(300, true, { provenAt: NOW.ms - 121_000 }))],
+    ['a is proven'],
+    { pods: pods(pod(200), pod(200)) },
+  ],
+  ['nothing is concluded before the pods are known', [workload('a', trialOf(500))], [], { pods: undefined }],
+  [
+    'what takes long is looked at now and then',
+    [workload('a', trialOf(20, true, { lookAt: NOW.ms }))],
+    ['look a'],
+    { pods: pods(pod(undefined)) },
+  ],
+  [
+    'what the webhook injected keeps nobody waiting',
+    [workload('a', trialOf(5, false)), workload('b', queued())],
+    ['grant b'],
+    { pods: pods(pod(undefined)) },
+  ],
+  [
+    'what is put back is watched until it runs',
+    [workload('a', reverted(5, { isOpen: true, shape: blocked })), workload('b', queued())],
+    [],
+  ],
+  ['what runs again stays as it was', [workload('a', reverted(5, { isOpen: true }))], ['a is reverted']],
+  [
+    'what fails all the same is forgiven',
+    [workload('a', reverted(121, { isOpen: true, shape: blocked }))],
+    ['forgive a'],
+  ],
+  ['after one the next may try', [workload('a', reverted(60)), workload('b', queued())], ['grant b']],
+  ['after two nobody may', [workload('a', reverted(60)), workload('b', reverted(60)), workload('c', queued())], []],
+  ['after five of the cluster nobody may', [workload('a', queued())], [], { revertedInCluster: 5 }],
+  [
+    'after one for which the injector is to blame nobody may',
+    [workload('a', reverted(60, { note: { ...note, at: NOW.iso, cause: 'InjectorImage' } })), workload('b', queued())],
+    [],
+  ],
+  ['what is blocked waits', [workload('a', queued({ shape: blocked })), workload('b', queued())], ['grant b']],
+  [
+    'what is blocked and has changed is looked at',
+    [workload('a', queued({ shape: blocked, seenVersion: '9', seenAt: NOW.ms - 5_000 }))],
+    ['look a'],
+  ],
+  [
+    'and so it is after a while in any case',
+    [workload('a', queued({ shape: blocked, seenAt: NOW.ms - 300_000 }))],
+    ['look a'],
+  ],
+  [
+    'what is refused makes room for others',
+    [
+      workload('a', queued(), { failure: { policy, count: 1, refusedSince: 0, retryAt: NOW.ms + 1, problem: 'no' } }),
+      workload('b', queued()),
+    ],
+    ['grant b'],
+  ],
+  [
+    'F1: what holds under another policy does not count',
+    [workload('a', { ...queued({ granted: true }), policy: other })],
+    ['look a'],
+  ],
+];
+
+describe('a rollout', () => {
+  it.each(cases)('%s', (_title, there, expected, more = {}) => expect(plan(there, more).does).toEqual(expected));
+
+  it('wants pods while one is on trial, and its turn while something is under way or could be', () => {
+    const wants = (...there: ObservedWorkload[]) => {
+      const { needsPods, wantsTurn } = plan(there).rollout;
+      return [needsPods, wantsTurn];
+    };
+    expect(wants()).toEqual([false, false]);
+    expect(wants(workload('a', queued()))).toEqual([false, true]);
+    expect(wants(workload('a', trialOf(1)))).toEqual([true, true]);
+    expect(wants(workload('a', trialOf(1, false)))).toEqual([true, false]);
+    expect(wants(workload('a', queued({ shape: blocked })))).toEqual([false, false]);
+    expect(wants(workload('a', reverted(60)), workload('b', reverted(60)), workload('c', queued()))).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  it('wakes when a soak ends, and when what is blocked is to be looked at again', () => {
+    expect(plan([workload('a', trialOf(9))], { pods: pods(pod(4), pod(5)) }).wakeAt).toBe(NOW.ms + 5_000);
+    expect(plan([workload('a', queued({ shape: blocked }))]).wakeAt).toBe(NOW.ms + 300_000);
+  });
+});

@@ -1,0 +1,170 @@
+import { ATTRIBUTION_MS, TRIAL_MS } from '../rollout/after-look.ts';
+import { isInjectors, type Evidence } from '../rollout/evidence.ts';
+import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
+import { judge } from '../rollout/trial.ts';
+import { haltOf, nextTurns } from '../rollout/turns.ts';
+import { lookAgainAt } from './plan-workload.ts';
+import type { Now, ObservedNamespace, ObservedWorkload } from './observed.ts';
+
+type With<T> = ObservedWorkload & { readonly rollout: T & { readonly policy: Rollout['policy'] } };
+
+/** The workloads of a namespace that are on their way, sorted by where they are. */
+export interface OnTheWay {
+  readonly queued: With<Queued>[];
+  readonly trials: With<OnTrial>[];
+  readonly reverted: With<Reverted>[];
+  proven: number;
+  left: number;
+  /** Being read or written. */
+  busy: number;
+  /** Not looked at yet: whose turn it is, is known when all are. */
+  unknown: number;
+}
+
+export const nothingOnTheWay = (): OnTheWay => ({
+  ...{ queued: [], trials: [], reverted: [], proven: 0, left: 0, busy: 0, unknown: 0 },
+});
+
+/** What is to be done to a workload beside looking at it. `forgive`: its injection was not at fault, and may be tried again. */
+export type Task = { readonly do: 'inject' | 'forgive' } | { readonly do: 'revert'; readonly evidence: Evidence };
+
+export interface RolloutStep {
+  readonly workload: ObservedWorkload;
+  readonly reason: string;
+  /** Left out: a look. */
+  readonly task?: Task;
+}
+
+export interface RolloutPlan {
+  readonly steps: readonly RolloutStep[];
+  /** What follows from what is seen, and is to be noted. */
+  readonly noted: readonly (readonly [ObservedWorkload, Rollout | undefined])[];
+  readonly summary: RolloutSummary;
+  /** Whether pods have to be watched here. */
+  readonly needsPods: boolean;
+  /** Whether this namespace is, or wants to be, one of those in which something is changed. */
+  readonly wantsTurn: boolean;
+  readonly wakeAt: number;
+}
+
+/** What people are told. */
+export interface RolloutSummary {
+  readonly underWay: readonly ObservedWorkload[];
+  readonly queued: number;
+  readonly blocked: readonly With<Queued>[];
+  readonly reverted: readonly With<Reverted>[];
+  readonly left: number;
+  readonly halted: string | undefined;
+}
+
+export const noRollout: RolloutSummary = {
+  ...{ underWay: [], queued: 0, blocked: [], reverted: [], left: 0, halted: undefined },
+};
+
+/** For so long what is proven is watched still: some programs fail late. */
+const LATE_MS = 2 * 60_000;
+
+interface Step {
+  readonly step?: RolloutStep;
+  /** Left out: stays as it was noted. */
+  readonly noted?: readonly [ObservedWorkload, Rollout | undefined];
+  readonly wakeAt?: number;
+}
+
+/** What is to be done about the workloads of a namespace that are on their way: whose turn it is, what is proven, what goes back. */
+export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now): RolloutPlan {
+  const { settings, hasTurn, revertedInCluster } = observed.rollout;
+  const seen = [
+    ...way.trials.map((each) => planTrial(each, observed, now)),
+    ...way.reverted.map((each) => planReverted(each, now)),
+  ];
+  const ready = way.queued.filter(({ rollout }) => rollout.shape.blocked === undefined);
+  const blocked = way.queued.filter(({ rollout }) => rollout.shape.blocked !== undefined);
+  const granted = ready.filter(({ rollout }) => rollout.granted);
+  const unproven = way.trials.filter(({ rollout }) => rollout.provenAt === undefined && rollout.trial.wasHealthy);
+  const isOpen = way.reverted.filter(({ rollout }) => rollout.isOpen);
+  const standing = {
+    proven: way.proven + way.trials.filter(({ rollout }) => rollout.provenAt !== undefined).length,
+    underWay: granted.length + unproven.length + isOpen.length + way.busy,
+    reverted: way.reverted.length,
+    injectorFails: way.reverted.some(({ rollout }) => isInjectors(rollout.note as Pick<Evidence, 'cause'>)),
+    revertedInCluster,
+  };
+  const halted = ready.length === granted.length ? undefined : haltOf(standing);
+  const mayTurn = hasTurn && way.unknown === 0;
+  const turns = mayTurn ? nextTurns(ready.map(waiting), standing, settings.largestWave) : [];
+  const wantsTurn = standing.underWay > 0 || (ready.length > 0 && halted === undefined);
+  return {
+    steps: [
+      ...granted.map((workload) => ({ workload, reason: 'it is its turn', task: { do: 'inject' as const } })),
+      ...seen.flatMap(({ step }) => step ?? []),
+    ],
+    noted: [
+      ...turns.map(({ workload }) => [workload, { ...workload.rollout, granted: true }] as const),
+      ...seen.flatMap(({ noted }) => (noted === undefined ? [] : [noted])),
+    ],
+    summary: {
+      underWay: [...granted, ...unproven],
+      queued: ready.length - granted.length,
+      blocked,
+      reverted: way.reverted,
+      left: way.left,
+      halted,
+    },
+    needsPods: way.trials.length > 0,
+    wantsTurn,
+    wakeAt: Math.min(
+      ...seen.map(({ wakeAt = Infinity }) => wakeAt),
+      ...blocked.map(({ rollout, resourceVersion }) => lookAgainAt(rollout, resourceVersion)),
+    ),
+  };
+}
+
+const waiting = (workload: With<Queued>) => ({
+  workload,
+  name: workload.name,
+  kind: workload.kind.kind,
+  shape: workload.rollout.shape,
+});
+
+function planTrial(workload: With<OnTrial>, { rollout: { pods, settings } }: ObservedNamespace, now: Now): Step {
+  const { rollout } = workload;
+  const { trial, provenAt } = rollout;
+  const epochMs = Date.parse(now.iso);
+  if (pods === undefined) return look(workload, rollout.lookAt, now);
+  const verdict = judge(trial, pods.get(`${workload.kind.kind}/${workload.name}`) ?? [], settings, epochMs);
+  if (verdict.is === 'broken') return { step: revert(workload, verdict.evidence) };
+  if (provenAt !== undefined)
+    return provenAt + LATE_MS > now.ms ? { wakeAt: provenAt + LATE_MS } : { noted: [workload, proven(rollout)] };
+  if (verdict.is === 'proven') return { noted: [workload, { ...rollout, provenAt: now.ms }] };
+  if (epochMs - trial.changedAt > TRIAL_MS) return { noted: [workload, undefined] };
+  const judged = look(workload, rollout.lookAt, now);
+  return {
+    ...judged,
+    wakeAt: Math.min(judged.wakeAt ?? Infinity, now.ms + Math.max(0, verdict.until - epochMs) + 1_000),
+  };
+}
+
+const proven = ({ policy }: Pick<Rollout, 'policy'>): Rollout => ({ state: 'proven', policy });
+
+const revert = (workload: ObservedWorkload, evidence: Evidence): RolloutStep => ({
+  workload,
+  reason: `its pods fail: ${evidence.message}`,
+  task: { do: 'revert', evidence },
+});
+
+const look = (workload: ObservedWorkload, at: number, now: Now): Step =>
+  at <= now.ms ? { step: { workload, reason: 'its pods are watched' } } : { wakeAt: at };
+
+/** What was put back is to run again: then the injection was at fault. What does not would not have either way. */
+function planReverted(workload: With<Reverted>, now: Now): Step {
+  const { rollout } = workload;
+  const { shape, note, isOpen, lookAt } = rollout;
+  if (!isOpen) return {};
+  if (shape.blocked === undefined && shape.refused === undefined)
+    return { noted: [workload, { ...rollout, isOpen: false }] };
+  const since = Date.parse(now.iso) - Date.parse(note.at);
+  if (since > ATTRIBUTION_MS)
+    return { step: { workload, reason: 'it fails without the injection as well', task: { do: 'forgive' } } };
+  return look(workload, lookAt, now);
+}

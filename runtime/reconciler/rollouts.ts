@@ -1,0 +1,48 @@
+import { NamespaceTurns } from './namespace-turns.ts';
+import type { ObservedRollout } from './observed.ts';
+import type { RolloutPlan } from './plan-rollout.ts';
+import { PodWatches, type WatchPods } from './pod-watches.ts';
+import type { Term } from './term.ts';
+
+/** What the plans of a term's rollouts are made of, and what comes of them beside the changes themselves. */
+export class Rollouts {
+  readonly #term: Term;
+  readonly #pods: PodWatches;
+  readonly #turns: NamespaceTurns;
+
+  constructor(term: Term, watchPods: WatchPods) {
+    const { look, signal, metrics } = term;
+    this.#term = term;
+    this.#pods = new PodWatches(watchPods, look, signal);
+    this.#turns = new NamespaceTurns(look);
+    signal.addEventListener('abort', () => metrics.rolloutWorkloads.reset(), { once: true });
+  }
+
+  observe(namespace: string): ObservedRollout {
+    const { config, store } = this.#term;
+    return {
+      settings: {
+        soakMs: config.rolloutSoakSeconds * 1_000,
+        deadlineMs: config.rolloutDeadlineSeconds * 1_000,
+        largestWave: config.rolloutLargestWave,
+      },
+      pods: this.#pods.in(namespace),
+      hasTurn: this.#turns.has(namespace),
+      revertedInCluster: store.reverted,
+    };
+  }
+
+  /** Notes what a plan found out, and sees to what the next one needs. */
+  act(namespace: string, { noted, needsPods, wantsTurn, summary }: RolloutPlan): void {
+    const { store, look, metrics } = this.#term;
+    for (const [workload, rollout] of noted) store.note(workload, { rollout });
+    this.#pods.want(namespace, needsPods);
+    this.#turns.want(namespace, wantsTurn);
+    const { underWay, queued, blocked, reverted } = summary;
+    const states = { underWay: underWay.length, queued, blocked: blocked.length, reverted: reverted.length };
+    for (const [state, number] of Object.entries(states))
+      if (number === 0) metrics.rolloutWorkloads.remove({ namespace, state });
+      else metrics.rolloutWorkloads.set({ namespace, state }, number);
+    if (noted.length > 0) look(namespace);
+  }
+}

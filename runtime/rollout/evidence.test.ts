@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { evidenceIn, type ContainerStatus, type PodStatus } from './evidence.ts';
+
+const injector = (more: Partial<ContainerStatus>): PodStatus => ({
+  initContainerStatuses: [{ name: 'lumigo-injector', ...more }],
+});
+const app = (more: Partial<ContainerStatus>): PodStatus => ({ containerStatuses: [{ name: 'app', ...more }] });
+const waiting = (reason: string, message = '') => ({ state: { waiting: { reason, message } } });
+const ended = (exitCode: number, more: object = {}) => ({ lastState: { terminated: { exitCode, ...more } } });
+
+/** What a pod with an injection shows, and what that is taken for. */
+const cases: readonly [title: string, status: PodStatus, cause: string | undefined][] = [
+  ['nothing yet', {}, undefined],
+  ['an injector that is being pulled', injector(waiting('PodInitializing')), undefined],
+  ['an injector whose first pull failed', injector(waiting('ErrImagePull')), undefined],
+  ['F58: an injector that cannot be pulled', injector(waiting('ImagePullBackOff')), 'InjectorImage'],
+  ['an injector of no valid name', injector(waiting('InvalidImageName')), 'InjectorImage'],
+  ['an injector that may not be pulled and is not there', injector(waiting('ErrImageNeverPull')), 'InjectorImage'],
+  ['an injector that cannot be started', injector(waiting('CreateContainerError')), 'InjectorFailed'],
+  ['an injector that failed', injector(ended(1)), 'InjectorFailed'],
+  ['an injector that did its work', injector({ state: { terminated: { exitCode: 0 } } }), undefined],
+  ["an image of the user's own that cannot be pulled", app(waiting('ImagePullBackOff')), undefined],
+  ['a program that ended once', app({ restartCount: 1, ...ended(1) }), undefined],
+  ['a program that ended twice', app({ restartCount: 2, ...ended(1) }), 'Crash'],
+  ['a program that ended again', app({ restartCount: 1, ...waiting('CrashLoopBackOff'), ...ended(1) }), 'Crash'],
+  ['a program that ends without an error', app({ restartCount: 5, ...ended(0) }), undefined],
+  [
+    'a program that outgrew its memory twice',
+    app({ restartCount: 2, ...ended(137, { reason: 'OOMKilled' }) }),
+    'Crash',
+  ],
+  ['a container that cannot be created', app(waiting('CreateContainerConfigError', 'no such key')), 'CannotStart'],
+];
+
+describe('what speaks against an injection', () => {
+  it.each(cases)('%s', (_title, status, cause) => expect(evidenceIn(status)?.cause).toBe(cause));
+
+  it('names container, reason, exit code and last words, without a token and without what steers a terminal', () => {
+    const words = `boom \u001b[31m t_${'0'.repeat(21)}\n`;
+    const status = { ...app({ restartCount: 3, ...waiting('CrashLoopBackOff'), ...ended(3, { message: words }) }) };
+    expect(evidenceIn(status)?.message).toBe(
+      "container 'app': CrashLoopBackOff, it ended with exit code 3, 3 restarts, last words: boom �[31m t_…",
+    );
+    const long = app({ restartCount: 2, ...ended(1, { message: `${'x'.repeat(5_000)}the end` }) });
+    expect(evidenceIn(long)?.message).toMatch(/xthe end$/);
+    expect(evidenceIn(long)?.message.length).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,100 @@
+import { injector } from '../contract.ts';
+import { withoutTokens } from '../credentials/token.ts';
+import { printable } from '../wording/printable.ts';
+
+/** What speaks against an injection. */
+export interface Evidence {
+  readonly cause: 'InjectorImage' | 'InjectorFailed' | 'Crash' | 'CannotStart' | 'PodsRefused' | 'NotReady';
+  /** A sentence: container, reason, exit code, last words. */
+  readonly message: string;
+}
+
+/** Of a pod's status, as the API server sends it. */
+export interface ContainerStatus {
+  readonly name: string;
+  readonly restartCount?: number;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+}
+interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly running?: { readonly startedAt?: string };
+  readonly terminated?: End;
+}
+
+interface End {
+  readonly reason?: string;
+  readonly exitCode?: number;
+  readonly message?: string;
+}
+
+export interface PodStatus {
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+}
+
+/** Whether the workload itself cannot be the cause: another one of the namespace would fare no better. */
+export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean =>
+  cause === 'InjectorImage' || cause === 'InjectorFailed';
+
+const noImage = new Set(['ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName']);
+const noStart = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
+/** A program that ends so often after its injection is taken to end because of it; what it does without shows whose fault it was. */
+const CRASHES = 2;
+const WORDS = 400;
+
+/** What a pod with an injection shows against it; undefined for nothing. */
+export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): Evidence | undefined {
+  const own = initContainerStatuses.find(({ name }) => name === injector.container);
+  const others = [...initContainerStatuses, ...containerStatuses].filter((each) => each !== own);
+  return (own && againstInjector(own)) ?? firstOf(others, againstProgram);
+}
+
+function firstOf(
+  list: readonly ContainerStatus[],
+  judge: (status: ContainerStatus) => Evidence | undefined,
+): Evidence | undefined {
+  for (const each of list) {
+    const found = judge(each);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function againstInjector(status: ContainerStatus): Evidence | undefined {
+  const waiting = status.state?.waiting?.reason ?? '';
+  if (noImage.has(waiting)) return { cause: 'InjectorImage', message: inWords(status) };
+  return noStart.has(waiting) || endOf(status) !== undefined
+    ? { cause: 'InjectorFailed', message: inWords(status) }
+    : undefined;
+}
+
+function againstProgram(status: ContainerStatus): Evidence | undefined {
+  if (noStart.has(status.state?.waiting?.reason ?? '')) return { cause: 'CannotStart', message: inWords(status) };
+  return endsOf(status) >= CRASHES && endOf(status) !== undefined
+    ? { cause: 'Crash', message: inWords(status) }
+    : undefined;
+}
+
+/** How often a container has ended: one that is not started again yet has ended once more than it was restarted. */
+const endsOf = ({ restartCount = 0, state }: ContainerStatus): number =>
+  restartCount + (state?.waiting?.reason === 'CrashLoopBackOff' || state?.terminated !== undefined ? 1 : 0);
+
+/** How a container last ended badly; undefined where it has not. */
+function endOf({ state, lastState }: ContainerStatus) {
+  return [state?.terminated, lastState?.terminated].find((end) => end !== undefined && end.exitCode !== 0);
+}
+
+function inWords(status: ContainerStatus): string {
+  const { state, name, restartCount = 0 } = status;
+  const end = endOf(status);
+  const ended = end === undefined ? [state?.waiting?.message] : endInWords(end, restartCount);
+  const said = [state?.waiting?.reason, ...ended].filter((each) => each !== undefined && each !== '');
+  return `container '${name}': ${withoutTokens(printable(said.join(', '))).slice(0, 2 * WORDS)}`;
+}
+
+const endInWords = ({ reason = 'it ended', exitCode, message }: End, restarts: number): (string | undefined)[] => [
+  `${reason} with exit code ${exitCode}`,
+  restarts > 0 ? `${restarts} restarts` : undefined,
+  message && `last words: ${message.trim().slice(-WORDS)}`,
+];

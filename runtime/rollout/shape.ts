@@ -1,0 +1,101 @@
+import { isMap, type JsonMap } from '../injection/lists.ts';
+import type { Workload } from '../injection/types.ts';
+
+/** Why a workload is not changed for now. */
+export interface Blocked {
+  readonly reason: 'Paused' | 'RollingOut' | 'Unhealthy' | 'DisruptionBudget';
+  /** The rest of a sentence that begins with the workload. */
+  readonly message: string;
+}
+
+/** What matters of a workload's pods, as its own status has it. */
+export interface Shape {
+  /** How many pods a change of its template replaces; 0 where it replaces none. */
+  readonly desired: number;
+  /** How many there are. */
+  readonly running: number;
+  readonly blocked: Blocked | undefined;
+  /** Its pods are refused, by a quota or by another webhook, and since when (milliseconds since 1970). */
+  readonly refused: { readonly message: string; readonly since: number } | undefined;
+}
+
+interface Counts {
+  /** How many there are to be. */
+  readonly wanted: number;
+  /** How many of those a change of the template replaces. */
+  readonly desired: number;
+  readonly running: number;
+  readonly updated: number;
+  readonly ready: number;
+}
+
+/** For these a change of the template changes no pod that runs. */
+const none: Counts = { wanted: 0, desired: 0, running: 0, updated: 0, ready: 0 };
+
+const number = (map: JsonMap, key: string, fallback = 0): number => {
+  const value = map[key];
+  return typeof value === 'number' ? value : fallback;
+};
+const mapAt = (map: JsonMap, key: string): JsonMap => {
+  const value = map[key];
+  return isMap(value) ? value : {};
+};
+
+type Count = (spec: JsonMap, status: JsonMap) => Counts;
+
+const replicated: Count = (spec, status) => ({
+  wanted: number(spec, 'replicas', 1),
+  desired: number(spec, 'replicas', 1),
+  running: number(status, 'replicas'),
+  updated: number(status, 'updatedReplicas'),
+  ready: number(status, 'readyReplicas'),
+});
+
+const onDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
+
+/** By kind; another one's pods are not replaced when its template changes. */
+const counts: Readonly<Record<string, Count>> = {
+  Deployment: replicated,
+  Rollout: replicated,
+  StatefulSet: (spec, status) => {
+    const all = replicated(spec, status);
+    const partition = number(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
+    return { ...all, desired: onDelete(spec) ? 0 : Math.max(0, all.desired - partition) };
+  },
+  DaemonSet: (spec, status) => ({
+    wanted: number(status, 'desiredNumberScheduled'),
+    desired: onDelete(spec) ? 0 : number(status, 'desiredNumberScheduled'),
+    running: number(status, 'currentNumberScheduled'),
+    updated: number(status, 'updatedNumberScheduled'),
+    ready: number(status, 'numberReady'),
+  }),
+};
+
+/** What a whole workload shows of its pods. */
+export function shapeOf(workload: Workload): Shape {
+  const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
+  const found = counts[workload.kind]?.(spec, status) ?? none;
+  // Argo's Rollouts have a text there.
+  const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
+  const blocked = found.desired === 0 ? undefined : blockedBy(spec, found, isSeen);
+  return { desired: found.desired, running: found.running, blocked, refused: refusedOf(status) };
+}
+
+/** Whether a change of its template would replace pods that run. */
+export const restarts = ({ desired, running }: Shape): boolean => desired > 0 && running > 0;
+
+function blockedBy(spec: JsonMap, found: Counts, isSeen: boolean): Blocked | undefined {
+  const { wanted, desired, running, updated, ready } = found;
+  if (spec['paused'] === true) return { reason: 'Paused', message: 'is paused' };
+  if (!isSeen || updated < Math.min(desired, running) || running > wanted)
+    return { reason: 'RollingOut', message: 'is in the middle of a rollout of its own' };
+  if (ready >= wanted) return undefined;
+  return { reason: 'Unhealthy', message: `has ${wanted - ready} of ${wanted} pods that are not ready` };
+}
+
+function refusedOf({ conditions }: JsonMap): Shape['refused'] {
+  const found = Array.isArray(conditions) ? conditions.filter(isMap) : [];
+  const failure = found.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
+  if (failure === undefined) return undefined;
+  return { message: String(failure['message'] ?? ''), since: Date.parse(String(failure['lastTransitionTime'])) || 0 };
+}

@@ -1,0 +1,70 @@
+import type { Evidence } from './evidence.ts';
+import type { Shape } from './shape.ts';
+
+/** A pod of a workload that carries an injection. Times are milliseconds since 1970, by the cluster's clocks. */
+export interface ObservedPod {
+  readonly name: string;
+  /** The text of its injection's record: tells pods of one injection from those of another. */
+  readonly record: string | undefined;
+  /** Since when it is ready; undefined while it is not, or is going. */
+  readonly readySince: number | undefined;
+  readonly evidence: Evidence | undefined;
+}
+
+/** An injection whose pods are watched. */
+export interface Trial {
+  readonly shape: Shape;
+  /** The text of the injection's record in the pod template. */
+  readonly record: string;
+  /** When it was written, in milliseconds since 1970. */
+  readonly changedAt: number;
+  /** Its pods were ready before: that they are not now is news. Nobody knows that of what the webhook injects. */
+  readonly wasHealthy: boolean;
+}
+
+export interface TrialSettings {
+  /** How long all pods are to be ready before the next are changed. */
+  readonly soakMs: number;
+  /** How long a rollout may make no progress. */
+  readonly deadlineMs: number;
+}
+
+type Verdict =
+  | { readonly is: 'broken'; readonly evidence: Evidence }
+  /** `until`: when to judge again, should nothing be seen before. */
+  | { readonly is: 'progressing' | 'soaking'; readonly until: number }
+  | { readonly is: 'proven' };
+
+/** Another webhook, or the quota's own controller, may be a moment late. */
+const REFUSED_MS = 5_000;
+
+/** What the pods of an injection say for it or against it, at `now` (milliseconds since 1970). */
+export function judge(trial: Trial, pods: readonly ObservedPod[], settings: TrialSettings, now: number): Verdict {
+  const { shape, record } = trial;
+  const own = pods.filter((pod) => pod.record === record);
+  const evidence = own.find((pod) => pod.evidence !== undefined)?.evidence ?? refusal(trial, now);
+  if (evidence !== undefined) return { is: 'broken', evidence };
+  const since = own.flatMap(({ readySince }) => readySince ?? []);
+  if (since.length < shape.desired) return progress(trial, own, settings, now);
+  const until = Math.max(trial.changedAt, ...since) + settings.soakMs;
+  return until > now ? { is: 'soaking', until } : { is: 'proven' };
+}
+
+function refusal({ shape: { refused }, changedAt }: Trial, now: number): Evidence | undefined {
+  if (refused === undefined || now - Math.max(refused.since, changedAt) < REFUSED_MS) return undefined;
+  return { cause: 'PodsRefused', message: `its pods are refused: ${refused.message}` };
+}
+
+function progress(
+  { shape, changedAt, wasHealthy }: Trial,
+  own: readonly ObservedPod[],
+  { deadlineMs }: TrialSettings,
+  now: number,
+): Verdict {
+  const ready = own.flatMap(({ readySince }) => readySince ?? []);
+  const until = Math.max(changedAt, ...ready) + deadlineMs;
+  // Who was never ready may take its time.
+  if (!wasHealthy || until > now) return { is: 'progressing', until: wasHealthy ? until : Infinity };
+  const message = `${ready.length} of ${shape.desired} pods are ready, and none became so within ${deadlineMs / 1_000} seconds`;
+  return { is: 'broken', evidence: { cause: 'NotReady', message } };
+}

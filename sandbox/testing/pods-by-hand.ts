@@ -1,0 +1,99 @@
+import { workloads } from '../../runtime/contract.ts';
+import type { PodTemplate } from '../../runtime/injection/types.ts';
+import type { Bench } from './bench.ts';
+import { workloadOf } from './workloads.ts';
+
+const [deployment] = workloads;
+const pods = { group: '', version: 'v1', plural: 'pods' } as const;
+
+/** What becomes of a pod's containers. */
+type Outcome = 'ready' | 'unready' | 'no-injector-image' | 'crashes';
+
+interface PodOf {
+  readonly name: string;
+  readonly hash: string;
+  readonly index: number;
+  readonly outcome: Outcome;
+}
+
+/** What a Deployment's controller and a kubelet would do, done by hand where neither runs: pods of its template, and its status. */
+export class PodsByHand {
+  readonly #bench: Bench;
+  readonly namespace: string;
+  #revisions = 0;
+
+  constructor(bench: Bench, namespace: string) {
+    this.#bench = bench;
+    this.namespace = namespace;
+  }
+
+  /** A Deployment that runs, as its status says. */
+  async deployment(name: string, replicas = 2): Promise<void> {
+    const manifest = workloadOf(deployment, this.namespace, name);
+    await this.#bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas } });
+    await this.settle(name);
+  }
+
+  /** Its status says that all pods of its present template are ready, or (`ready`) so many. */
+  async settle(name: string, ready?: number): Promise<void> {
+    const seen = await this.#bench.get(deployment, this.namespace, name);
+    const { replicas } = seen['spec'] as { replicas: number };
+    const status = {
+      ...{ observedGeneration: seen.metadata.generation, replicas, updatedReplicas: replicas },
+      ...{ readyReplicas: ready ?? replicas, availableReplicas: ready ?? replicas },
+    };
+    await this.#status({ ...deployment, name }, status);
+  }
+
+  /** Pods of its present template, of which this becomes. */
+  async start(name: string, outcome: Outcome, replicas = 2): Promise<void> {
+    const template = await this.#bench.templateOf(deployment, this.namespace, name);
+    this.#revisions += 1;
+    const hash = `r${this.#revisions}`;
+    for (let index = 0; index < replicas; index += 1) await this.#pod({ name, hash, index, outcome }, template);
+  }
+
+  async #pod({ name, hash, index, outcome }: PodOf, { metadata, spec }: PodTemplate): Promise<void> {
+    const pod = `${name}-${hash}-${index}`;
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${name}-${hash}`, uid: hash, controller: true };
+    await this.#bench.create({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: {
+        ...{ namespace: this.namespace, name: pod, annotations: metadata?.annotations ?? {} },
+        labels: { ...metadata?.labels, 'pod-template-hash': hash },
+        ownerReferences: [owner],
+      },
+      spec: { ...spec, automountServiceAccountToken: false },
+    });
+    await this.#status({ ...pods, name: pod }, statuses[outcome](new Date().toISOString().replace(/\.\d+/, '')));
+  }
+
+  async #status(ref: { group: string; version: string; plural: string; name: string }, status: object): Promise<void> {
+    const { namespace } = this;
+    const body = { status };
+    await this.#bench.client.patch({ ...ref, namespace, subresource: 'status' }, { kind: 'merge', body });
+  }
+}
+
+const container = (name: string, state: object, more: object = {}) => ({
+  ...{ name, image: '', imageID: '', ready: false, restartCount: 0, state, ...more },
+});
+
+const statuses: Readonly<Record<Outcome, (now: string) => object>> = {
+  ready: (now) => ({ conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now }] }),
+  unready: (now) => ({ conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: now }] }),
+  'no-injector-image': () => ({
+    initContainerStatuses: [
+      container('lumigo-injector', { waiting: { reason: 'ImagePullBackOff', message: 'not found' } }),
+    ],
+  }),
+  crashes: () => ({
+    containerStatuses: [
+      container(
+        'app',
+        { waiting: { reason: 'CrashLoopBackOff' } },
+        { restartCount: 3, lastState: { terminated: { exitCode: 3, reason: 'Error', message: 'the last words' } } },
+      ),
+    ],
+  }),
+};
