@@ -49,6 +49,9 @@ export const annotations = {
   rollout: 'operator.lumigo.io/rollout',
   /** A user's: another value asks for another try of an injection that was put back, and with `manual` for the first. */
   retry: 'lumigo.retry',
+  /** A user's, on workload or pod template: the names of the containers that are injected, comma-separated, and of those that are not. */
+  injectContainers: 'lumigo.inject-containers',
+  excludeContainers: 'lumigo.exclude-containers',
   /** Local volumes that do not keep the cluster autoscaler from removing a node, comma-separated. */
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes',
 } as const;
@@ -74,6 +77,12 @@ export const environment = {
   enableLogs: 'LUMIGO_ENABLE_LOGS',
   containerName: 'LUMIGO_CONTAINER_NAME',
 } as const;
+
+/** Containers of service meshes and secret agents, in which there is nothing to trace. */
+export const knownSidecars = [
+  ...['istio-proxy', 'linkerd-proxy', 'consul-dataplane', 'envoy-sidecar', 'kuma-sidecar'],
+  ...['vault-agent', 'cloud-sql-proxy', 'daprd'],
+] as const;
 
 /** Paths below the telemetry proxy's base URL. */
 export const otlpPaths = { traces: '/v1/traces', logs: '/v1/logs' } as const;

@@ -31,6 +31,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     injectorImage: imageReference(injectorWebhook.lumigoInjector.image, settings.imagePrefix),
     injectorImagePullPolicy: injection.imagePullPolicy,
     injectorImagePullSecrets: injection.imagePullSecrets,
+    injectorSidecars: injection.sidecars,
     telemetryProxyUrl: telemetryProxyUrl(settings),
     platform: settings.platform,
     updateOnUpgrade: injection.updateOnUpgrade,

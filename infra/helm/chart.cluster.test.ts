@@ -94,6 +94,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'injectorWebhook.lumigoInjector.image.digest': `sha256:${'b'.repeat(64)}`,
   'injection.imagePullPolicy': 'Always',
   'injection.imagePullSecrets': ['one', 'two'],
+  'injection.sidecars': ['proxy'],
   'injection.updateOnUpgrade': true,
   'rollout.strategy': 'manual',
   'rollout.soakSeconds': 30,

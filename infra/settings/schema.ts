@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { excludedNamespaces, webhooks } from '../../runtime/contract.ts';
+import { excludedNamespaces, knownSidecars, webhooks } from '../../runtime/contract.ts';
 import { endpoint } from './endpoint.ts';
 import {
   commonName,
@@ -100,6 +100,14 @@ const injection = section({
     .array(dnsSubdomain(), { error: 'must be a list of names' })
     .default([])
     .describe("Names of pull secrets that instrumented pods gain; each must exist in the workload's own namespace."),
+  sidecars: z
+    .array(dnsLabel(), { error: 'must be a list of names' })
+    .min(1, 'must name at least one container; one that no pod has leaves none alone')
+    .default([...knownSidecars])
+    .describe(
+      'Names of containers that are left alone, as those of service meshes and secret agents, unless the annotation ' +
+        '`lumigo.inject-containers` of workload or pod template names them.',
+    ),
   updateOnUpgrade: flag()
     .default(false)
     .describe(

@@ -17,6 +17,7 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   injectorImagePullSecrets: fc.array(name, { maxLength: 3 }),
   telemetryProxyUrl: fc.constantFrom('http://proxy.lumigo-system.svc.cluster.local', 'https://proxy:8443/base'),
   platform: fc.constantFrom('auto', 'kubernetes', 'openshift'),
+  injectorSidecars: fc.constantFrom(['istio-proxy'], ['a', 'b']),
   updateOnUpgrade: fc.boolean(),
   rolloutStrategy: fc.constantFrom('progressive', 'immediate', 'on-next-change', 'manual'),
   rolloutSoakSeconds: fc.integer({ min: 0, max: 86_400 }),

@@ -1,4 +1,4 @@
-import { excludedNamespaces, mounts, optInDefaults, ports, webhooks } from '../contract.ts';
+import { excludedNamespaces, knownSidecars, mounts, optInDefaults, ports, webhooks } from '../contract.ts';
 import { parseMonitored } from '../monitoring/plan-monitoring.ts';
 import {
   checked,
@@ -38,6 +38,8 @@ const fields = {
     'IfNotPresent',
   ),
   injectorImagePullSecrets: field('LUMIGO_INJECTOR_IMAGE_PULL_SECRETS', names, []),
+  /** Names of containers that are left alone unless an annotation asks for them. */
+  injectorSidecars: field('LUMIGO_INJECTION_SIDECARS', names, knownSidecars),
   /** The base URL that instrumented programs send to, without a trailing slash. */
   telemetryProxyUrl: field('LUMIGO_TELEMETRY_PROXY_URL', url),
   platform: field('LUMIGO_PLATFORM', oneOf('auto', 'kubernetes', 'openshift'), 'auto'),
@@ -155,4 +157,5 @@ export const injectorOf = (config: RuntimeConfig): InjectorSettings => ({
   imagePullSecrets: config.injectorImagePullSecrets,
   endpoint: config.telemetryProxyUrl,
   platform: config.platform === 'openshift' ? 'openshift' : 'kubernetes',
+  sidecars: config.injectorSidecars,
 });

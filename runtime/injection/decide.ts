@@ -1,4 +1,5 @@
 import { annotations } from '../contract.ts';
+import { choiceOf } from './chosen-containers.ts';
 import { blocked, none, putRight, sentence, type Code, type Decision, type DecisionInput } from './decision.ts';
 import { frozenBy } from './frozen.ts';
 import { inject } from './inject.ts';
@@ -126,7 +127,7 @@ function write(input: DecisionInput, template: PodTemplate, tracing: TracingSett
   const { workload } = input;
   const standing = standingTemplate(input, template, tracing);
   if (standing !== undefined) return leaveAsItIs(input, standing, tracing);
-  const result = inject(template, { ...input.injector, ...tracing });
+  const result = inject(template, { ...input.injector, ...tracing, choice: choiceOf(workload.metadata) });
   if (result.refused !== undefined) return result.refused;
   const change = changeOf(input, isInjected(template), result.template);
   const metadata = stampedMetadata(input, labelValue(input.injector.version), tracing, change);

@@ -1,4 +1,5 @@
 import { annotations } from '../contract.ts';
+import { choiceOf } from './chosen-containers.ts';
 import { fingerprint } from './fingerprint.ts';
 import { remove } from './remove.ts';
 import { noteOf, type RolloutNote } from './rollout-note.ts';
@@ -9,7 +10,7 @@ export function subjectOf({ metadata }: Workload, template: PodTemplate, setting
   const retry = metadata.annotations?.[annotations.retry];
   return {
     template: fingerprint(remove(template)),
-    injection: fingerprint(settings),
+    injection: fingerprint({ ...settings, choice: choiceOf(metadata) }),
     ...(retry === undefined ? {} : { retry }),
   };
 }

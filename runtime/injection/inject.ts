@@ -1,10 +1,11 @@
 import { annotations, injector, labels } from '../contract.ts';
+import { choiceIn, whyNotChosen } from './chosen-containers.ts';
 import { initContainer, injectorMount, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
 import { equal, lastNamed, upsert, withoutEmpty } from './lists.ts';
 import { writeRecord, type Kept } from './record.ts';
-import { isOurMountPath, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
+import { isOurMountPath, reasonsOf, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
 import type { Container, EnvVar, InjectionSettings, PodTemplate } from './types.ts';
 import { currentFormat, variablesOf, writtenVariable } from './variables.ts';
@@ -28,10 +29,14 @@ type Injection =
 export function inject(template: PodTemplate, settings: InjectionSettings, format = currentFormat): Injection {
   const clean = remove(template);
   const { metadata = {}, spec } = clean;
-  const reasons = reasonsToLeaveAlone(spec);
+  const choice = choiceIn(metadata, settings.choice);
+  const unchosen = reasonsOf(spec, ({ name }) => whyNotChosen(name, choice, settings.sidecars));
+  const problems = reasonsToLeaveAlone({ ...spec, containers: spec.containers.filter((each) => !unchosen.has(each)) });
+  const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons);
   if (refused !== undefined) return { refused };
-  const leftAlone = [...reasons].map(([{ name }, reason]) => ({ container: name, reason }));
+  // What somebody has asked for is no news to them.
+  const leftAlone = [...problems].map(([{ name }, reason]) => ({ container: name, reason }));
   const kept: Record<string, Kept> = {};
   const containers = spec.containers.map((container) => {
     if (reasons.has(container)) return container;
@@ -47,7 +52,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     kept,
     label: metadata.labels?.[labels.autoTrace],
     safeToEvict,
-    leftAlone: leftAlone.map(({ container }) => container),
+    leftAlone: [...reasons.keys()].map(({ name }) => name),
     emptyMetadata: equal(clean.metadata, {}) ? true : undefined,
   });
   const added = {

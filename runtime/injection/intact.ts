@@ -1,4 +1,5 @@
 import { annotations, injector } from '../contract.ts';
+import { choiceIn, whyNotChosen } from './chosen-containers.ts';
 import { inject } from './inject.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
@@ -33,11 +34,20 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   if (!isInjected(template) || ourLabel(template.metadata) === undefined) return false;
   const record = readRecord(template);
   if (record === undefined) return true;
-  const again = inject(template, { ...current, ...record }, formatOf(record));
+  // What was left alone stays so, whatever is known to be a sidecar by now; what annotations ask for holds at once.
+  const sidecars = record.leftAlone ?? [];
+  const again = inject(template, { ...current, ...record, sidecars }, formatOf(record));
   if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
+  if (isExcludedNow(template, current, sidecars)) return false;
   const rows = [...writtenVariables(record).values()].filter((row) => row !== undefined);
   const { containers } = template.spec;
   return again.template.spec.containers.every((wanted, index) => isWhole(containers[index], wanted, rows));
+}
+
+/** Whether an annotation by now excludes a container that is injected. */
+function isExcludedNow({ metadata, spec }: PodTemplate, { choice }: InjectionSettings, leftAlone: readonly string[]) {
+  const asked = choiceIn(metadata, choice);
+  return spec.containers.some(({ name }) => !leftAlone.includes(name) && whyNotChosen(name, asked) !== undefined);
 }
 
 const ownContainer = ({ spec }: PodTemplate): Container | undefined =>

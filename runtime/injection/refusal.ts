@@ -20,17 +20,24 @@ export const isOurMountPath = ({ mountPath }: VolumeMount): boolean => normalPat
 const isReadOnlyKind = ({ configMap, secret, projected, downwardAPI }: Volume): boolean =>
   [configMap, secret, projected, downwardAPI].some((source) => source !== undefined);
 
-/** The containers that are left as they are, each with the reason. */
-export function reasonsToLeaveAlone({ containers, volumes = [] }: PodSpec): ReadonlyMap<Container, string> {
+/** The containers that are left as they are because they cannot be injected, each with the reason. */
+export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {
   // Anybody can send lists of thousands: each is gone through once.
-  const readOnly = new Set(volumes.filter(isReadOnlyKind).map(({ name }) => name));
-  return new Map(
+  const readOnly = new Set(spec.volumes?.filter(isReadOnlyKind).map(({ name }) => name));
+  return reasonsOf(spec, (container) => problemOf(container, readOnly));
+}
+
+/** The containers that there is a reason to leave alone, each with a sentence that names it. */
+export const reasonsOf = (
+  { containers }: PodSpec,
+  why: (container: Container) => string | undefined,
+): ReadonlyMap<Container, string> =>
+  new Map(
     containers.flatMap((container) => {
-      const problem = problemOf(container, readOnly);
-      return problem === undefined ? [] : [[container, `container '${container.name}' is left alone: ${problem}`]];
+      const reason = why(container);
+      return reason === undefined ? [] : [[container, `container '${container.name}' is left alone: ${reason}`]];
     }),
   );
-}
 
 function problemOf({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
   if (lastNamed(env, environment.preload)?.valueFrom !== undefined)

@@ -1,3 +1,4 @@
+import { choiceOf } from './chosen-containers.ts';
 import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
 import { isCurrent, isIntact, recordedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
@@ -14,13 +15,13 @@ import { templateOf, withTemplate } from './workload.ts';
  * where the injection is to be written anew.
  */
 export function standingTemplate(
-  { old, operation, injector, renew }: DecisionInput,
+  { workload, old, operation, injector, renew }: DecisionInput,
   template: PodTemplate,
   tracing: TracingSettings,
 ): PodTemplate | undefined {
   const standing = operation === 'RECONCILE' ? template : unchanged(old, template);
   if (standing === undefined || !covers(recordedSettings(standing), tracing)) return undefined;
-  const settings = { ...injector, ...tracing };
+  const settings = { ...injector, ...tracing, choice: choiceOf(workload.metadata) };
   if (renew === true && !isCurrent(standing, settings)) return undefined;
   return isIntact(standing, settings) ? standing : undefined;
 }

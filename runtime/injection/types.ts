@@ -43,6 +43,8 @@ export interface InjectorSettings {
   readonly endpoint: string;
   /** OpenShift assigns user ids per namespace and refuses a pinned one. */
   readonly platform: 'kubernetes' | 'openshift';
+  /** Names of containers that are left alone unless an annotation asks for them. */
+  readonly sidecars?: readonly string[];
 }
 
 /** What a Lumigo resource (or an opted-in workload's labels) decides for its workloads. */
@@ -53,8 +55,18 @@ export interface TracingSettings {
   readonly logs: boolean;
 }
 
+/** Which containers are injected: by name, as annotations say, and which are known to be somebody else's. */
+export interface ContainerChoice {
+  /** These and no others; undefined: all. */
+  readonly include?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+}
+
 /** Everything `inject` needs to know. */
-export interface InjectionSettings extends InjectorSettings, TracingSettings {}
+export interface InjectionSettings extends InjectorSettings, TracingSettings {
+  /** What the workload's own annotations say; those of the pod template win. */
+  readonly choice?: ContainerChoice;
+}
 
 /** What holds in one namespace; derived from its Lumigo resources by `policyOf`. */
 export type NamespacePolicy =

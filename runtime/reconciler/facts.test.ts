@@ -10,7 +10,7 @@ const before: ObservedWorkload = {
   ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
   ...{ createdAt: '', label: undefined, stamp: undefined, deleting: false, settled: undefined, attempt: undefined },
   ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, told: undefined },
-  ...{ note: undefined, retry: undefined, rollout: undefined },
+  ...{ note: undefined, asked: undefined, rollout: undefined },
   instrumentedVersion: undefined,
 };
 const decision = { action: 'none', code: 'up-to-date', message: '' } as const;

@@ -42,8 +42,8 @@ export interface ObservedWorkload {
   readonly instrumentedVersion: string | undefined;
   /** Why its injection was put back, as text (injection/rollout-note.ts reads it). */
   readonly note: string | undefined;
-  /** The value of `lumigo.retry`. */
-  readonly retry: string | undefined;
+  /** What annotations of the user's ask for: another try, these containers, not those. */
+  readonly asked: string | undefined;
   /** Where it is on its way to be instrumented, as the last look at it has shown. */
   readonly rollout: Rollout | undefined;
 }

@@ -39,7 +39,7 @@ const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedW
     tooLarge: false,
     told: undefined,
     note: undefined,
-    retry: undefined,
+    asked: undefined,
     rollout: undefined,
   },
   instrumentedVersion: undefined,

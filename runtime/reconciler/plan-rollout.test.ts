@@ -38,7 +38,7 @@ const workload = (name: string, rollout?: Rollout, more: Partial<ObservedWorkloa
   ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
   ...{ createdAt: '2026-01-01', label: undefined, stamp: undefined, deleting: false, attempt: undefined },
   ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, told: undefined },
-  ...{ instrumentedVersion: undefined, note: undefined, retry: undefined, rollout },
+  ...{ instrumentedVersion: undefined, note: undefined, asked: undefined, rollout },
   settled: settled(rollout) ? policy : undefined,
   ...more,
 });

@@ -32,7 +32,7 @@ const plain: ObservedWorkload = {
     tooLarge: false,
     told: undefined,
     note: undefined,
-    retry: undefined,
+    asked: undefined,
     rollout: undefined,
   },
   instrumentedVersion: undefined,

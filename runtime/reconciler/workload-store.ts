@@ -133,7 +133,7 @@ export class WorkloadStore {
 }
 
 /** What of a workload can make a difference to what should be done. */
-const telling = ['generation', 'label', 'stamp', 'deleting', 'note', 'retry'] as const;
+const telling = ['generation', 'label', 'stamp', 'deleting', 'note', 'asked'] as const;
 
 const sameFacts = (known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): boolean =>
   telling.every((field) => known[field] === facts[field]);
@@ -174,10 +174,17 @@ function readMetadata(metadata: Metadata) {
     label: intern(metadata.labels?.[labels.autoTrace]),
     stamp: metadata.annotations?.[annotations.instrumentation],
     note: metadata.annotations?.[annotations.rollout],
-    retry: metadata.annotations?.[annotations.retry],
+    asked: askedIn(metadata),
     deleting: metadata.deletionTimestamp !== undefined,
   };
 }
+
+const asking = [annotations.retry, annotations.injectContainers, annotations.excludeContainers];
+
+const askedIn = ({ annotations: found }: Metadata): string | undefined =>
+  found !== undefined && asking.some((key) => found[key] !== undefined)
+    ? JSON.stringify(asking.map((key) => found[key]))
+    : undefined;
 
 /** Thousands of workloads have the same label: one copy of it is enough. */
 const interned = new Map<string, string>();

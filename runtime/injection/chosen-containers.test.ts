@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { annotations, environment, knownSidecars } from '../contract.ts';
+import { decide } from './decide.ts';
+import { remove } from './remove.ts';
+import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import { templateOf, withTemplate } from './workload.ts';
+
+const injector: InjectorSettings = {
+  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
+  ...{ endpoint: 'http://proxy', platform: 'kubernetes', sidecars: knownSidecars },
+};
+const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
+const policy: NamespacePolicy = {
+  ...{
+    state: 'active',
+    lumigo: 'lumigo',
+    tracing,
+    createdAt: '2026-01-01T00:00:00Z',
+    injectExisting: true,
+    remove: true,
+  },
+};
+const { injectContainers: only, excludeContainers: not } = annotations;
+
+/** A Deployment of three containers with annotations of its own and of its pods. */
+function workload(own: Record<string, string>, pods: Record<string, string>): Workload {
+  const containers = ['app', 'worker', 'istio-proxy'].map((name) => ({ name, image: `${name}:1` }));
+  const annotated = Object.keys(pods).length === 0 ? {} : { annotations: pods };
+  const template = { metadata: { labels: { app: 'cart' }, ...annotated }, spec: { containers } };
+  const metadata = { name: 'cart', namespace: 'shop', annotations: own };
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { template } };
+}
+
+const decided = (seen: Workload, more: Partial<InjectorSettings> = {}) =>
+  decide({
+    ...{ workload: seen, operation: 'RECONCILE', policy, injector: { ...injector, ...more } },
+    ...{ now: '2026-11-22T10:00:00.000Z', by: 'controller' },
+  });
+
+function injected(seen: Workload, more: Partial<InjectorSettings> = {}): Workload {
+  const decision = decided(seen, more);
+  return decision.action === 'inject' ? decision.workload : seen;
+}
+
+const tracedIn = (seen: Workload): string[] =>
+  (templateOf(seen) as PodTemplate).spec.containers
+    .filter(({ env }) => env?.some(({ name }) => name === environment.token) === true)
+    .map(({ name }) => name);
+
+describe('the containers that are injected', () => {
+  it.each([
+    ['are all but known sidecars', {}, {}, ['app', 'worker']],
+    ['are those that the workload names', { [only]: 'worker, istio-proxy' }, {}, ['worker', 'istio-proxy']],
+    ['are those that the pods name, whatever the workload says', { [only]: 'worker' }, { [only]: 'app' }, ['app']],
+    ['are not those that the workload excludes', { [not]: 'worker' }, {}, ['app']],
+    [
+      'are not those that the pods exclude, whatever the workload excludes',
+      { [not]: 'worker' },
+      { [not]: 'app' },
+      ['worker'],
+    ],
+    ['are not those that are both named and excluded', { [only]: 'app,worker' }, { [not]: 'app' }, ['worker']],
+    ['are all where an annotation names nothing', { [only]: ' , ' }, { [not]: '' }, ['app', 'worker']],
+  ])('%s', (_title, own, pods, expected) => {
+    const seen = workload(own, pods);
+    const decision = decided(seen);
+    expect(tracedIn(injected(seen))).toEqual(expected);
+    expect(decision.action === 'inject' && decision.leftAlone).toEqual([]);
+    const { template } = injected(seen)['spec'] as { template: PodTemplate };
+    expect(remove(template)).toEqual((seen['spec'] as { template: PodTemplate }).template);
+    expect(decided(injected(seen)).code).toBe('up-to-date');
+  });
+
+  it('are none where nothing is left, with the reasons', () => {
+    const decision = decided(workload({ [only]: 'other' }, {}));
+    expect(decision).toMatchObject({ action: 'none', code: 'refused', blocked: true });
+    expect(decision.message).toContain(`container 'app' is left alone: the annotation ${only} names others`);
+  });
+
+  it('change with the annotation, and not with what is known to be a sidecar by now', () => {
+    const before = injected(workload({}, {}), { sidecars: [] });
+    expect(tracedIn(before)).toEqual(['app', 'worker', 'istio-proxy']);
+    expect(decided(before).code).toBe('up-to-date');
+    const annotate = (own: Record<string, string>): Workload => {
+      const { annotations: stamped } = before.metadata;
+      return {
+        ...withTemplate(before, templateOf(before) as PodTemplate),
+        metadata: { ...before.metadata, annotations: { ...stamped, ...own } },
+      };
+    };
+    expect(tracedIn(injected(annotate({ [not]: 'istio-proxy' })))).toEqual(['app', 'worker']);
+    expect(tracedIn(injected(annotate({ [only]: 'app' })))).toEqual(['app']);
+  });
+});

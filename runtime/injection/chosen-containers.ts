@@ -1,0 +1,31 @@
+import { annotations } from '../contract.ts';
+import type { ContainerChoice, Metadata } from './types.ts';
+
+/** Comma-separated names, as a person writes them; undefined for none. */
+function namesIn(text: string | undefined): readonly string[] | undefined {
+  const names = text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+  return names === undefined || names.length === 0 ? undefined : names;
+}
+
+/** What annotations ask for: those of the pod template, and where it has none of the sort the workload's own. */
+export function choiceIn(template: Metadata | undefined, workload: ContainerChoice | undefined): ContainerChoice {
+  const own = choiceOf(template);
+  return { include: own.include ?? workload?.include, exclude: own.exclude ?? workload?.exclude };
+}
+
+export const choiceOf = (metadata: Metadata | undefined): ContainerChoice => ({
+  include: namesIn(metadata?.annotations?.[annotations.injectContainers]),
+  exclude: namesIn(metadata?.annotations?.[annotations.excludeContainers]),
+});
+
+/** Why nobody asked for this container to be injected; undefined where somebody did, or nobody spoke of it. */
+export function whyNotChosen(
+  name: string,
+  { include, exclude }: ContainerChoice,
+  sidecars: readonly string[] = [],
+): string | undefined {
+  if (exclude?.includes(name) === true) return `the annotation ${annotations.excludeContainers} names it`;
+  if (include !== undefined)
+    return include.includes(name) ? undefined : `the annotation ${annotations.injectContainers} names others`;
+  return sidecars.includes(name) ? 'it is a known sidecar (the setting injection.sidecars)' : undefined;
+}
