@@ -5,7 +5,7 @@ import { sameStatus, statusOf, type StatusInput } from './conditions.ts';
 const input: StatusInput = {
   metadata: { generation: 2 },
   problem: undefined,
-  progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0 },
+  progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
   rollout: noRollout,
   instrumented: [],
   secretVersion: undefined,
@@ -83,6 +83,13 @@ describe('the status of a Lumigo', () => {
       status: 'True',
       message: 'Lumigo is ready; 2 workloads are too large to be decided about and left alone, see their events',
     });
+  });
+
+  it('counts what runs the injection of another version, which no upgrade renews by itself', () => {
+    const status = statusOf({ ...input, progress: { ...input.progress, older: 1 } }, undefined);
+    expect(conditionOf(status, 'Active')?.message).toBe(
+      'Lumigo is ready; 1 workload runs the injection of another version, which is renewed when the pod template next changes, or with injection.updateOnUpgrade',
+    );
   });
 
   it('D21: says the same of the same, so that nothing is written without a cause', () => {

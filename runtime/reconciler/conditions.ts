@@ -129,6 +129,12 @@ const waits = [
   ['pending', 'waits', 'wait', 'for a change'],
   ['failed', 'could', 'could', 'not be changed and will be tried again, see their events'],
   ['contested', 'is', 'are', 'put back by another writer after each change, see their events'],
+  [
+    'older',
+    'runs',
+    'run',
+    'the injection of another version, which is renewed when the pod template next changes, or with injection.updateOnUpgrade',
+  ],
   ['tooLarge', 'is', 'are', 'too large to be decided about and left alone, see their events'],
 ] as const;
 

@@ -119,7 +119,11 @@ export interface ObservedNamespace {
 
 /** What is known of a namespace for those of its workloads that are on their way. */
 export interface ObservedRollout {
-  readonly settings: TrialSettings & { readonly largestWave: number };
+  readonly settings: TrialSettings & {
+    readonly largestWave: number;
+    /** The label of what this version instruments. */
+    readonly label: string;
+  };
   /** Its pods that carry an injection, by `Kind/name` of their workload; undefined until they are known. */
   readonly pods: ReadonlyMap<string, readonly ObservedPod[]> | undefined;
   /** Whether it is one of the few namespaces of the cluster in which something is changed. */

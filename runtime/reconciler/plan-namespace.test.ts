@@ -59,7 +59,7 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
     ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: DEADLINE_MS },
     rollout: {
-      settings: { soakMs: 10_000, deadlineMs: 300_000, largestWave: 50 },
+      settings: { soakMs: 10_000, deadlineMs: 300_000, largestWave: 50, label: 'lumigo-operator.v1' },
       ...{ pods: undefined, hasTurn: false, revertedInCluster: 0 },
     },
   };

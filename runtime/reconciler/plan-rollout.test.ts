@@ -50,7 +50,7 @@ const pods = (...of: ObservedPod[]) => new Map([['Deployment/a', of]]);
 const crash = { cause: 'Crash', message: 'boom' } as const;
 
 function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout> = {}) {
-  const settings = { soakMs: 10_000, deadlineMs: 60_000, largestWave: 50 };
+  const settings = { soakMs: 10_000, deadlineMs: 60_000, largestWave: 50, label: 'lumigo-operator.v1' };
   const rollout = { settings, pods: new Map(), hasTurn: true, revertedInCluster: 0, ...more };
   const observed: ObservedNamespace = {
     ...{ policy, isLumigoGone: false, lumigoes: [], acting: undefined, credential: undefined, workloads: there },
@@ -186,6 +186,13 @@ describe('a rollout', () => {
       false,
       false,
     ]);
+  });
+
+  it('counts what runs the injection of another version', () => {
+    const there = ['lumigo-operator.v1', 'lumigo-operator.v0.9', undefined].map((label, index) =>
+      workload(`w${index}`, undefined, { label, settled: policy }),
+    );
+    expect(plan(there).progress).toMatchObject({ instrumented: 2, older: 1 });
   });
 
   it('wakes when a soak ends, and when what is blocked is to be looked at again', () => {

@@ -26,10 +26,12 @@ export interface Progress {
   readonly elsewhere: number;
   /** Stay as they are, since they are too large to be decided about. */
   readonly tooLarge: number;
+  /** Run the injection of another version of the operator. */
+  readonly older: number;
 }
 
 export const noProgress: Progress = {
-  ...{ pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0 },
+  ...{ pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
 };
 
 export interface WorkloadsPlan {
@@ -53,7 +55,7 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   const way = nothingOnTheWay();
   let [confirmGone, wakeAt] = [false, Infinity];
   for (const workload of observed.workloads) {
-    count(workload, policy, progress);
+    count(workload, observed, progress);
     const step = planWorkload(workload, observed, now.ms);
     sort(workload, step.do, policy, way);
     if (step.do === 'nothing' || step.do === 'queue' || step.do === 'watch') continue;
@@ -107,15 +109,15 @@ function add(
 
 /** Adds what a workload is, whether or not anything is left to do for it. */
 function count(
-  workload: ObservedWorkload,
-  policy: NamespacePolicy,
+  { deleting, elsewhere, tooLarge, settled, label }: ObservedWorkload,
+  { policy, rollout }: ObservedNamespace,
   progress: { -readonly [K in keyof Progress]: number },
 ) {
-  const { deleting, elsewhere, tooLarge, settled } = workload;
   if (deleting) return;
-  if (isInstrumented(workload)) {
+  if (isInstrumented({ label })) {
     progress.instrumented += 1;
-    if (elsewhere !== undefined) progress.elsewhere += 1;
+    progress.elsewhere += elsewhere === undefined ? 0 : 1;
+    progress.older += label === rollout.settings.label ? 0 : 1;
   }
   if (tooLarge && settled === policy) progress.tooLarge += 1;
 }

@@ -1,3 +1,4 @@
+import { labelValue } from '../injection/label.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
 import type { ObservedRollout } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
@@ -25,6 +26,7 @@ export class Rollouts {
         soakMs: config.rolloutSoakSeconds * 1_000,
         deadlineMs: config.rolloutDeadlineSeconds * 1_000,
         largestWave: config.rolloutLargestWave,
+        label: labelValue(config.version),
       },
       pods: this.#pods.in(namespace),
       hasTurn: this.#turns.has(namespace),
