@@ -11,7 +11,7 @@ export function subjectOf({ metadata }: Workload, template: PodTemplate, setting
   return {
     template: fingerprint(remove(template)),
     injection: fingerprint({ ...settings, choice: choiceOf(metadata) }),
-    ...(retry === undefined ? {} : { retry }),
+    ...(retry === undefined ? {} : { retry: fingerprint(retry) }),
   };
 }
 

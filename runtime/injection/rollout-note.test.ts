@@ -54,6 +54,8 @@ describe('the note of an injection that was put back', () => {
     expect(withoutNote(noted.metadata)).toEqual(plain.metadata);
     fc.assert(fc.property(fc.string(), (text) => expect(parseNote(text)).toBeUndefined()));
     expect(parseNote('{"at":1}')).toBeUndefined();
+    expect(parseNote(JSON.stringify({ ...note, evidence: 'x'.repeat(1_001) }))).toBeUndefined();
+    expect(parseNote(JSON.stringify({ ...note, retry: {} }))).toBeUndefined();
   });
 
   const more = {

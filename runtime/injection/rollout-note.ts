@@ -14,20 +14,22 @@ export interface RolloutNote {
   readonly template: string;
   /** Of what would be injected. */
   readonly injection: string;
-  /** What the annotation `lumigo.retry` said then. */
+  /** Of what the annotation `lumigo.retry` said then. */
   readonly retry?: string;
 }
 
 const texts = ['at', 'cause', 'evidence', 'template', 'injection'] as const;
+/** Anybody can write an annotation, and what it says is shown at the Lumigo: a condition holds 32 KB. */
+const LONGEST = 1_000;
+const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= LONGEST;
 
 /** Reads the annotation's text; undefined for none, or one that is not ours. */
 export function parseNote(text: string | undefined): RolloutNote | undefined {
   if (text === undefined) return undefined;
   try {
     const found: unknown = JSON.parse(text);
-    return isMap(found) && texts.every((key) => typeof found[key] === 'string')
-      ? (found as unknown as RolloutNote)
-      : undefined;
+    const isNote = isMap(found) && texts.every((key) => isText(found[key])) && isText(found['retry'] ?? '');
+    return isNote ? (found as unknown as RolloutNote) : undefined;
   } catch {
     return undefined;
   }

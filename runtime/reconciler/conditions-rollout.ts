@@ -1,5 +1,6 @@
 import { annotations } from '../contract.ts';
 import type { Condition } from '../injection/types.ts';
+import { shown } from '../rollout/evidence.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 
@@ -47,7 +48,7 @@ function messageOf({ halted, underWay, queued, blocked, reverted, left }: Rollou
     ...some(
       reverted,
       (each) =>
-        `${nameOf(each)} was put back at ${each.rollout.note.at} (${each.rollout.note.cause}): ${each.rollout.note.evidence}`,
+        `${nameOf(each)} was put back at ${shown(`${note(each).at} (${note(each).cause}): ${note(each).evidence}`)}`,
     ),
     reverted.length === 0
       ? ''
@@ -59,6 +60,8 @@ function messageOf({ halted, underWay, queued, blocked, reverted, left }: Rollou
   ];
   return sentences.filter((each) => each !== '').join('. ');
 }
+
+const note = ({ rollout }: RolloutSummary['reverted'][number]) => rollout.note;
 
 const retryOf = (workload: ObservedWorkload | undefined): string =>
   workload === undefined

@@ -43,6 +43,9 @@ const noStart = new Set(['CreateContainerConfigError', 'CreateContainerError', '
 const CRASHES = 2;
 const WORDS = 400;
 
+/** What others wrote, as it may be shown: without tokens, without what steers a terminal, and not endless. */
+export const shown = (text: string): string => withoutTokens(printable(text)).slice(0, 2 * WORDS);
+
 /** What a pod with an injection shows against it; undefined for nothing. */
 export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): Evidence | undefined {
   const own = initContainerStatuses.find(({ name }) => name === injector.container);
@@ -90,7 +93,7 @@ function inWords(status: ContainerStatus): string {
   const end = endOf(status);
   const ended = end === undefined ? [state?.waiting?.message] : endInWords(end, restartCount);
   const said = [state?.waiting?.reason, ...ended].filter((each) => each !== undefined && each !== '');
-  return `container '${name}': ${withoutTokens(printable(said.join(', '))).slice(0, 2 * WORDS)}`;
+  return `container '${name}': ${shown(said.join(', '))}`;
 }
 
 const endInWords = ({ reason = 'it ended', exitCode, message }: End, restarts: number): (string | undefined)[] => [

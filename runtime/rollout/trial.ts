@@ -1,4 +1,4 @@
-import type { Evidence } from './evidence.ts';
+import { shown, type Evidence } from './evidence.ts';
 import type { Shape } from './shape.ts';
 
 /** A pod of a workload that carries an injection. Times are milliseconds since 1970, by the cluster's clocks. */
@@ -52,7 +52,7 @@ export function judge(trial: Trial, pods: readonly ObservedPod[], settings: Tria
 
 function refusal({ shape: { refused }, changedAt }: Trial, now: number): Evidence | undefined {
   if (refused === undefined || now - Math.max(refused.since, changedAt) < REFUSED_MS) return undefined;
-  return { cause: 'PodsRefused', message: `its pods are refused: ${refused.message}` };
+  return { cause: 'PodsRefused', message: `its pods are refused: ${shown(refused.message)}` };
 }
 
 function progress(
