@@ -271,7 +271,14 @@ describe('a Lumigo', () => {
       columnDefinitions: readonly { name: string }[];
       rows: readonly { cells: readonly unknown[] }[];
     };
-    expect(columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Active', 'Instrumented', 'Reason', 'Age']);
+    expect(columnDefinitions.map(({ name }) => name)).toEqual([
+      'Name',
+      'Active',
+      'Instrumented',
+      'Reason',
+      'Rollout',
+      'Age',
+    ]);
     expect(rows.map(({ cells }) => cells.slice(0, 4))).toEqual([['lumigo', 'True', 7, 'Ready']]);
   });
 

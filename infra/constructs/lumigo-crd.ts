@@ -17,13 +17,13 @@ const active = '.status.conditions[?(@.type=="Active")]';
 const columns = [
   column('Active', 'string', `${active}.status`, 'Whether Lumigo works in this namespace'),
   column('Instrumented', 'integer', '.status.instrumentedResourcesCount', 'How many workloads are instrumented'),
+  column('Reason', 'string', `${active}.reason`, 'Why it is active, or is not'),
   column(
     'Rollout',
     'string',
     '.status.conditions[?(@.type=="RolledOut")].reason',
     'How far what exists is instrumented',
   ),
-  column('Reason', 'string', `${active}.reason`, 'Why it is active, or is not'),
   column('Age', 'date', '.metadata.creationTimestamp', 'How long ago it was created'),
 ];
 

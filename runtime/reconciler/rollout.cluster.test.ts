@@ -101,6 +101,8 @@ describe('a rollout', () => {
     expect(message).toContain("container 'lumigo-injector': ImagePullBackOff, not found");
     expect(await seen.reasons('a')).toEqual(['LumigoAddedInstrumentation', 'LumigoRevertedInstrumentation']);
     await eventually(async () => expect(await seen.reasons('lumigo')).toEqual(['LumigoRolloutHalted']));
+    // Else it would be the first now: the one that is tried again has a rollout of its own just then.
+    await bench.merge(deployment, namespace, 'b', { spec: { paused: true } });
     await bench.merge(deployment, namespace, 'a', { metadata: { annotations: { [annotations.retry]: '1' } } });
     await hand.settle('a');
     await whenInstrumented(['a']);
