@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
@@ -6,11 +7,14 @@ import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { holdFinalizer, suffixes } from '../contract.ts';
+import { apiErrorOf } from '../kubernetes/http/errors.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { inCluster } from '../kubernetes/http/credentials.ts';
-import { createTransport } from '../kubernetes/http/transport.ts';
+import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
 import { accountOf } from './held-objects.ts';
+
+const notStreamed = apiErrorOf({ message: 'sendInitialEvents is forbidden' }, { status: 422, subject: 'The watch' });
 
 let cluster: ControlPlane;
 let installation: Installation;
@@ -20,14 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-/** The protection as the manager's own account runs it, while there is something to clean up. */
-async function protect() {
+/** The protection as the manager's own account runs it, while there is something to clean up, through a transport that may be changed. */
+async function protect(through: (transport: Transport) => Transport = (transport) => transport) {
   const { settings } = installation;
   const directory = `${cluster.dir}/protection`;
   await writeServiceAccount(cluster, installation, directory);
   const { hostname, port } = new URL(cluster.server);
   const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
-  const transport = createTransport(await inCluster({ directory, env }), { userAgent: 'protection' });
+  const transport = through(createTransport(await inCluster({ directory, env }), { userAgent: 'protection' }));
   const installed = { operatorName: settings.name, operatorNamespace: settings.namespace };
   const stop = new AbortController();
   const client = createClient(transport);
@@ -42,6 +46,23 @@ async function protect() {
 }
 
 describe('the protection of the clean-up', () => {
+  it('F61: holds all, in whatever order it learns of them, also where each comes with a list of its own', async () => {
+    const { account, end } = await protect((transport) => ({
+      ...transport,
+      // As an API server before Kubernetes 1.32 answers; of the account it takes a moment longer.
+      async stream(request) {
+        if (request.path.includes('serviceaccounts')) await sleep(500);
+        if (request.query?.['sendInitialEvents'] === true) throw notStreamed;
+        return transport.stream(request);
+      },
+    }));
+    await eventually(async () =>
+      expect((await cluster.client.get(account)).metadata.finalizers).toContain(holdFinalizer),
+    );
+    await end();
+    await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
+  });
+
   it('comes back within a moment where somebody has replaced what it holds', async () => {
     const { account, end } = await protect();
     const isHeld = async () => expect((await cluster.client.get(account)).metadata.finalizers).toContain(holdFinalizer);

@@ -125,7 +125,11 @@ export class CleanupProtection {
           this.#seen.delete(object);
           this.look();
         },
-        known: () => [...this.#seen.values()].map(({ namespace = '', uid = '' }) => ({ namespace, name, uid })),
+        // Its own object alone: what a list does not show is taken for gone, and the others' are in no list of this kind.
+        known: () => {
+          const seen = this.#seen.get(object);
+          return seen === undefined ? [] : [{ namespace: seen.namespace ?? '', name, uid: seen.uid ?? '' }];
+        },
       },
     });
   }
