@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { toolOn, type Tool } from '../sandbox/e2e/tools.ts';
+import { writeOriginalChart } from '../sandbox/original/chart.ts';
+import { ensureBinaries } from '../sandbox/programs/build.ts';
+import { Bench } from '../sandbox/testing/bench.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { finished } from '../sandbox/testing/run.ts';
+
+/** What docs/migration.md says of plain YAML, word for word, over a release of the original; nobody runs in its pods. */
+const page = readFileSync('docs/migration.md', 'utf8');
+const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
+const blocks = [...section.matchAll(/```sh\n([^`]*)```/g)].map(([, block = '']) => block);
+
+let cluster: ControlPlane;
+let folder: string;
+let helm: Tool;
+let kubectl: Tool;
+let bench: Bench;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-takeover-'));
+  // A checkout in which the blocks may write.
+  for (const entry of readdirSync('.').filter((name) => !['dist', '.git'].includes(name)))
+    symlinkSync(resolve(entry), join(folder, entry));
+  const { kubectl: program = '' } = await ensureBinaries(['kubectl'], () => undefined);
+  mkdirSync(join(folder, 'bin'));
+  symlinkSync(program, join(folder, 'bin', 'kubectl'));
+  cluster = await startControlPlane();
+  bench = new Bench(cluster.client);
+  helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
+  kubectl = await toolOn(cluster, 'kubectl');
+});
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function run(block: string): Promise<void> {
+  const env = {
+    ...process.env,
+    PATH: [join(folder, 'bin'), process.env['PATH']].join(delimiter),
+    KUBECONFIG: cluster.kubeconfig,
+  };
+  const { code, stderr } = await finished(spawn('sh', ['-euc', block], { cwd: folder, env }));
+  expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+}
+
+const uidOf = (...object: readonly string[]): string => kubectl('get', ...object, '-o', 'jsonpath={.metadata.uid}');
+const definition = ['crd', 'lumigoes.operator.lumigo.io'];
+const lumigo = ['lumigo', 'lumigo', '-n', 'shop'];
+
+describe('F51: the original operator and plain YAML', () => {
+  it('is replaced by the steps of docs/migration.md: definition and Lumigo resources keep their uid', async () => {
+    const original = join(folder, 'original');
+    writeOriginalChart(original);
+    helm('install', 'lumigo', original, '--create-namespace', '--no-hooks');
+    // Nobody answers it here, and it would let no Lumigo in.
+    kubectl('delete', 'mutatingwebhookconfiguration', '--all');
+    kubectl('create', 'namespace', 'shop');
+    await eventually(() => bench.lumigo('shop'));
+    helm('upgrade', 'lumigo', original, '--no-hooks');
+    const before = [uidOf(...definition), uidOf(...lumigo)];
+    expect(blocks).toHaveLength(2);
+    for (const block of blocks) await run(block);
+    expect([uidOf(...definition), uidOf(...lumigo)]).toEqual(before);
+  });
+
+  it('leaves the new pods alone, none of the original’s, and nothing that Helm knows', () => {
+    const containers = 'jsonpath={.items[*].spec.template.spec.containers[*].name}';
+    expect(kubectl('get', 'deployments', '-A', '-o', containers).split(' ').toSorted()).toEqual([
+      'manager',
+      'telemetry-proxy',
+    ]);
+    expect(JSON.parse(helm('list', '--all', '--output', 'json'))).toEqual([]);
+    const webhooks = kubectl('get', 'mutatingwebhookconfiguration', '-o', 'name').trim().split('\n');
+    expect(webhooks).toEqual([
+      'mutatingwebhookconfiguration.admissionregistration.k8s.io/lumigo-lumigo-operator-injector-webhook',
+    ]);
+  });
+});
