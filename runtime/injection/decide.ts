@@ -112,10 +112,10 @@ function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const injected = isInjected(template);
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
   if (held !== undefined) return held;
-  const note = injected ? undefined : frozenBy(workload, template, { ...input.injector, ...tracing });
-  if (note !== undefined) return none('frozen', workload, note.evidence);
   const size = sizeOf(workload, old);
   if (size > LARGEST) return blocked('too-large', workload, tooLarge);
+  const note = injected ? undefined : frozenBy(workload, template, { ...input.injector, ...tracing });
+  if (note !== undefined) return none('frozen', workload, note.evidence);
   const decision = write(input, template, tracing, code);
   const problem = typeof decision === 'string' ? decision : problemAfter(decision);
   if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(workload, size, decision);

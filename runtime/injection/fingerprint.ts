@@ -15,12 +15,17 @@ export function fingerprint(value: unknown): string {
   return [low, high].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? '' : `[${value.map(canonical).join(',')}]`;
+/** Deeper than any object that an API server shows; but anybody may write one, and JSON can be as deep as it is long. */
+const DEEPEST = 100;
+
+function canonical(value: unknown, depth = 0): string {
+  if (depth > DEEPEST) return '…';
+  const inner = (item: unknown): string => canonical(item, depth + 1);
+  if (Array.isArray(value)) return value.length === 0 ? '' : `[${value.map(inner).join(',')}]`;
   if (!isMap(value)) return value === null || value === undefined ? '' : JSON.stringify(value);
   const entries = Object.keys(value)
     .sort()
-    .map((key) => [key, canonical(value[key])] as const)
+    .map((key) => [key, inner(value[key])] as const)
     .filter(([, text]) => text !== '');
   return entries.length === 0 ? '' : `{${entries.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 }
