@@ -69,7 +69,7 @@ describe("F26: the collector's identity", () => {
   it('takes from the manager what only the collector needs', async () => {
     const file = join(telemetry.manager().certificates, '..', 'service-account', accountFiles.token);
     const manager = clientWith(() => readFileSync(file, 'utf8'));
-    await expect(firstOf(manager, 'pods')).rejects.toMatchObject(forbidden);
+    await expect(firstOf(manager, 'events')).rejects.toMatchObject(forbidden);
   });
 });
 
