@@ -29,14 +29,17 @@ function diffValue(before: unknown, after: unknown, path: string): PatchOperatio
 }
 
 function diffMaps(before: JsonMap, after: JsonMap, path: string): PatchOperation[] {
-  // A label may be called `constructor`: what every object inherits is none of its members.
-  const member = (map: JsonMap, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
-  const changed = Object.keys(before).filter((key) => before[key] !== member(after, key));
-  const come = Object.keys(after).filter((key) => !Object.hasOwn(before, key));
-  // What is shared, which is most of an object, costs no path.
-  return [...changed, ...come].flatMap((key) =>
-    diffMember(member(before, key), member(after, key), `${path}/${escape(key)}`),
-  );
+  const operations: PatchOperation[] = [];
+  for (const key of Object.keys(before)) {
+    const value = before[key];
+    // A label may be called `constructor`: what every object inherits is none of its members.
+    const other = Object.hasOwn(after, key) ? after[key] : undefined;
+    // What is shared, which is most of an object, costs no path.
+    if (value !== other) operations.push(...diffMember(value, other, `${path}/${escape(key)}`));
+  }
+  for (const key of Object.keys(after))
+    if (!Object.hasOwn(before, key)) operations.push(...diffMember(undefined, after[key], `${path}/${escape(key)}`));
+  return operations;
 }
 
 function diffLists(before: readonly unknown[], after: readonly unknown[], path: string): PatchOperation[] {
@@ -58,4 +61,5 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
 }
 
 /** A key as a step of a JSON pointer. */
-const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const escape = (key: string): string =>
+  key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
