@@ -34,7 +34,8 @@ function pin(version: string): void {
 }
 
 function install(environment: NodeJS.ProcessEnv = {}) {
-  const env = { ...process.env, ...environment };
+  // A cache of its own: npm would find there what an earlier run has installed.
+  const env = { ...process.env, npm_config_cache: join(folder, 'cache'), ...environment };
   const { status, stdout, stderr } = spawnSync(process.execPath, ['sandbox/install.mjs', folder], {
     encoding: 'utf8',
     env,

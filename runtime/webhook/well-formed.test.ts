@@ -19,6 +19,7 @@ it.each<[string, unknown]>([
   ['nothing', null],
   ['a type that is a map', { apiVersion: [{ toString: 0 }], kind: 'Deployment', metadata: {} }],
   ['no metadata', {}],
+  ['a name that is a map', { metadata: { name: { toString: 0 } } }],
   ['labels that are a text', { metadata: { labels: 'x'.repeat(1_000_000) } }],
   ['a label that is a map', { metadata: { labels: { a: {} } } }],
   ['annotations that are a list', { metadata: { annotations: [] } }],

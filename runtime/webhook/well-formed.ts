@@ -38,6 +38,8 @@ function form(required: Readonly<Record<string, Check>>, optional: Readonly<Reco
 const metadata = form(
   {},
   {
+    name: text,
+    generateName: text,
     namespace: text,
     labels: mapOf(text),
     annotations: mapOf(text),
