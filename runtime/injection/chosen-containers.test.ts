@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, environment, knownSidecars } from '../contract.ts';
 import { decide } from './decide.ts';
 import { remove } from './remove.ts';
-import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { InjectorSettings, PodTemplate, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 const injector: InjectorSettings = {
@@ -10,16 +11,7 @@ const injector: InjectorSettings = {
   ...{ endpoint: 'http://proxy', platform: 'kubernetes', sidecars: knownSidecars },
 };
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const policy: NamespacePolicy = {
-  ...{
-    state: 'active',
-    lumigo: 'lumigo',
-    tracing,
-    createdAt: '2026-01-01T00:00:00Z',
-    injectExisting: true,
-    remove: true,
-  },
-};
+const policy = activePolicy(tracing);
 const { injectContainers: only, excludeContainers: not } = annotations;
 
 /** A Deployment of three containers with annotations of its own and of its pods. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloads } from '../contract.ts';
+import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
@@ -19,14 +20,7 @@ const injector: InjectorSettings = {
 };
 const older: InjectorSettings = { ...injector, version: '1.0.0', image: 'autotrace:1' };
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
-const active = {
-  state: 'active',
-  lumigo: 'lumigo',
-  tracing,
-  createdAt: '2026-01-01T00:00:00Z',
-  injectExisting: true,
-  remove: true,
-} as const;
+const active = activePolicy(tracing);
 const now = '2026-06-01T00:00:00.000Z';
 const early = '2026-02-01T00:00:00.000Z';
 const [deployment] = workloads;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, labels } from '../contract.ts';
 import { decide } from './decide.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -12,16 +13,7 @@ const injector: InjectorSettings = {
   ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
   ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
 };
-const policy: NamespacePolicy = {
-  ...{
-    state: 'active',
-    lumigo: 'lumigo',
-    tracing,
-    createdAt: '2026-01-01T00:00:00Z',
-    injectExisting: true,
-    remove: true,
-  },
-};
+const policy = activePolicy(tracing);
 const template: PodTemplate = { spec: { containers: [{ name: 'app', image: 'app:1' }] } };
 const plain: Workload = {
   ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'cart', namespace: 'shop' }, spec: { template } },
