@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { awaitDefinition } from '../runtime/kubernetes/watch/await-definition.ts';
+import { awaitDefinition } from '../sandbox/manager/await-definition.ts';
 import { holdFinalizer, lumigo, workloads } from '../runtime/contract.ts';
 import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
 import { heldObjects } from '../runtime/uninstall/held-objects.ts';

@@ -1,6 +1,6 @@
 import { synthesize, type Manifest } from '../../infra/manifests.ts';
 import { parseSettings, type Settings } from '../../infra/settings/settings.ts';
-import { awaitDefinition } from '../../runtime/kubernetes/watch/await-definition.ts';
+import { awaitDefinition } from './await-definition.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
 import { apply } from './apply.ts';
