@@ -72,7 +72,7 @@ export function factsOf(outcome: Outcome): Pick<ObservedWorkload, Fact> {
   const { before, policy, result, isCurrent } = outcome;
   const { failure, write, elsewhere, tooLarge } = before;
   const settled = isCurrent ? policy : undefined;
-  const rollout = rolloutAfter(outcome);
+  const rollout = rolloutNoted(outcome);
   const same = { settled: undefined, failure, write, elsewhere, tooLarge, rollout };
   switch (result.kind) {
     case 'gone':
@@ -97,7 +97,7 @@ export function factsOf(outcome: Outcome): Pick<ObservedWorkload, Fact> {
 }
 
 /** Where the workload is on its way. What failed makes room for others. */
-function rolloutAfter({ before: { rollout }, result, isCurrent }: Outcome): ObservedWorkload['rollout'] {
+function rolloutNoted({ before: { rollout }, result, isCurrent }: Outcome): ObservedWorkload['rollout'] {
   if ('rollout' in result) return isCurrent ? result.rollout : undefined;
   return result.kind === 'failed' && rollout?.state === 'queued' ? { ...rollout, granted: false } : rollout;
 }
