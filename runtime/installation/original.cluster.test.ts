@@ -31,16 +31,17 @@ const spec = (holderIdentity: string, leaseDurationSeconds = 3) => ({
 const renew = (namespace: string, holder = 'original-0') =>
   cluster.client.patch(lease(namespace), { kind: 'merge', body: { spec: spec(holder) } });
 
-/** Whether this operator may begin. */
-function waitIn(namespace: string): { readonly isOver: () => boolean } {
+/** Whether this operator may begin, and what it says until then. */
+function waitIn(namespace: string): { readonly isOver: () => boolean; readonly said: () => string } {
   let over = false;
+  let said = '';
   void whenOriginalEnded({
     client: cluster.client,
     installed: { operatorName: 'lumigo-lumigo-operator', operatorNamespace: namespace },
     signal: new AbortController().signal,
-    logger: pino({ level: 'silent' }),
+    logger: pino({}, { write: (line: string) => void (said += line) }),
   }).then(() => (over = true));
-  return { isOver: () => over };
+  return { isOver: () => over, said: () => said };
 }
 
 async function led(): Promise<string> {
@@ -69,7 +70,7 @@ describe('F51: where an original operator leads', () => {
   it('somebody begins as soon as it gives its Lease back, which then goes', async () => {
     const namespace = await led();
     const waiting = waitIn(namespace);
-    await sleep(500);
+    await eventually(() => expect(waiting.said()).toContain('the original operator still leads'));
     await renew(namespace, '');
     await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 2_000 });
     await expect(cluster.client.get(lease(namespace))).rejects.toThrow('not found');
