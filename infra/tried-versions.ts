@@ -19,15 +19,6 @@ export const triedFile = 'docs/tried-versions.json';
 export const readTried = (): readonly Tried[] =>
   JSON.parse(readFileSync(new URL(`../${triedFile}`, import.meta.url), 'utf8')) as readonly Tried[];
 
-/** The runs with newer ones in the place of those of the same version, in order of program and version. */
-export function withResults(before: readonly Tried[], results: readonly Tried[]): readonly Tried[] {
-  const keyOf = ({ program, version }: Tried) => `${program} ${version}`;
-  const again = new Set(results.map(keyOf));
-  return [...before.filter((each) => !again.has(keyOf(each))), ...results].toSorted((a, b) =>
-    keyOf(a).localeCompare(keyOf(b), 'en', { numeric: true }),
-  );
-}
-
 /** The README's table of what was tried: a row for each run. */
 export function triedTable(tried: readonly Tried[] = readTried()): string {
   if (tried.length === 0) return 'No run of all of them is on record yet.';

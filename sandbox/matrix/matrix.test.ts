@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { chartMetadata } from '../../infra/helm/chart-texts.ts';
-import { readTried, triedTable, withResults, type Tried } from '../../infra/tried-versions.ts';
+import { readTried, triedTable, type Tried } from '../../infra/tried-versions.ts';
 import { allComponents } from '../programs/components.ts';
-import { resultOf } from './result.ts';
+import { resultOf, withResults } from './result.ts';
 import { chosen, shortTests, variants } from './variants.ts';
 
 const named = (names: readonly string[], isShort = false) => chosen(names, isShort).map(({ name }) => name);

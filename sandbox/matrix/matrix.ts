@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { readTried, triedFile, withResults, type Tried } from '../../infra/tried-versions.ts';
+import { readTried, triedFile, type Tried } from '../../infra/tried-versions.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
-import { resultOf } from './result.ts';
+import { resultOf, withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
 
 /**

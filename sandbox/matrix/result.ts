@@ -19,3 +19,12 @@ export function resultOf(json: string): Pick<Tried, 'passed' | 'failed'> {
   });
   return { passed: numPassedTests, failed };
 }
+
+/** The runs with newer ones in the place of those of the same version, in order of program and version. */
+export function withResults(before: readonly Tried[], results: readonly Tried[]): readonly Tried[] {
+  const keyOf = ({ program, version }: Tried) => `${program} ${version}`;
+  const again = new Set(results.map(keyOf));
+  return [...before.filter((each) => !again.has(keyOf(each))), ...results].toSorted((a, b) =>
+    keyOf(a).localeCompare(keyOf(b), 'en', { numeric: true }),
+  );
+}
