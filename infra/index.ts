@@ -1,5 +1,15 @@
-/** What the npm package offers to programs of others: the operator as a cdk8s chart and as a Pulumi component, its settings, and a Lumigo. */
+/**
+ * What the npm package offers to cdk8s programs of others: the operator as a chart, the constructs that it consists of, its settings,
+ * and a Lumigo. `./pulumi` has the same as a Pulumi component (pulumi/index.ts).
+ */
+export { Access, type AccessProps } from './constructs/access.ts';
+export { ControllerManager, type ControllerManagerProps } from './constructs/controller-manager.ts';
+export { InjectorWebhook, type InjectorWebhookProps } from './constructs/injector-webhook.ts';
 export { Lumigo, type LumigoProps } from './constructs/lumigo.ts';
+export { LumigoCrd } from './constructs/lumigo-crd.ts';
+export { Monitoring, type MonitoringProps } from './constructs/monitoring.ts';
+export { NetworkPolicy, type NetworkPolicyProps } from './constructs/network-policy.ts';
+export { TelemetryProxy, type TelemetryProxyProps } from './constructs/telemetry-proxy.ts';
+export { UserRoles } from './constructs/user-roles.ts';
 export { Operator, type OperatorProps } from './operator.ts';
-export { LumigoOperator } from './pulumi/component.ts';
 export { loadSettings, parseSettings, SettingsError, type Settings } from './settings/settings.ts';

@@ -21,9 +21,20 @@ import { parseSettings, SettingsError } from './settings/settings.ts';
 import type { Settings } from './settings/schema.ts';
 
 export interface OperatorProps {
-  readonly settings: Settings;
+  /**
+   * Everything that can be chosen (docs/settings.md), as `parseSettings` completes it.
+   * @default - every setting's own default
+   */
+  readonly settings?: Settings;
+  /**
+   * By what the objects come to the cluster.
+   * @default 'Manifests'
+   */
   readonly delivery?: Delivery;
-  /** Where the delivery has made one. */
+  /**
+   * The webhook's certificate, where the delivery has made one.
+   * @default - the operator issues one itself, and renews it
+   */
   readonly certificate?: DeliveredCertificate | undefined;
 }
 
@@ -32,37 +43,44 @@ export interface OperatorProps {
  * who answer it.
  *
  * No `namespace` is given to the chart: cdk8s would write it into objects that have none.
+ * @throws SettingsError where the settings contradict the delivery
  */
 export class Operator extends Chart {
-  constructor(scope: Construct, id: string, { settings, delivery = 'Manifests', certificate }: OperatorProps) {
+  readonly access: Access;
+  readonly telemetryProxy: TelemetryProxy;
+  readonly controllerManager: ControllerManager;
+  readonly injectorWebhook: InjectorWebhook;
+
+  constructor(scope: Construct, id: string, props: OperatorProps = {}) {
     super(scope, id, { disableResourceNameHashes: true });
+    const { settings = parseSettings({}), delivery = 'Manifests', certificate } = props;
     const delivered = settings.certificates.issuer === 'delivery' ? certificate : undefined;
     const problems = contradictionsWith(delivery, settings);
     if (problems.length > 0) throw new SettingsError(problems, 'The settings');
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
-    new Access(this, 'access', settings);
+    this.access = new Access(this, 'access', settings);
     new UserRoles(this, 'user-roles', settings);
     if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
     issue(this, settings, delivered);
     new Monitoring(this, 'monitoring', settings);
     new LumigoToken(this, 'token', settings);
     if (settings.updater.mode !== 'off') new Updater(this, 'updater', { settings, release: () => releaseOf(settings) });
-    const telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
-    new ControllerManager(this, 'controller-manager', {
+    this.telemetryProxy = new TelemetryProxy(this, 'telemetry-proxy', { settings, delivery });
+    this.controllerManager = new ControllerManager(this, 'controller-manager', {
       settings,
       delivery,
-      telemetryProxy,
+      telemetryProxy: this.telemetryProxy,
       certificateChecksum: delivered?.checksum,
     });
-    new InjectorWebhook(this, 'injector-webhook', settings);
+    this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
 }
 
 /** The certificate of the webhook, where it is neither the operator's nor somebody else's matter. */
 function issue(scope: Construct, settings: Settings, delivered: DeliveredCertificate | undefined): void {
-  if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', settings, delivered);
+  if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', { ...settings, delivered });
   if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(scope, 'cert-manager', settings);
 }
 

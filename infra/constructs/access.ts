@@ -3,15 +3,17 @@ import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
 import { permissions, type PolicyRule } from '../../runtime/access/permissions.ts';
 import type { Settings } from '../settings/schema.ts';
-import { labels } from './labels.ts';
+import { labels, type Installation } from './labels.ts';
 import { policyRules } from './policy-rules.ts';
 
 /** The user that the API server knows the operator as. */
-export const operatorUser = ({ name, namespace }: Settings): string =>
+export const operatorUser = ({ name, namespace }: Installation): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
+export type AccessProps = Installation & Pick<Settings, 'webhook' | 'metrics' | 'monitoredNamespaces'>;
+
 /** What the contract grants, for this installation's names. */
-const rules = (granted: readonly PolicyRule[], { name, namespace, webhook }: Settings): k8s.PolicyRule[] =>
+const rules = (granted: readonly PolicyRule[], { name, namespace, webhook }: AccessProps): k8s.PolicyRule[] =>
   policyRules(granted).map(({ resourceNames, ...rule }) => ({
     ...rule,
     ...(resourceNames === undefined
@@ -28,10 +30,14 @@ const rules = (granted: readonly PolicyRule[], { name, namespace, webhook }: Set
 
 /** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
 export class Access extends Construct {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  /** Of the manager, which has all of the roles but the telemetry proxy's. */
+  readonly serviceAccountName: string;
+
+  constructor(scope: Construct, id: string, props: AccessProps) {
     super(scope, id);
-    const { name, namespace } = settings;
-    const common = labels(settings, 'rbac');
+    const { name, namespace } = props;
+    this.serviceAccountName = `${name}${suffixes.manager}`;
+    const common = labels(props, 'rbac');
     const subjects = (account: string) => [{ kind: 'ServiceAccount', name: `${name}${account}`, namespace }];
     const reference = (kind: string, role: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: role });
 
@@ -48,10 +54,10 @@ export class Access extends Construct {
     const roles = [
       ['cluster-role', suffixes.managerRole, permissions.cluster, suffixes.manager],
       ['telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy, suffixes.telemetryProxy],
-      ...(settings.metrics.secure
+      ...(props.metrics.secure
         ? [['metrics-role', suffixes.metricsRole, permissions.metrics, suffixes.manager] as const]
         : []),
-      ...(settings.monitoredNamespaces.length > 0
+      ...(props.monitoredNamespaces.length > 0
         ? [['monitoring-role', suffixes.monitoringRole, permissions.monitoring, suffixes.manager] as const]
         : []),
     ] as const;
@@ -59,7 +65,7 @@ export class Access extends Construct {
       const clusterRole = `${name}${suffix}`;
       new k8s.KubeClusterRole(this, id, {
         metadata: { name: clusterRole, labels: common },
-        rules: rules(granted, settings),
+        rules: rules(granted, props),
       });
       new k8s.KubeClusterRoleBinding(this, `${id}-binding`, {
         metadata: { name: clusterRole, labels: common },
@@ -69,10 +75,10 @@ export class Access extends Construct {
     }
 
     const role = `${name}${suffixes.leaderElectionRole}`;
-    const clientCa = settings.webhook.clientCa.configMap === '' ? [] : permissions.clientCa;
+    const clientCa = props.webhook.clientCa.configMap === '' ? [] : permissions.clientCa;
     new k8s.KubeRole(this, 'role', {
       metadata: { name: role, namespace, labels: common },
-      rules: rules([...permissions.ownNamespace, ...clientCa], settings),
+      rules: rules([...permissions.ownNamespace, ...clientCa], props),
     });
     new k8s.KubeRoleBinding(this, 'role-binding', {
       metadata: { name: role, namespace, labels: common },

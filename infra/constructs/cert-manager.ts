@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { labels } from './labels.ts';
+import { labels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'cert-manager.io/v1';
@@ -10,25 +10,31 @@ const apiVersion = 'cert-manager.io/v1';
 const AUTHORITY_DURATION = '43800h';
 
 /** By what cert-manager's CA injector knows whose authority to write into the webhook configuration. */
-export const injectedFrom = ({ name, namespace }: Settings) => ({
+export const injectedFrom = ({ name, namespace }: Installation) => ({
   'cert-manager.io/inject-ca-from': `${namespace}/${name}${suffixes.certificates}`,
 });
+
+export type CertManagerCertificateProps = Installation & Pick<Settings, 'certificates'>;
 
 /**
  * The webhook's certificate as cert-manager issues and renews it, into the Secret that the operator serves from. Without an issuer of
  * the user's it is signed by an authority of its own rather than by itself, so that a renewed one is trusted before it is served.
  */
 export class CertManagerCertificate extends Construct {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  /** Into which cert-manager writes it. */
+  readonly secretName: string;
+
+  constructor(scope: Construct, id: string, props: CertManagerCertificateProps) {
     super(scope, id);
-    const { name, certificates } = settings;
+    const { name, namespace, certificates } = props;
+    this.secretName = `${name}${suffixes.certificates}`;
     const authority = `${name}${suffixes.certificateAuthority}`;
     const selfSigned = `${authority}-self-signed`;
     const isOwn = Object.keys(certificates.issuerRef).length === 0;
     const object = (kind: string, suffix: string, spec: object) =>
       new ApiObject(this, `${kind}${suffix}`, {
         ...{ apiVersion, kind },
-        metadata: { name: `${name}${suffix}`, namespace: settings.namespace, labels: labels(settings, 'webhook') },
+        metadata: { name: `${name}${suffix}`, namespace, labels: labels(props, 'webhook') },
         spec,
       });
     if (isOwn) {
@@ -41,8 +47,8 @@ export class CertManagerCertificate extends Construct {
       object('Issuer', suffixes.certificateAuthority, { ca: { secretName: authority } });
     }
     object('Certificate', suffixes.certificates, {
-      secretName: `${name}${suffixes.certificates}`,
-      dnsNames: [webhookHost(settings)],
+      secretName: this.secretName,
+      dnsNames: [webhookHost(props)],
       usages: ['digital signature', 'server auth'],
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
       issuerRef: isOwn ? { kind: 'Issuer', name: authority } : certificates.issuerRef,

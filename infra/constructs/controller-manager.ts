@@ -21,10 +21,15 @@ export interface ControllerManagerProps {
 
 /** The operator's pods: the manager and, beside it, the telemetry proxy. */
 export class ControllerManager extends Construct {
+  readonly deploymentName: string;
+  readonly metricsServiceName: string;
+
   constructor(scope: Construct, id: string, props: ControllerManagerProps) {
     super(scope, id);
     const { settings, certificateChecksum } = props;
     const { name, namespace } = settings;
+    this.deploymentName = `${name}${suffixes.manager}`;
+    this.metricsServiceName = `${name}${suffixes.metricsService}`;
     const common = labels(settings, component);
     const selector = { matchLabels: selectorLabels(settings) };
     const bringsPriority = settings.priorityClassName === '' && settings.priorityClass.create;
@@ -43,7 +48,7 @@ export class ControllerManager extends Construct {
     new ApiObject(this, 'deployment', {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata: { name: `${name}${suffixes.manager}`, namespace, labels: { ...common, ...optOut } },
+      metadata: { name: this.deploymentName, namespace, labels: { ...common, ...optOut } },
       spec: {
         replicas: settings.controllerManager.replicas,
         selector: { matchLabels: ownedBy(settings) },
@@ -69,7 +74,7 @@ export class ControllerManager extends Construct {
     });
 
     new k8s.KubeService(this, 'metrics-service', {
-      metadata: { name: `${name}${suffixes.metricsService}`, namespace, labels: labels(settings, 'metrics') },
+      metadata: { name: this.metricsServiceName, namespace, labels: labels(settings, 'metrics') },
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(settings),

@@ -5,7 +5,7 @@ import { lumigo, paths, suffixes, webhooks, workloads } from '../../runtime/cont
 import type { Settings } from '../settings/schema.ts';
 import { operatorUser } from './access.ts';
 import { injectedFrom } from './cert-manager.ts';
-import { labels, selectorLabels } from './labels.ts';
+import { labels, selectorLabels, type Installation } from './labels.ts';
 import { injectorConditions, lumigoConditions } from './match-conditions.ts';
 
 const operations = ['CREATE', 'UPDATE'];
@@ -26,23 +26,31 @@ function workloadRules() {
   });
 }
 
+export type InjectorWebhookProps = Installation & Pick<Settings, 'webhook' | 'certificates'>;
+
 /**
  * How the API server finds the webhook and what it sends there. The authority of its certificate (`caBundle`) is left
  * out: whoever issues the certificate writes it, and applying these manifests again must not take it away.
  */
 export class InjectorWebhook extends Construct {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  readonly serviceName: string;
+  /** Of the MutatingWebhookConfiguration. */
+  readonly configurationName: string;
+
+  constructor(scope: Construct, id: string, props: InjectorWebhookProps) {
     super(scope, id);
-    const { name, namespace, webhook } = settings;
+    const { name, namespace, webhook } = props;
     const service = `${name}${suffixes.webhookService}`;
-    const operator = operatorUser(settings);
-    const common = labels(settings, 'webhook');
+    this.serviceName = service;
+    this.configurationName = `${name}${suffixes.injectorWebhook}`;
+    const operator = operatorUser(props);
+    const common = labels(props, 'webhook');
 
     new k8s.KubeService(this, 'service', {
       metadata: { name: service, namespace, labels: common },
       spec: {
         type: 'ClusterIP',
-        selector: selectorLabels(settings),
+        selector: selectorLabels(props),
         ports: [{ name: 'webhook', port: 443, targetPort: k8s.IntOrString.fromString('webhook'), protocol: 'TCP' }],
       },
     });
@@ -60,9 +68,9 @@ export class InjectorWebhook extends Construct {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'MutatingWebhookConfiguration',
       metadata: {
-        name: `${name}${suffixes.injectorWebhook}`,
+        name: this.configurationName,
         labels: common,
-        ...(settings.certificates.issuer === 'cert-manager' ? { annotations: injectedFrom(settings) } : {}),
+        ...(props.certificates.issuer === 'cert-manager' ? { annotations: injectedFrom(props) } : {}),
       },
       webhooks: [
         {

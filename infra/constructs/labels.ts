@@ -4,34 +4,40 @@ import { operatorVersion } from '../version.ts';
 
 const part = 'lumigo-operator';
 
+/** What names an installation: its objects begin with `name`, and lie in `namespace`. */
+export type Installation = Pick<Settings, 'name' | 'namespace' | 'instance'>;
+
+/** What tells an installation's objects from those of another. */
+type Named = Pick<Settings, 'name' | 'instance'>;
+
 /** As Helm names a release: its objects begin with it and with the chart's name. */
-export const instanceOf = ({ name, instance }: Pick<Settings, 'name' | 'instance'>): string =>
+export const instanceOf = ({ name, instance }: Named): string =>
   instance === '' ? name.replace(/(?<=.)-lumigo-operator$/, '') : instance;
 
 /**
  * By what the operator's Deployment knows its pods. It can never change, so nothing that varies over the life of an installation
  * belongs here; and it is the original operator's, whose Deployment of the same name it becomes (docs/adr/0019).
  */
-export const ownedBy = (settings: Settings): Record<string, string> => ({
+export const ownedBy = (installation: Named): Record<string, string> => ({
   'app.kubernetes.io/name': part,
-  'app.kubernetes.io/instance': instanceOf(settings),
+  'app.kubernetes.io/instance': instanceOf(installation),
   'control-plane': 'controller-manager',
 });
 
 /** What finds the operator's pods, and none of the original's. */
-export function selectorLabels(settings: Settings): Record<string, string> {
+export function selectorLabels(installation: Named): Record<string, string> {
   return {
     'app.kubernetes.io/name': part,
-    'app.kubernetes.io/instance': instanceOf(settings),
+    'app.kubernetes.io/instance': instanceOf(installation),
     'app.kubernetes.io/component': 'controller-manager',
   };
 }
 
 /** What every object of the installation carries. Who manages it is left for the tool that applies it to say. */
-export function labels(settings: Settings, component: string): Record<string, string> {
+export function labels(installation: Named, component: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': part,
-    'app.kubernetes.io/instance': instanceOf(settings),
+    'app.kubernetes.io/instance': instanceOf(installation),
     'app.kubernetes.io/component': component,
     'app.kubernetes.io/part-of': 'lumigo',
     'app.kubernetes.io/version': operatorVersion(),

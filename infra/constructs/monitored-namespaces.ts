@@ -1,23 +1,25 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings/schema.ts';
-import { labels } from './labels.ts';
+import { labels, type Installation } from './labels.ts';
+
+export type LumigoTokenProps = Installation & Pick<Settings, 'lumigoToken'>;
 
 /** The token that the settings hold, if they do, from where the manager brings it to the namespaces that they monitor. */
 export class LumigoToken extends Construct {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, props: LumigoTokenProps) {
     super(scope, id);
-    const { namespace, lumigoToken } = settings;
+    const { namespace, lumigoToken } = props;
     if (lumigoToken.value === '') return;
     new k8s.KubeSecret(this, 'secret', {
-      metadata: { name: lumigoToken.secretName, namespace, labels: labels(settings, 'token') },
+      metadata: { name: lumigoToken.secretName, namespace, labels: labels(props, 'token') },
       stringData: { [lumigoToken.secretKey]: lumigoToken.value },
     });
   }
 }
 
 /** What the manager is told of the namespaces to monitor: of each what is said, in the order of the alphabet, as Helm writes it. */
-export const monitoredText = ({ monitoredNamespaces }: Settings): string =>
+export const monitoredText = ({ monitoredNamespaces }: Pick<Settings, 'monitoredNamespaces'>): string =>
   typeof monitoredNamespaces === 'string' ? monitoredNamespaces : JSON.stringify(sorted(monitoredNamespaces));
 
 function sorted(value: unknown): unknown {

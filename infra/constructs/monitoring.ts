@@ -4,21 +4,23 @@ import { certificateFiles, mounts, paths, suffixes } from '../../runtime/contrac
 import type { Settings } from '../settings/schema.ts';
 import { alerts } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
-import { instanceOf, labels } from './labels.ts';
+import { instanceOf, labels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'monitoring.coreos.com/v1';
 const component = 'metrics';
 
+export type MonitoringProps = Installation & Pick<Settings, 'metrics'>;
+
 /** What makes something of the metrics, for those who have the Prometheus operator, or Grafana with its sidecar. */
 export class Monitoring extends Construct {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { serviceMonitor, prometheusRule, dashboard: wanted } = settings.metrics;
+    const { serviceMonitor, prometheusRule, dashboard: wanted } = props.metrics;
     const metadata = (more: Readonly<Record<string, string>>, suffix: string = suffixes.manager) => ({
-      name: `${settings.name}${suffix}`,
-      namespace: settings.namespace,
-      labels: { ...more, ...labels(settings, component) },
+      name: `${props.name}${suffix}`,
+      namespace: props.namespace,
+      labels: { ...more, ...labels(props, component) },
     });
     if (serviceMonitor.enabled)
       new ApiObject(this, 'service-monitor', {
@@ -27,11 +29,11 @@ export class Monitoring extends Construct {
         spec: {
           selector: {
             matchLabels: {
-              'app.kubernetes.io/instance': instanceOf(settings),
+              'app.kubernetes.io/instance': instanceOf(props),
               'app.kubernetes.io/component': component,
             },
           },
-          endpoints: endpointsOf(settings),
+          endpoints: endpointsOf(props),
         },
       });
     if (prometheusRule.enabled)
@@ -60,14 +62,14 @@ const rules = () =>
 /** Metrics by namespace say which one themselves. */
 const honest = { honorLabels: true };
 
-function endpointsOf(settings: Settings): readonly object[] {
-  if (!settings.metrics.secure) return ['metrics', 'otlp-metrics'].map((port) => ({ port, ...honest }));
+function endpointsOf(props: MonitoringProps): readonly object[] {
+  if (!props.metrics.secure) return ['metrics', 'otlp-metrics'].map((port) => ({ port, ...honest }));
   const secure = {
     ...{ port: 'https-metrics', scheme: 'https', ...honest },
     bearerTokenFile: `${mounts.serviceAccount}/token`,
     tlsConfig: {
-      serverName: webhookHost(settings),
-      ca: { secret: { name: `${settings.name}${suffixes.certificates}`, key: certificateFiles.authority } },
+      serverName: webhookHost(props),
+      ca: { secret: { name: `${props.name}${suffixes.certificates}`, key: certificateFiles.authority } },
     },
   };
   return [paths.metrics, paths.telemetryProxyMetrics].map((path) => ({ path, ...secure }));

@@ -9,11 +9,15 @@ import { monitoredText } from './monitored-namespaces.ts';
 export type Delivery = 'Manifests' | 'Helm' | 'Pulumi';
 
 /** Where instrumented programs of any namespace reach the telemetry proxy. */
-export const telemetryProxyUrl = ({ name, namespace, kubernetesClusterDomain }: Settings): string =>
+export const telemetryProxyUrl = ({
+  name,
+  namespace,
+  kubernetesClusterDomain,
+}: Pick<Settings, 'name' | 'namespace' | 'kubernetesClusterDomain'>): string =>
   `http://${name}${suffixes.telemetryProxyService}.${namespace}.svc.${kubernetesClusterDomain}`;
 
 /** What the API server calls the webhook by, which its certificate is for. */
-export const webhookHost = ({ name, namespace }: Settings): string =>
+export const webhookHost = ({ name, namespace }: Pick<Settings, 'name' | 'namespace'>): string =>
   `${name}${suffixes.webhookService}.${namespace}.svc`;
 
 /** For so long after it was told to stop a pod is still sent what it used to be sent: not every node has noticed. */

@@ -5,7 +5,7 @@ import type { Settings } from '../settings/schema.ts';
 import { imageReference } from './image.ts';
 import { labels, selectorLabels } from './labels.ts';
 import { containerSecurity, managerAccountMount, operatorContainer, probes, type Raw } from './pod.ts';
-import { drainSeconds, type Delivery } from './runtime-environment.ts';
+import { drainSeconds, telemetryProxyUrl, type Delivery } from './runtime-environment.ts';
 
 const configuration = 'telemetry-proxy-configuration';
 const account = 'telemetry-proxy-account';
@@ -24,6 +24,9 @@ export interface TelemetryProxyProps {
 
 /** What instrumented programs send their telemetry to: an OpenTelemetry Collector in the operator's pod, behind a Service. */
 export class TelemetryProxy extends Construct {
+  readonly serviceName: string;
+  /** Where programs of any namespace send OTLP over HTTP to. */
+  readonly url: string;
   /** Writes the configuration that the collector starts with. */
   readonly initContainer: Raw;
   readonly container: Raw;
@@ -34,9 +37,11 @@ export class TelemetryProxy extends Construct {
     const { settings } = props;
     const { name, namespace } = settings;
     const target = k8s.IntOrString.fromString;
+    this.serviceName = `${name}${suffixes.telemetryProxyService}`;
+    this.url = telemetryProxyUrl(settings);
     new k8s.KubeService(this, 'service', {
       metadata: {
-        name: `${name}${suffixes.telemetryProxyService}`,
+        name: this.serviceName,
         namespace,
         labels: labels(settings, 'telemetry-proxy'),
       },

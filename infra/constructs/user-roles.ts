@@ -2,8 +2,7 @@ import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { lumigo, suffixes } from '../../runtime/contract.ts';
 import type { PolicyRule } from '../../runtime/access/permissions.ts';
-import type { Settings } from '../settings/schema.ts';
-import { labels } from './labels.ts';
+import { labels, type Installation } from './labels.ts';
 import { policyRules } from './policy-rules.ts';
 
 interface UserRole {
@@ -42,14 +41,14 @@ export const userRoles: readonly UserRole[] = [
 
 /** Kubernetes works them into its roles `admin`, `edit` and `view` by their labels; nobody has to bind them. */
 export class UserRoles extends Construct {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, props: Installation) {
     super(scope, id);
     for (const { suffix, aggregatedTo, rules } of userRoles) {
       const aggregation = Object.fromEntries(
         aggregatedTo.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
       );
       new k8s.KubeClusterRole(this, aggregatedTo.join('-'), {
-        metadata: { name: `${settings.name}${suffix}`, labels: { ...labels(settings, 'rbac'), ...aggregation } },
+        metadata: { name: `${props.name}${suffix}`, labels: { ...labels(props, 'rbac'), ...aggregation } },
         rules: policyRules(rules),
       });
     }

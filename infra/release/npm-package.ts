@@ -1,5 +1,5 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { bundle } from '../bundle.ts';
 import { program } from './program.ts';
 import type { Release } from './release.ts';
@@ -12,7 +12,17 @@ interface Manifest {
 }
 
 /** Beside what is compiled: what that reads, and what a package is expected to have. */
-const files = ['publisher.yaml', 'LICENSE', 'README.md', 'CHANGELOG.md'];
+const files = ['publisher.yaml', 'LICENSE', 'CHANGELOG.md'];
+
+/** What stands for the package's name in its README, which is written before anybody publishes it. */
+const placeholder = '@acme/operator';
+
+/**
+ * What a program of the user's must share with the package, so that there is one of each: cdk8s' constructs know each other, and
+ * Pulumi's engine its resources, within one copy. Who uses the one has no need of the other.
+ */
+const shared = /^(cdk8s|constructs|@pulumi\/.+)$/;
+const optional = /^@pulumi\//;
 
 /**
  * Packs the constructs, compiled and with their types, for programs of others; and the operator's own program as a command.
@@ -31,16 +41,20 @@ export async function packageNpm(release: Release, folder: string, work = 'dist/
   await bundle(join(work, 'bin', 'main.js'));
   writeFileSync(join(work, 'bin', 'lumigo-operator.js'), "#!/usr/bin/env node\nimport './main.js';\n");
   for (const file of files) copyFileSync(file, join(work, file));
+  const readme = readFileSync(join('infra', 'README.md'), 'utf8');
+  writeFileSync(join(work, 'README.md'), readme.replaceAll(placeholder, release.npm));
   writeFileSync(join(work, 'package.json'), `${JSON.stringify(packageManifest(release, work), undefined, 2)}\n`);
   mkdirSync(folder, { recursive: true });
-  const packed = await program('npm', ['pack', `./${work}`, '--json', '--pack-destination', folder]);
+  const packed = await program('npm', ['pack', resolve(work), '--json', '--pack-destination', folder]);
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
   return join(folder, filename);
 }
 
 function packageManifest({ npm, version, publisher }: Release, work: string) {
   const { description, license, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
-  const used = importedPackages(work);
+  const imported = importedPackages(work);
+  const used = Object.entries(dependencies).filter(([name]) => imported.has(name));
+  const peers = used.filter(([name]) => shared.test(name));
   return {
     name: npm,
     version,
@@ -50,9 +64,16 @@ function packageManifest({ npm, version, publisher }: Release, work: string) {
     repository: { type: 'git', url: `git+${publisher.home}.git` },
     type: 'module',
     engines,
-    exports: { '.': { types: './infra/index.d.ts', default: './infra/index.js' } },
+    exports: {
+      '.': { types: './infra/index.d.ts', default: './infra/index.js' },
+      './pulumi': { types: './infra/pulumi/index.d.ts', default: './infra/pulumi/index.js' },
+    },
     bin: { 'lumigo-operator': './bin/lumigo-operator.js' },
-    dependencies: Object.fromEntries(Object.entries(dependencies).filter(([name]) => used.has(name))),
+    dependencies: Object.fromEntries(used.filter(([name]) => !shared.test(name))),
+    peerDependencies: Object.fromEntries(peers.map(([name, version]) => [name, `^${version}`])),
+    peerDependenciesMeta: Object.fromEntries(
+      peers.filter(([name]) => optional.test(name)).map(([name]) => [name, { optional: true }]),
+    ),
   };
 }
 

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { apply } from '../../sandbox/manager/apply.ts';
+import type { Manifest } from '../manifest.ts';
+import { synthesize } from '../manifests.ts';
+import { parsePublisher } from '../publisher.ts';
+import { parseSettings } from '../settings/settings.ts';
+import { operatorVersion } from '../version.ts';
+import { packageNpm } from './npm-package.ts';
+import { program } from './program.ts';
+
+/**
+ * The npm package as a stranger uses it: packed, installed into an empty project of each kind with what its README says, and the
+ * README's own program run there.
+ */
+const npm = '@acme/lumigo';
+const MINUTES_MS = 60_000;
+const publisher = parsePublisher(`{ home: https://git.example/acme/operator, images: '', npm: '${npm}',
+  charts: { index: '', oci: '' }, maintainers: [] }`);
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+
+let folder: string;
+let archive: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-package-'));
+  const release = { version: operatorVersion(), publisher, images: [], chart: '', npm };
+  archive = await packageNpm(release, folder, join(folder, 'work'));
+}, 2 * MINUTES_MS);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An empty project with what the section of the package's README installs, and that section's program in it. */
+async function project(kind: 'cdk8s' | 'Pulumi', before = '', after = '') {
+  const readme = readFileSync(join(folder, 'work', 'README.md'), 'utf8');
+  const section = readme.slice(readme.indexOf(`\n## ${kind}\n`)).split('\n## ')[1] ?? '';
+  const [, command = ''] = /```sh\nnpm install (.*)\n```/.exec(section) ?? [];
+  const [, text = ''] = /```ts\n([^`]*)```/.exec(section) ?? [];
+  const cwd = join(folder, kind);
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ name: 'empty', type: 'module', private: true }));
+  const wanted = command.split(' ').map((name) => (name === npm ? archive : name));
+  const quietly = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
+  await program('npm', ['install', ...quietly, ...wanted], { cwd });
+  writeFileSync(join(cwd, 'main.ts'), `${before}${text}${after}`);
+  const strict = ['--strict', '--module', 'NodeNext', '--target', 'ES2022', '--skipLibCheck'];
+  await program(process.execPath, [tsc, ...strict, 'main.ts'], { cwd });
+  return {
+    installed: readdirSync(join(cwd, 'node_modules')),
+    cwd,
+    run: () => program(process.execPath, ['main.js'], { cwd }),
+  };
+}
+
+describe('the npm package in an empty project', () => {
+  let cluster: ControlPlane;
+  beforeAll(async () => {
+    cluster = await startControlPlane();
+  }, 2 * MINUTES_MS);
+  afterAll(() => cluster?.stop());
+
+  it(
+    'of cdk8s synthesizes the installation, with a construct of the user that refers to it, and a real API server takes both',
+    async () => {
+      const { installed, cwd, run } = await project('cdk8s');
+      await run();
+      expect(installed).not.toContain('@pulumi');
+      const documents = readdirSync(join(cwd, 'dist'))
+        .sort()
+        .map((file) => parseAllDocuments(readFileSync(join(cwd, 'dist', file), 'utf8')));
+      const [operator = [], shop = []] = documents.map((each) => each.map((one) => one.toJSON() as Manifest));
+      expect(operator).toEqual(
+        JSON.parse(JSON.stringify(synthesize(parseSettings({ cluster: { name: 'production' } })))),
+      );
+      expect(shop.find(({ kind }) => kind === 'ConfigMap')).toMatchObject({
+        metadata: { namespace: 'shop' },
+        data: {
+          OTEL_EXPORTER_OTLP_ENDPOINT:
+            'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
+        },
+      });
+      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+      for (const manifest of [...operator, namespace, ...shop]) await apply(cluster.client, manifest, 'stranger');
+    },
+    5 * MINUTES_MS,
+  );
+
+  it(
+    'of Pulumi registers the installation, and what refers to it after it',
+    async () => {
+      const { run } = await project('Pulumi', engine, summary);
+      const registered = JSON.parse((await run()).trim().split('\n').at(-1) ?? '') as { type: string; url?: string }[];
+      const types = registered.map(({ type }) => type);
+      expect(types).toContain('lumigo:kubernetes:LumigoOperator');
+      expect(types.filter((type) => type === 'kubernetes:yaml/v2:ConfigGroup').length).toBeGreaterThan(1);
+      expect(registered.at(-1)).toEqual({
+        type: 'kubernetes:core/v1:ConfigMap',
+        url: 'http://lumigo-lumigo-operator-telemetry-proxy-service.lumigo-system.svc.cluster.local',
+      });
+    },
+    5 * MINUTES_MS,
+  );
+});
+
+/** What Pulumi's engine would be told. It is in no package registry. */
+const engine = `import { runtime } from '@pulumi/pulumi';
+const registered: { type: string; url?: string }[] = [];
+await runtime.setMocks({
+  newResource: ({ type, name, inputs }) => {
+    registered.push({ type, url: inputs['data']?.OTEL_EXPORTER_OTLP_ENDPOINT });
+    return { id: name, state: inputs };
+  },
+  call: () => ({}),
+});
+`;
+const summary = `
+await runtime.disconnect();
+console.log(JSON.stringify(registered));
+`;
