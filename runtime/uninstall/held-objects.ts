@@ -37,18 +37,23 @@ interface Found {
   readonly metadata: Metadata;
 }
 
+/** Lets the operator's account and rights go, the account last. */
+export const letGo = (client: Client, installed: Installed): Promise<void> =>
+  letGoInTurn(client, heldObjects(installed));
+
 /**
- * Lets the operator's account and rights go, the account last. Rights that are being deleted would be gone with the first of these
- * requests, and then there would be none for the others; so they are first made to wait, by Kubernetes' garbage collector, until
- * the account is gone: its last request lets go of itself, and nobody has to come after it.
+ * Lets objects go, in the order of `heldObjects`. Rights that are being deleted would be gone with the first of these requests, and
+ * then there would be none for the others; so they are first made to wait, by Kubernetes' garbage collector, until the last is gone:
+ * its request is the last of all, and nobody has to come after it.
  */
-export async function letGo(client: Client, installed: Installed): Promise<void> {
-  const read = heldObjects(installed).map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
+export async function letGoInTurn(client: Client, objects: readonly HeldObject[]): Promise<void> {
+  const read = objects.map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
   const found = (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
-  const held = found.filter(({ metadata }) => isHeld(metadata));
-  const account = held.find(({ ref }) => ref.kind === 'ServiceAccount');
-  const leaving = held.filter((each) => each !== account && each.metadata.deletionTimestamp !== undefined);
-  if (leaving.length > 0 && account !== undefined) await chain(client, leaving, account);
+  const last = found.at(-1);
+  const leaving = found
+    .slice(0, -1)
+    .filter(({ metadata }) => isHeld(metadata) && metadata.deletionTimestamp !== undefined);
+  if (leaving.length > 0 && last !== undefined && isHeld(last.metadata)) await chain(client, leaving, last);
   for (const { ref, metadata } of found) await removeFinalizer(client, ref, metadata, holdFinalizer);
 }
 
@@ -78,8 +83,8 @@ export async function letGoOfAll(client: Client, print: (line: string) => void):
   return stuck;
 }
 
-/** Makes the account theirs, and has them deleted in the foreground: only after what is theirs. */
-async function chain(client: Client, leaving: readonly Found[], account: Found): Promise<void> {
+/** Makes the last one theirs, and has them deleted in the foreground: only after what is theirs. */
+async function chain(client: Client, leaving: readonly Found[], last: Found): Promise<void> {
   const ownerReferences = leaving.map(({ ref, metadata }) => ({
     apiVersion: `${ref.group}/${ref.version}`,
     kind: ref.kind,
@@ -87,7 +92,7 @@ async function chain(client: Client, leaving: readonly Found[], account: Found):
     uid: metadata.uid ?? '',
     blockOwnerDeletion: true,
   }));
-  await client.patch(account.ref, { kind: 'merge', body: { metadata: { ownerReferences } } }, { metadataOnly: true });
+  await client.patch(last.ref, { kind: 'merge', body: { metadata: { ownerReferences } } }, { metadataOnly: true });
   await sleep(SETTLE_MS);
   for (const { ref, metadata } of leaving)
     await client.delete(ref, { propagation: 'Foreground', preconditions: { uid: metadata.uid } });

@@ -69,7 +69,7 @@ describe('no removal', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
-  it('F40: is the deletion of its rights alone: they go at once, for whoever brings them back', async () => {
+  it('F40: is the deletion of its rights alone: they go, for whoever brings them back', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndHeld(operator);
     const rights = heldObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');

@@ -4,9 +4,9 @@ import { describeError } from '../wording/errors.ts';
 import type { Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists } from '../kubernetes/http/errors.ts';
-import { readMetadata, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
-import { accountOf, type HeldObject } from './held-objects.ts';
+import { accountOf, letGoInTurn, type HeldObject } from './held-objects.ts';
 
 interface UndoOptions {
   readonly client: Client;
@@ -17,8 +17,7 @@ interface UndoOptions {
 
 /**
  * Undoes the deletion of what the operator holds, where that was a mistake: what is being deleted cannot be kept, and tools that
- * would heal it change the dying object only. Rights are let go at once, for whoever applies them again, together: the first that is
- * gone takes the right to let the other go, a moment later.
+ * would heal it change the dying object only. Rights are let go, for whoever applies them again.
  */
 export async function undoDeletion(going: readonly HeldObject[], options: UndoOptions): Promise<void> {
   const { client, logger } = options;
@@ -27,10 +26,9 @@ export async function undoDeletion(going: readonly HeldObject[], options: UndoOp
     'deleted while the operator goes on: the account comes back with new pods, rights have to be applied again',
   );
   if (going.some(({ kind }) => kind === 'ServiceAccount')) await bringBack(options);
-  const rights = going.filter(({ kind }) => kind !== 'ServiceAccount');
-  const read = await Promise.all(rights.map(async (ref) => ({ ref, seen: await readMetadata(client, ref) })));
-  await Promise.all(
-    read.map(async ({ ref, seen }) => seen && (await removeFinalizer(client, ref, seen, holdFinalizer))),
+  await letGoInTurn(
+    client,
+    going.filter(({ kind }) => kind !== 'ServiceAccount'),
   );
 }
 
