@@ -85,9 +85,13 @@ function issue(scope: Construct, settings: Settings, delivered: DeliveredCertifi
 }
 
 /** All that a release can have besides its updater, also what is switched off: switching it on must not take a right that is missing. */
-export function releaseOf(settings: Settings): readonly Manifest[] {
+export const releaseOf = (settings: Settings): readonly Manifest[] =>
+  new Operator(new App(), 'release', { settings: withEverything(settings), delivery: 'Helm' }).toJson() as Manifest[];
+
+/** The settings with all switched on that adds objects to an installation, but its updater. */
+export function withEverything(settings: Settings): Settings {
   const { metrics } = settings;
-  const everything = {
+  return {
     ...settings,
     priorityClassName: '',
     priorityClass: { create: true },
@@ -103,5 +107,4 @@ export function releaseOf(settings: Settings): readonly Manifest[] {
     lumigoToken: { ...settings.lumigoToken, value: 'any' },
     updater: { ...settings.updater, mode: 'off' as const },
   };
-  return new Operator(new App(), 'release', { settings: everything, delivery: 'Helm' }).toJson() as Manifest[];
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App, Chart } from 'cdk8s';
 import { lumigo } from '../../runtime/contract.ts';
@@ -13,11 +13,12 @@ import { migrationTable } from './migration-reference.ts';
 import { installWithHelm } from './installation-texts.ts';
 import { withTables } from './security-reference.ts';
 import { triedTable } from '../tried-versions.ts';
+import { renderings, renderingsFolder } from './renderings.ts';
 import { settingsReference } from './settings-reference.ts';
 
 /**
  * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security.md,
- * docs/operations.md and docs/migration.md, and how to install with Helm in the README. With `--check` it writes nothing, and ends with 1
+ * docs/operations.md and docs/migration.md, how to install with Helm in the README, and what the constructs render. With `--check` it writes nothing, and ends with 1
  * where what is committed is not what would be written.
  */
 
@@ -48,6 +49,7 @@ function generate(): Generated {
       [operations]: withGenerated(operations, readFileSync(join(root, operations), 'utf8'), { alerts: alertsTable }),
       [migration]: withGenerated(migration, readFileSync(join(root, migration), 'utf8'), { values: migrationTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
+      ...renderings(),
     };
   } finally {
     rmSync(folder, { recursive: true });
@@ -69,6 +71,7 @@ function crdYaml(): string {
 }
 
 function write(generated: Generated): void {
+  rmSync(join(root, renderingsFolder), { recursive: true, force: true });
   for (const [file, content] of Object.entries(generated)) {
     mkdirSync(join(root, file, '..'), { recursive: true });
     writeFileSync(join(root, file), content);
@@ -83,13 +86,21 @@ function committed(file: string): string | undefined {
   }
 }
 
+/** Files of what the constructs render that they do not render any more. */
+const abandoned = (generated: Generated): readonly string[] =>
+  readdirSync(join(root, renderingsFolder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+    .filter((file) => !(file in generated));
+
 function main(): number {
   const generated = generate();
   if (!process.argv.includes('--check')) {
     write(generated);
     return 0;
   }
-  const stale = Object.keys(generated).filter((file) => committed(file) !== generated[file]);
+  const changed = Object.keys(generated).filter((file) => committed(file) !== generated[file]);
+  const stale = [...changed, ...abandoned(generated)];
   if (stale.length === 0) return 0;
   process.stderr.write(
     `${stale.join(' and ')}: not what the sources generate any more; run \`npm run generate\` and commit the result.\n`,

@@ -15,7 +15,7 @@ import { operatorVersion } from '../version.ts';
 import { TemplateWriter } from './write.ts';
 
 /** The files of the Helm chart by their path in it. It is the one construct tree, rendered with markers for values. */
-function chartFiles(version: string): Readonly<Record<string, string>> {
+export function chartFiles(version = operatorVersion()): Readonly<Record<string, string>> {
   const { templates } = chartTemplates();
   return {
     'Chart.yaml': stringify({ ...chartMetadata(), version }),
