@@ -17,12 +17,18 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/{runtime,infra,sandbox,bench}/**/*.test.ts'],
-      testPathIgnorePatterns: ['\\.(cluster|e2e|gitops|machine)\\.test\\.ts$'],
+      testPathIgnorePatterns: ['\\.(cluster|load|e2e|gitops|machine)\\.test\\.ts$'],
     },
     {
       ...common,
       displayName: 'cluster',
       testMatch: ['<rootDir>/{runtime,infra,sandbox}/**/*.cluster.test.ts'],
+      setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
+    },
+    {
+      ...common,
+      displayName: 'load',
+      testMatch: ['<rootDir>/runtime/**/*.load.test.ts'],
       setupFilesAfterEnv: ['<rootDir>/sandbox/testing/timeouts.ts'],
     },
     {

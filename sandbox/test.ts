@@ -1,11 +1,17 @@
 import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { whyNoNode } from './node/requirements.ts';
 
 /**
- * `npm test`: the tests of functions and those against an API server, then those on a real node where one can run. What
- * is passed on is Jest's; LUMIGO_TEST_RESULTS names a folder for its results as JSON.
+ * `npm test`: the tests of functions and those against an API server; those that measure under load, alone; then those on a real
+ * node where one can run. What is passed on is Jest's; LUMIGO_TEST_RESULTS names a folder for its results as JSON.
  */
+
+/** Tests against an API server wait for more than half of their time: two for each core, and no more than four control planes. */
+const workers = Math.min(4, 2 * availableParallelism());
+/** A node takes a core while it starts. */
+const nodes = Math.max(1, Math.min(2, availableParallelism()));
 const [, , ...passedOn] = process.argv;
 const results = process.env['LUMIGO_TEST_RESULTS'];
 
@@ -15,10 +21,11 @@ function jest(name: string, ...flags: readonly string[]): boolean {
   return spawnSync(process.execPath, [...args, ...passedOn], { stdio: 'inherit' }).status === 0;
 }
 
-const passed = jest('all', '--selectProjects', 'unit', 'cluster');
+const passed = jest('all', '--selectProjects', 'unit', 'cluster', `--maxWorkers=${workers}`);
+const passedUnderLoad = jest('load', '--selectProjects', 'load', '--runInBand');
 const why = whyNoNode();
 if (why !== undefined) process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
-const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', '--runInBand');
+const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', `--maxWorkers=${nodes}`);
 // What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
 const passedAlone = why !== undefined || jest('machine', '--selectProjects', 'machine', '--runInBand');
-process.exitCode = passed && passedOnNode && passedAlone ? 0 : 1;
+process.exitCode = passed && passedUnderLoad && passedOnNode && passedAlone ? 0 : 1;

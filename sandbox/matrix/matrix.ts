@@ -53,7 +53,7 @@ async function tryWith({ program, version, components, tests }: Variant, short: 
     const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
     const patterns = short ? shortTests : (tests ?? []);
     const which = patterns.length === 0 ? [] : ['--testPathPatterns', ...patterns];
-    const jest = [...args, '--selectProjects', 'cluster', '--json', `--outputFile=${output}`, ...which];
+    const jest = [...args, '--selectProjects', 'cluster', 'load', '--json', `--outputFile=${output}`, ...which];
     const env = { ...process.env, KUBEBUILDER_ASSETS: assets };
     spawnSync(process.execPath, jest, { stdio: ['ignore', 'ignore', 'inherit'], env });
     const date = new Date().toISOString().slice(0, 10);
