@@ -1,28 +1,39 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { describeError } from '../runtime/wording/errors.ts';
+import { measureAgainst } from './against.ts';
 import { measureChanges } from './measure-changes.ts';
 import { measureIdle } from './measure-idle.ts';
 import { measureReviews } from './measure-reviews.ts';
 import { withSurroundings } from './surroundings.ts';
 import { render } from './table.ts';
 
+interface Flags {
+  readonly workloads: string;
+  readonly idleSeconds: string;
+  readonly against?: string;
+}
+
 /** `npm run bench`: what docs/performance.md reports, measured here. It prints figures and judges nothing. */
 new Command('bench')
   .description('Measures the operator against a real API server on this machine, and prints one table')
   .option('--workloads <counts>', 'how many Deployments to instrument, one run each', '1000')
   .option('--idle-seconds <seconds>', 'how long to watch the idle manager', '60')
+  .option('--against <command>', 'does the same with another operator of Lumigo resources, and measures nothing else')
   .showHelpAfterError('(--help lists the flags)')
-  .action(async ({ workloads, idleSeconds }: { workloads: string; idleSeconds: string }) => {
+  .action(async ({ workloads, idleSeconds, against }: Flags) => {
     const say = (line: string) => void process.stderr.write(`  ${line}\n`);
     const counts = workloads.split(',').map(Number);
     if (counts.some((count) => !Number.isInteger(count) || count < 1))
       throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
-    const figures = await withSurroundings(say, async (there) => [
-      ...(await measureIdle(there, Number(idleSeconds), say)),
-      ...(await measureReviews(there, counts[0] ?? 1_000, say)),
-      ...(await measureChanges(there, counts, say)),
-    ]);
+    const figures = await withSurroundings(say, async (there) => {
+      if (against !== undefined) return measureAgainst(there, against, counts, say);
+      return [
+        ...(await measureIdle(there, Number(idleSeconds), say)),
+        ...(await measureReviews(there, counts[0] ?? 1_000, say)),
+        ...(await measureChanges(there, counts, say)),
+      ];
+    });
     process.stdout.write(`\n${render(figures)}\n`);
     mkdirSync('dist', { recursive: true });
     writeFileSync('dist/bench.json', `${JSON.stringify(figures, null, 2)}\n`);

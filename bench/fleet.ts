@@ -58,6 +58,9 @@ export async function patchLoop(client: Client, namespace: string): Promise<numb
   return (performance.now() - started) / 1_000;
 }
 
+/** Its one. */
+export const lumigoOf = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
+
 /** From the creation of the Lumigo until its status says that all are instrumented. Seconds. */
 export async function instrumentFleet(client: Client, namespace: string, count: number): Promise<number> {
   const bench = new Bench(client);
@@ -84,16 +87,22 @@ interface Removal {
 export async function uninstrumentFleet(client: Client, namespace: string): Promise<Removal> {
   const started = performance.now();
   const since = () => (performance.now() - started) / 1_000;
-  const ref = { ...lumigo, namespace, name: 'lumigo' };
+  const ref = lumigoOf(namespace);
   await client.delete(ref);
-  while (await isAnyLabelled(client, namespace)) await sleep(LOOK_MS);
-  const clean = since();
+  const clean = await untilNone(client, namespace, labels.autoTrace);
   while (await isThere(client, ref)) await sleep(LOOK_MS);
   return { clean, gone: since() };
 }
 
-async function isAnyLabelled(client: Client, namespace: string): Promise<boolean> {
-  const one = { labelSelector: labels.autoTrace, limit: 1, metadataOnly: true };
+/** Seconds until the selector finds no Deployment of the namespace any more. */
+export async function untilNone(client: Client, namespace: string, labelSelector: string): Promise<number> {
+  const started = performance.now();
+  while (await isAny(client, namespace, labelSelector)) await sleep(LOOK_MS);
+  return (performance.now() - started) / 1_000;
+}
+
+async function isAny(client: Client, namespace: string, labelSelector: string): Promise<boolean> {
+  const one = { labelSelector, limit: 1, metadataOnly: true };
   for await (const { items } of client.pages({ ...deployment, namespace }, one)) return items.length > 0;
   return false;
 }

@@ -176,29 +176,6 @@ describe('F52: a release', () => {
     for (const name of names) await verify(`${mirror}/${name.replace(/:[^@]*/, '')}`, releasing.signer());
   }, 100_000);
 
-  it('has an npm package that programs of others can use', async () => {
-    const somebody = mkdtempSync(join('dist', 'somebody-'));
-    try {
-      const into = join(somebody, 'node_modules', '@acme', 'operator');
-      mkdirSync(into, { recursive: true });
-      const archive = join(releasing.folder, `acme-operator-${version}.tgz`);
-      await program('tar', ['--extract', `--file=${archive}`, '--strip-components=1', `--directory=${into}`]);
-      const { dependencies } = JSON.parse(readFileSync(join(into, 'package.json'), 'utf8')) as { dependencies: object };
-      expect(Object.keys(dependencies)).toEqual(
-        expect.arrayContaining(['cdk8s', 'constructs', '@pulumi/pulumi', 'zod']),
-      );
-      const theirs = `import { App } from 'cdk8s'; import { Operator, parseSettings, LumigoOperator } from '@acme/operator';
-        const settings = parseSettings({ cluster: { name: 'theirs' } });
-        console.log(typeof LumigoOperator, new Operator(new App(), 'operator', { settings }).toJson().length > 10);`;
-      const ran = await program(process.execPath, ['--input-type=module', '--eval', theirs], { cwd: somebody });
-      expect(ran).toBe('function true\n');
-      const help = await program(process.execPath, [join(into, 'bin', 'lumigo-operator.js'), '--help']);
-      expect(help).toContain('--preview');
-    } finally {
-      rmSync(somebody, { recursive: true });
-    }
-  }, 60_000);
-
   it('is not verified with a file that is another than it was, or an image that nobody signed', async () => {
     const file = join(releasing.folder, 'lumigo-operator.yaml');
     const was = readFileSync(file);

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Bench, validToken } from '../sandbox/testing/bench.ts';
+import type { ControlPlane } from '../sandbox/control-plane/control-plane.ts';
+import { launch, whenAnswering, type Running } from '../sandbox/control-plane/processes.ts';
+import { labels } from '../runtime/contract.ts';
+import type { Client } from '../runtime/kubernetes/http/client.ts';
+import { lumigoOf, makeFleet, untilNone } from './fleet.ts';
+import { usageOf } from './process-usage.ts';
+import { during, type Surroundings } from './surroundings.ts';
+import type { Figure } from './table.ts';
+
+const notInstrumented = `!${labels.autoTrace}`;
+const READY_MS = 120_000;
+/** Until what one of them wrote is collected, and what it had is closed. */
+const REST_MS = 5_000;
+
+/**
+ * The same work by this operator and then by another one, on the same control plane: existing Deployments without pods, from the
+ * creation of a Lumigo until each carries the label `lumigo.auto-trace`, and from its deletion until none does. The other one is a
+ * command that takes the cluster from KUBECONFIG and follows the same Lumigo resources; both work without their webhook.
+ */
+export async function measureAgainst(
+  { cluster, manager }: Surroundings,
+  command: string,
+  counts: readonly number[],
+  say: (line: string) => void,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const measure = async (who: string, pid: number) => {
+    for (const count of counts) {
+      say(`${who}: ${count} Deployments`);
+      figures.push(...(await measureOne(cluster.client, { who, pid, count })));
+    }
+  };
+  await measure('this operator', manager.pid);
+  await manager.stop();
+  const { dir, guardian, kubeconfig } = cluster;
+  const environment = { ...process.env, KUBECONFIG: kubeconfig };
+  const args = ['-c', `exec ${command}`];
+  const other = launch({ name: 'other', path: '/bin/sh', args, folder: dir, guardian, environment });
+  try {
+    await whenWorking(cluster, other, say);
+    await measure('the other', other.pid);
+  } finally {
+    await other.stop();
+  }
+  return figures;
+}
+
+/** @throws Error with the end of what the other one wrote, where it ends or instruments nothing */
+async function whenWorking(
+  { client }: ControlPlane,
+  other: Pick<Running, 'died'>,
+  say: (line: string) => void,
+): Promise<void> {
+  say('the other: waiting until it instruments one Deployment');
+  const namespace = await makeFleet(client, 1);
+  const bench = new Bench(client);
+  await bench.secret(namespace, validToken);
+  await bench.lumigo(namespace);
+  let isWorking = false;
+  void untilNone(client, namespace, notInstrumented).then(() => (isWorking = true));
+  const complaint = 'the other operator instrumented nothing';
+  await whenAnswering({ complaint, withinMs: READY_MS, processes: [other] }, () => isWorking);
+  await client.delete(lumigoOf(namespace));
+}
+
+interface Work {
+  readonly who: string;
+  readonly pid: number;
+  readonly count: number;
+}
+
+async function measureOne(client: Client, { who, pid, count }: Work): Promise<Figure[]> {
+  const bench = new Bench(client);
+  const namespace = await makeFleet(client, count);
+  await bench.secret(namespace, validToken);
+  await sleep(REST_MS);
+  const added = await during(pid, async () => {
+    await bench.lumigo(namespace);
+    return untilNone(client, namespace, notInstrumented);
+  });
+  await sleep(REST_MS);
+  const removed = await during(pid, async () => {
+    await client.delete(lumigoOf(namespace));
+    return untilNone(client, namespace, labels.autoTrace);
+  });
+  const of = (name: string) => `${who}: ${name}, ${count} Deployments`;
+  return [
+    { name: of('instrumenting'), value: added.result, unit: 's' },
+    { name: of('CPU to instrument'), value: added.cpuSeconds, unit: 's' },
+    { name: of('uninstrumenting'), value: removed.result, unit: 's' },
+    { name: of('CPU to uninstrument'), value: removed.cpuSeconds, unit: 's' },
+    { name: of('peak resident'), value: usageOf(pid).peakBytes / 1e6, unit: 'MB' },
+  ];
+}
