@@ -6,12 +6,35 @@ import { measureChanges } from './measure-changes.ts';
 import { measureIdle } from './measure-idle.ts';
 import { measureReviews } from './measure-reviews.ts';
 import { withSurroundings } from './surroundings.ts';
-import { render } from './table.ts';
+import { plot } from './plot.ts';
+import { render, type Figure } from './table.ts';
 
 interface Flags {
   readonly workloads: string;
   readonly idleSeconds: string;
   readonly against?: string;
+  readonly plot?: boolean;
+}
+
+const pictures = [
+  {
+    ...{ file: 'docs/performance-time.svg', title: 'Time over existing Deployments', unit: 's' },
+    names: ['bare loop of patches', 'instrumenting', 'uninstrumenting'],
+  },
+  {
+    ...{ file: 'docs/performance-memory.svg', title: 'Peak resident memory of the manager', unit: 'MB' },
+    names: ['peak resident'],
+  },
+];
+
+function draw(figures: readonly Figure[]): void {
+  for (const { file, title, unit, names } of pictures) {
+    const series = names.map((name) => ({
+      name,
+      points: figures.filter((each) => each.name === name).map(({ count = 0, value }) => ({ x: count, y: value })),
+    }));
+    writeFileSync(file, plot({ title, unit, series }));
+  }
 }
 
 /** `npm run bench`: what docs/performance.md reports, measured here. It prints figures and judges nothing. */
@@ -20,8 +43,9 @@ new Command('bench')
   .option('--workloads <counts>', 'how many Deployments to instrument, one run each', '1000')
   .option('--idle-seconds <seconds>', 'how long to watch the idle manager', '60')
   .option('--against <command>', 'does the same with another operator of Lumigo resources, and measures nothing else')
+  .option('--plot', 'draws time and memory over the counts into docs/performance-*.svg')
   .showHelpAfterError('(--help lists the flags)')
-  .action(async ({ workloads, idleSeconds, against }: Flags) => {
+  .action(async ({ workloads, idleSeconds, against, plot: isDrawn }: Flags) => {
     const say = (line: string) => void process.stderr.write(`  ${line}\n`);
     const counts = workloads.split(',').map(Number);
     if (counts.some((count) => !Number.isInteger(count) || count < 1))
@@ -36,6 +60,7 @@ new Command('bench')
     });
     process.stdout.write(`\n${render(figures)}\n`);
     mkdirSync('dist', { recursive: true });
+    if (isDrawn === true) draw(figures);
     writeFileSync('dist/bench.json', `${JSON.stringify(figures, null, 2)}\n`);
   })
   .parseAsync()

@@ -37,34 +37,33 @@ async function measureOne(
   say(`${count} Deployments: uninstrumenting`);
   const removed = await during(manager.pid, () => uninstrumentFleet(client, namespace));
   const requestsAfter = await requestsOf(manager);
-  const of = (name: string) => `${name}, ${count} Deployments`;
   return [
-    { name: of('bare loop of patches'), value: floor, unit: 's' },
-    { name: of('instrumenting'), value: added.result, unit: 's' },
-    { name: of('instrumenting / bare loop'), value: added.result / floor, unit: 'x', target: 1.6 },
+    { name: 'bare loop of patches', value: floor, unit: 's' },
+    { name: 'instrumenting', value: added.result, unit: 's' },
+    { name: 'instrumenting / bare loop', value: added.result / floor, unit: 'x', target: 1.6 },
     {
-      name: of('requests to instrument one'),
+      name: 'requests to instrument one',
       value: (requestsBetween - requestsBefore) / count,
       unit: '',
       target: 2.1,
     },
-    { name: of('CPU to instrument all'), value: added.cpuSeconds, unit: 's' },
-    { name: of('uninstrumenting'), value: removed.result.clean, unit: 's' },
-    { name: of('uninstrumenting / bare loop'), value: removed.result.clean / floor, unit: 'x', target: 1.8 },
-    { name: of('until all is told and the Lumigo is gone'), value: removed.result.gone, unit: 's' },
+    { name: 'CPU to instrument all', value: added.cpuSeconds, unit: 's' },
+    { name: 'uninstrumenting', value: removed.result.clean, unit: 's' },
+    { name: 'uninstrumenting / bare loop', value: removed.result.clean / floor, unit: 'x', target: 1.8 },
+    { name: 'until all is told and the Lumigo is gone', value: removed.result.gone, unit: 's' },
     {
-      name: of('requests to uninstrument one'),
+      name: 'requests to uninstrument one',
       value: (requestsAfter - requestsBetween) / count,
       unit: '',
       target: 2.1,
     },
-    { name: of('CPU to uninstrument all'), value: removed.cpuSeconds, unit: 's' },
+    { name: 'CPU to uninstrument all', value: removed.cpuSeconds, unit: 's' },
     {
-      name: of('resident growth per workload'),
+      name: 'resident growth per workload',
       value: (resident - residentBefore) / 1_024 / count,
       unit: 'KB',
       target: 1,
     },
-    { name: of('peak resident'), value: removed.after.peakBytes / 1e6, unit: 'MB' },
-  ];
+    { name: 'peak resident', value: removed.after.peakBytes / 1e6, unit: 'MB' },
+  ].map((figure) => ({ ...figure, count }));
 }

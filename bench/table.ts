@@ -5,12 +5,14 @@ export interface Figure {
   readonly unit: string;
   /** What it should be at most. */
   readonly target?: number;
+  /** Of how many Deployments, where that matters. */
+  readonly count?: number;
 }
 
 /** The figures as a table for the terminal; nothing passes or fails here. */
 export function render(figures: readonly Figure[]): string {
-  const rows = figures.map(({ name, value, unit, target }) => [
-    name,
+  const rows = figures.map(({ name, value, unit, target, count }) => [
+    count === undefined ? name : `${name}, ${count} Deployments`,
     `${format(value)} ${unit}`,
     target === undefined ? '' : `≤ ${format(target)} ${unit}`,
   ]);
