@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { awaitDefinition } from '../sandbox/manager/await-definition.ts';
-import { holdFinalizer, lumigo, workloads } from '../runtime/contract.ts';
+import { cleanupFinalizer, lumigo, workloads } from '../runtime/contract.ts';
 import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
-import { heldObjects } from '../runtime/uninstall/held-objects.ts';
+import { protectedObjects } from '../runtime/uninstall/protected-objects.ts';
 import { apply, refOf } from '../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../sandbox/programs/build.ts';
 import { whenGone } from '../sandbox/testing/destroy.ts';
@@ -48,7 +48,7 @@ const lumigoOf = (namespace: string): ResourceRef => ({ ...lumigo, namespace, na
 
 function held(): readonly ResourceRef[] {
   const { name, namespace } = operator.installation.settings;
-  return heldObjects({ operatorName: name, operatorNamespace: namespace });
+  return protectedObjects({ operatorName: name, operatorNamespace: namespace });
 }
 
 async function instrumented(name: string): Promise<string> {
@@ -74,10 +74,10 @@ const setFinalizers = (ref: ResourceRef, finalizers: readonly string[]) =>
 
 /** The manager dies without a word while it holds its rights, and then everything is deleted. */
 async function removeWithoutManager(): Promise<void> {
-  for (const ref of held()) await eventually(async () => expect(await finalizersOf(ref)).toContain(holdFinalizer));
+  for (const ref of held()) await eventually(async () => expect(await finalizersOf(ref)).toContain(cleanupFinalizer));
   await operator.killManager();
   for (const manifest of deleted()) await operator.cluster.client.delete(refOf(manifest));
-  for (const ref of held()) expect(await finalizersOfDeleted(ref)).toEqual([holdFinalizer]);
+  for (const ref of held()) expect(await finalizersOfDeleted(ref)).toEqual([cleanupFinalizer]);
 }
 
 async function installAgain(): Promise<void> {

@@ -38,7 +38,7 @@ export const optInDefaults = {
 } as const;
 
 /** Holds the operator's own account and rights while there is something that it would have to clean up. */
-export const holdFinalizer = 'operator.lumigo.io/clean-up';
+export const cleanupFinalizer = 'operator.lumigo.io/clean-up';
 
 export const annotations = {
   /** On the workload: what was changed last, when, for which settings (injection/stamp.ts). */

@@ -114,7 +114,7 @@ function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps,
     ...(priorityClassName === '' ? {} : { priorityClassName }),
     // Cluster names are asked of the cluster's DNS there as well.
     ...(settings.hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
-    // Enough to clean up when the whole operator is removed (runtime/uninstall/farewell.ts); otherwise it takes some seconds.
+    // Enough to clean up when the whole operator is removed (runtime/uninstall/shutdown-cleanup.ts); otherwise it takes some seconds.
     terminationGracePeriodSeconds: 75,
     // The manager has to find the telemetry proxy's process, to tell it of a new configuration.
     shareProcessNamespace: true,

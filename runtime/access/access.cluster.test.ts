@@ -4,12 +4,12 @@ import { runInContainer } from '../../sandbox/manager/command.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { installedAs, whenHeld } from '../../sandbox/testing/holding.ts';
+import { installedAs, whenProtected } from '../../sandbox/testing/protection.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { holdFinalizer, labels, originalLease, workloads } from '../contract.ts';
+import { cleanupFinalizer, labels, originalLease, workloads } from '../contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
-import { accountOf } from '../uninstall/held-objects.ts';
+import { accountOf } from '../uninstall/protected-objects.ts';
 
 /** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
 let operator: TelemetryBench;
@@ -44,7 +44,7 @@ const asked = ({ verb, objectRef = {} }: AuditEntry): string => {
 const isFallback = (permission: string, used: ReadonlySet<string>): boolean =>
   permission.startsWith('list ') && used.has(permission.replace('list ', 'watch '));
 
-/** What the API server asks itself about another request: whoever names an owner must be allowed these two (hold.cluster.test.ts). */
+/** What the API server asks itself about another request: whoever names an owner must be allowed these two (cleanup-finalizer.cluster.test.ts). */
 const isAskedOfOwners = (permission: string): boolean =>
   permission === 'delete serviceaccounts.' || permission.includes('/finalizers.');
 
@@ -63,7 +63,7 @@ async function breakCertificate(): Promise<void> {
 async function loseAccount(): Promise<void> {
   const { cluster, installation } = operator;
   const account = accountOf(installedAs(installation));
-  await whenHeld(operator, true);
+  await whenProtected(operator, true);
   const { uid } = (await cluster.client.get(account)).metadata;
   await cluster.client.delete(account);
   await eventually(async () => expect((await cluster.client.get(account)).metadata.uid).not.toBe(uid), {
@@ -81,7 +81,8 @@ async function removeRights(): Promise<void> {
   // The account is the last that it holds.
   const [account] = rights.filter(({ kind }) => kind === 'ServiceAccount').map(refOf);
   await eventually(async () => {
-    if (account !== undefined) expect((await cluster.client.get(account)).metadata.finalizers).toEqual([holdFinalizer]);
+    if (account !== undefined)
+      expect((await cluster.client.get(account)).metadata.finalizers).toEqual([cleanupFinalizer]);
   });
   for (const manifest of rights) await cluster.client.delete(refOf(manifest));
   await operator.stopManager();

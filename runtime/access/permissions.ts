@@ -83,7 +83,7 @@ export const permissions = {
     ),
     needed(
       'the uid of the one is what a cluster is known by; whether the other is being deleted is asked on the way out',
-      'uninstall/hold',
+      'uninstall/cleanup-finalizer',
       rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),
     ),
     needed(
@@ -94,12 +94,12 @@ export const permissions = {
     // Kubernetes lets nobody give himself more rights by changing a role: of these only finalizers can be changed.
     needed(
       'the same for its own rights; `delete` so that they go after the account, never before it',
-      'uninstall/hold',
+      'uninstall/cleanup-finalizer',
       rule(rbac, 'clusterroles clusterrolebindings', 'get list watch patch delete', `NAME${suffixes.managerRole}`),
     ),
     needed(
       "to say that its rights wait for the account, where the API server asks (OpenShift's does); nothing is sent there",
-      'uninstall/hold',
+      'uninstall/cleanup-finalizer',
       rule(rbac, 'clusterroles/finalizers clusterrolebindings/finalizers', 'update', `NAME${suffixes.managerRole}`),
     ),
   ],

@@ -3,7 +3,7 @@ import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { ownersOf } from '../kubernetes/resources/owners.ts';
 import type { CertificateFiles } from './inspect.ts';
-import type { StoredPair, Trust } from './keeper.ts';
+import type { StoredPair, Trust } from './rotation.ts';
 
 interface CertificateNames {
   readonly namespace: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { areTrusting, issuedAtOf, signerOf } from './inspect.ts';
-import { announce, type KeeperOptions, type StoredPair } from './keeper.ts';
+import { announce, type RotationOptions, type StoredPair } from './rotation.ts';
 
 /** How long an API server may take to notice whom it trusts now. */
 const SETTLE_MS = 2_000;
@@ -8,12 +8,12 @@ const SETTLE_MS = 2_000;
 const YOUNG_MS = 5 * 60_000;
 
 /**
- * Reads the pair to serve from where anybody may put one (Helm with each upgrade, the keeper when one ends): a new one is given
+ * Reads the pair to serve from where anybody may put one (Helm with each upgrade, the rotation when one ends): a new one is given
  * back only when the API server trusts its authority, which it is told here, beside those that it trusts already. So no call
  * fails, whoever changes the Secret, in whatever order. Undefined while there is none.
  */
 export function trustedPair(
-  options: Pick<KeeperOptions, 'readPair' | 'readTrust' | 'writeTrust'>,
+  options: Pick<RotationOptions, 'readPair' | 'readTrust' | 'writeTrust'>,
 ): () => Promise<StoredPair | undefined> {
   const { readPair, readTrust } = options;
   let served: StoredPair | undefined;

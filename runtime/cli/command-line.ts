@@ -11,7 +11,7 @@ import { withPlatform } from '../installation/platform.ts';
 import { runManager } from '../manager/manager.ts';
 import { writeAccount } from '../telemetry-proxy/account.ts';
 import { prepare as prepareTelemetryProxy } from '../telemetry-proxy/files.ts';
-import { letGo, letGoOfAll } from '../uninstall/held-objects.ts';
+import { release, releaseAll } from '../uninstall/protected-objects.ts';
 import { uninstall } from '../uninstall/uninstall.ts';
 import { openHelm } from '../updater/helm.ts';
 import { update } from '../updater/update.ts';
@@ -154,8 +154,8 @@ async function runUninstall(
   // What is stuck is left to a manager, if there is one, and so are its account and its rights.
   if (stuck.length > 0 && installed !== undefined)
     print('The operator keeps its account and rights until all is clean.');
-  else if (isInContainer && installed !== undefined) await letGo(client, installed);
-  else stuck.push(...(await letGoOfAll(client, print)));
+  else if (isInContainer && installed !== undefined) await release(client, installed);
+  else stuck.push(...(await releaseAll(client, print)));
   if (stuck.length > 0)
     throw new Error(
       `not everything could be removed in ${deadline} s:\n${stuck.map((line) => `  ${line}`).join('\n')}`,

@@ -43,7 +43,7 @@ export async function findConfig(client: Client, environment: NodeJS.ProcessEnv)
 
 /**
  * Which operator is to be cleaned up after: the one whose container this is, else the one whose Deployment is in the cluster.
- * Undefined where there is none of these; of an operator that is gone more may be left (runtime/uninstall/held-objects.ts).
+ * Undefined where there is none of these; of an operator that is gone more may be left (runtime/uninstall/protected-objects.ts).
  * @throws Error with their names where there is more than one
  */
 export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {

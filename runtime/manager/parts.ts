@@ -13,10 +13,10 @@ import { keepAccount } from '../telemetry-proxy/account.ts';
 import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
-import { keepCertificates } from '../certificates/keeper.ts';
+import { rotateCertificates } from '../certificates/rotation.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
-import { farewell } from '../uninstall/farewell.ts';
+import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
 import { followLook } from '../updater/follow-look.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
 import type { Pair } from '../certificates/follow-certificate.ts';
@@ -98,7 +98,7 @@ export function createParts(options: PartsOptions): Part[] {
       run: async (signal) => {
         await aborted(signal);
         const removalDeadlineMs = config.removalDeadlineSeconds * 1_000;
-        await farewell({ transport, installed: config, identity: config.podName, removalDeadlineMs, logger });
+        await cleanUpOnShutdown({ transport, installed: config, identity: config.podName, removalDeadlineMs, logger });
       },
     },
     lumigoWatch,
@@ -138,7 +138,7 @@ export function createParts(options: PartsOptions): Part[] {
       run: async ({ signal }) => {
         if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
         const changes = changesOf([certificates.pairRef, certificates.trustRef], { transport, logger, signal });
-        await keepCertificates({ ...certificates, changes, dnsName: config.webhookHost, logger, signal });
+        await rotateCertificates({ ...certificates, changes, dnsName: config.webhookHost, logger, signal });
       },
     },
     reconciling,

@@ -17,7 +17,7 @@ import { prepare, writeTokens } from './files.ts';
 import { OptIns } from './opt-ins.ts';
 import type { Duty } from './plan-reload.ts';
 import { Reloader } from './reloader.ts';
-import { TokenBook } from './token-book.ts';
+import { TokenCache } from './token-cache.ts';
 import type { ProxySettings } from './types.ts';
 
 interface TelemetryProxyOptions {
@@ -51,7 +51,7 @@ type OnProblem = (problem: Problem | 'working', affected: readonly LumigoResourc
  */
 export class TelemetryProxy {
   readonly #options: TelemetryProxyOptions;
-  readonly #book = new TokenBook();
+  readonly #book = new TokenCache();
   readonly #optIns = new OptIns(() => this.changed());
   readonly #debounce = new Debounce(pause);
   readonly #client: Client;

@@ -3,7 +3,7 @@ import { inFlight } from '../../sandbox/faults/fleet.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { instrumentedAndHeld } from '../../sandbox/testing/holding.ts';
+import { instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -35,7 +35,7 @@ const [deployment] = workloads;
 
 async function instrumentMany(): Promise<{ namespace: string; count: () => Promise<number> }> {
   const { bench, cluster } = operator;
-  const namespace = await instrumentedAndHeld(operator);
+  const namespace = await instrumentedAndProtected(operator);
   const names = Array.from({ length: WORKLOADS - 1 }, (_, index) => `app-${index}`);
   await inFlight(names, (name) => bench.create(workloadOf(deployment, namespace, name)));
   const count = async () => {

@@ -6,13 +6,13 @@ import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
-import { holdFinalizer, suffixes } from '../contract.ts';
+import { cleanupFinalizer, suffixes } from '../contract.ts';
 import { apiErrorOf } from '../kubernetes/http/errors.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { inCluster } from '../kubernetes/http/credentials.ts';
 import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
-import { accountOf } from './held-objects.ts';
+import { accountOf } from './protected-objects.ts';
 
 const notStreamed = apiErrorOf({ message: 'sendInitialEvents is forbidden' }, { status: 422, subject: 'The watch' });
 
@@ -57,7 +57,7 @@ describe('the protection of the clean-up', () => {
       },
     }));
     await eventually(async () =>
-      expect((await cluster.client.get(account)).metadata.finalizers).toContain(holdFinalizer),
+      expect((await cluster.client.get(account)).metadata.finalizers).toContain(cleanupFinalizer),
     );
     await end();
     await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
@@ -65,10 +65,11 @@ describe('the protection of the clean-up', () => {
 
   it('comes back within a moment where somebody has replaced what it holds', async () => {
     const { account, end } = await protect();
-    const isHeld = async () => expect((await cluster.client.get(account)).metadata.finalizers).toContain(holdFinalizer);
-    await eventually(isHeld);
+    const isProtected = async () =>
+      expect((await cluster.client.get(account)).metadata.finalizers).toContain(cleanupFinalizer);
+    await eventually(isProtected);
     await cluster.client.patch(account, { kind: 'merge', body: { metadata: { finalizers: null } } });
-    await eventually(isHeld, { timeoutMs: 3_000 });
+    await eventually(isProtected, { timeoutMs: 3_000 });
     await end();
   });
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
-import { holdFinalizer } from '../contract.ts';
+import { cleanupFinalizer } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Installed } from '../installation/installation.ts';
@@ -9,7 +9,7 @@ import { addFinalizer, readMetadata } from '../kubernetes/resources/finalizers.t
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
-import { heldObjects, isHeld, letGo, type HeldObject } from './held-objects.ts';
+import { protectedObjects, isProtected, release, type ProtectedObject } from './protected-objects.ts';
 import { readSigns } from './signs.ts';
 import { undoDeletion } from './undo-deletion.ts';
 
@@ -38,7 +38,7 @@ const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
  */
 export class CleanupProtection {
   readonly #options: CleanupProtectionOptions;
-  readonly #seen = new Map<HeldObject, Metadata>();
+  readonly #seen = new Map<ProtectedObject, Metadata>();
   readonly #changes = new Debounce(pause);
   /** When it was first seen, by performance.now, that any of what is held is being deleted. */
   #goingSince: number | undefined;
@@ -55,7 +55,7 @@ export class CleanupProtection {
   /** Works until the signal is aborted, and leaves the finalizers as they are then. */
   async run(signal: AbortSignal): Promise<void> {
     const { installed, logger } = this.#options;
-    const watches = heldObjects(installed).map((object) => this.#watch(object, signal));
+    const watches = protectedObjects(installed).map((object) => this.#watch(object, signal));
     await Promise.all(watches.map(({ synced }) => synced));
     for (let failures = 0; !signal.aborted;) {
       const problem = await this.#undoMistake()
@@ -78,12 +78,12 @@ export class CleanupProtection {
   /** An account or a right that was deleted, although neither the Deployment nor the namespace is going, holds up nobody. */
   async #undoMistake(): Promise<void> {
     const { client, installed } = this.#options;
-    const going = [...this.#seen].filter(([, seen]) => isHeld(seen) && seen.deletionTimestamp !== undefined);
+    const going = [...this.#seen].filter(([, seen]) => isProtected(seen) && seen.deletionTimestamp !== undefined);
     if (going.length === 0) return void (this.#goingSince = undefined);
     this.#goingSince ??= performance.now();
     const { isEnding, isHandedOver } = await readSigns(client, installed);
     // Whoever has the Deployment now has no use for them, and nobody lets them go later.
-    if (isHandedOver) return letGo(client, installed);
+    if (isHandedOver) return release(client, installed);
     if (isEnding || performance.now() - this.#goingSince < MISTAKE_MS) return;
     const objects = going.map(([object]) => object);
     await undoDeletion(objects, this.#options);
@@ -92,21 +92,21 @@ export class CleanupProtection {
   async #hold(): Promise<void> {
     const { client, installed, needed } = this.#options;
     const wanted = needed();
-    const held = [...this.#seen.values()].filter(isHeld);
-    if (wanted === false && held.length > 0) await letGo(client, installed);
+    const held = [...this.#seen.values()].filter(isProtected);
+    if (wanted === false && held.length > 0) await release(client, installed);
     if (wanted !== true) return;
     // All at once: a removal in between would find some held and some not. What is going already cannot be held.
-    const free = [...this.#seen].filter(([, seen]) => !isHeld(seen) && seen.deletionTimestamp === undefined);
+    const free = [...this.#seen].filter(([, seen]) => !isProtected(seen) && seen.deletionTimestamp === undefined);
     await Promise.all(
       free.map(async ([object]) => {
         const found = await readMetadata(client, object);
         if (found !== undefined && found.deletionTimestamp === undefined)
-          await addFinalizer(client, object, found, holdFinalizer);
+          await addFinalizer(client, object, found, cleanupFinalizer);
       }),
     );
   }
 
-  #watch(object: HeldObject, signal: AbortSignal) {
+  #watch(object: ProtectedObject, signal: AbortSignal) {
     const { transport, logger } = this.#options;
     const { name, ...collection } = object;
     return listWatch({

@@ -5,10 +5,10 @@ import { refOf } from '../../sandbox/manager/apply.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { whenGone } from '../../sandbox/testing/destroy.ts';
-import { installedAs } from '../../sandbox/testing/holding.ts';
-import { holdFinalizer } from '../contract.ts';
+import { installedAs } from '../../sandbox/testing/protection.ts';
+import { cleanupFinalizer } from '../contract.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
-import { heldObjects, type HeldObject } from './held-objects.ts';
+import { protectedObjects, type ProtectedObject } from './protected-objects.ts';
 
 /** No manager, no Deployment, no node: an object that an operator held is all that is left of it. */
 let cluster: ControlPlane;
@@ -18,12 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-async function leaveOnly(kind: string, ...others: string[]): Promise<{ installation: Installation; left: HeldObject }> {
+async function leaveOnly(
+  kind: string,
+  ...others: string[]
+): Promise<{ installation: Installation; left: ProtectedObject }> {
   const { client } = cluster;
   const installation = await install(client, {});
-  const [left] = heldObjects(installedAs(installation)).filter((ref) => ref.kind === kind);
+  const [left] = protectedObjects(installedAs(installation)).filter((ref) => ref.kind === kind);
   if (left === undefined) throw new Error(`no ${kind} is held`);
-  await client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [...others, holdFinalizer] } } });
+  await client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [...others, cleanupFinalizer] } } });
   for (const each of installation.manifests) await client.delete(refOf(each)).catch(undefinedIfNotFound);
   return { installation, left };
 }

@@ -3,12 +3,12 @@ import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { installedAs, instrumentedAndHeld, whenHeld } from '../../sandbox/testing/holding.ts';
+import { installedAs, instrumentedAndProtected, whenProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloads } from '../contract.ts';
 import type { PodTemplate } from '../injection/types.ts';
-import { accountOf, heldObjects } from './held-objects.ts';
+import { accountOf, protectedObjects } from './protected-objects.ts';
 
 /** What looks like the removal of the operator and is none takes nothing from anybody. */
 let operator: OperatorBench;
@@ -23,7 +23,7 @@ const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 describe('no removal', () => {
   it('F43: is a rename, which removes the objects of the old name while those of the new one are there', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     const successor = await install(cluster.client, { settings: { name: 'successor' } });
     const isKept = new Set(successor.manifests.map((each) => JSON.stringify(refOf(each))));
     const old = installation.manifests.filter((each) => !isKept.has(JSON.stringify(refOf(each))));
@@ -39,7 +39,7 @@ describe('no removal', () => {
   it('F40: is the deletion of its account alone: the account comes back, and the pods with tokens of the new one', async () => {
     const { bench, cluster } = operator;
     const { client } = cluster;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     const own = installedAs(operator.installation);
     const account = accountOf(own);
     const deployed = { ...deployment, namespace: account.namespace, name: account.name };
@@ -63,7 +63,7 @@ describe('no removal', () => {
     // What a rollout does: a pod that comes anew has a token of the account that is there now.
     await operator.stopManager();
     await operator.startManager();
-    await whenHeld(operator, true, 40_000);
+    await whenProtected(operator, true, 40_000);
     await bench.create(workloadOf(deployment, namespace, 'later'));
     await bench.whenInstrumented(deployment, namespace, 'later');
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
@@ -71,8 +71,8 @@ describe('no removal', () => {
 
   it('F40: is the deletion of its rights alone: they go, for whoever brings them back', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld(operator);
-    const rights = heldObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');
+    const namespace = await instrumentedAndProtected(operator);
+    const rights = protectedObjects(installedAs(installation)).filter((ref) => ref.kind !== 'ServiceAccount');
     const lost = installation.manifests.filter((each) =>
       rights.some(({ kind, name }) => each.kind === kind && each.metadata.name === name),
     );
@@ -80,7 +80,7 @@ describe('no removal', () => {
     for (const each of lost) await cluster.client.delete(refOf(each));
     for (const each of lost) await whenGone(cluster, each);
     for (const each of lost) await apply(cluster.client, each);
-    await whenHeld(operator, true, 90_000);
+    await whenProtected(operator, true, 90_000);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 });

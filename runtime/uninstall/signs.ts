@@ -4,7 +4,7 @@ import { listManagers, type Installed } from '../installation/installation.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
-import { accountOf } from './held-objects.ts';
+import { accountOf } from './protected-objects.ts';
 
 /** An API server that does not answer holds up nobody's end. */
 const ANSWER_MS = 5_000;

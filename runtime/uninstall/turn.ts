@@ -4,7 +4,7 @@ import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isConflict, isRefusal } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
-import { accountOf, isHeld } from './held-objects.ts';
+import { accountOf, isProtected } from './protected-objects.ts';
 
 /** On an account that is being deleted: which replica cleans up, and a time that it writes anew for as long as it does. */
 const turnAnnotation = 'operator.lumigo.io/cleaned-up-by';
@@ -42,7 +42,7 @@ async function takeTurn({ client, installed, identity, end }: TurnOptions): Prom
     const account = await readMetadata(client, accountOf(installed)).catch((error: unknown) => {
       if (!isLetGo(error)) throw error;
     });
-    return account !== undefined && isHeld(account) ? account : undefined;
+    return account !== undefined && isProtected(account) ? account : undefined;
   };
   for (; Date.now() < end; await sleep(LOOK_MS)) {
     const account = await read();

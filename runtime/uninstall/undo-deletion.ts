@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { holdFinalizer } from '../contract.ts';
+import { cleanupFinalizer } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists } from '../kubernetes/http/errors.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
-import { accountOf, letGoInTurn, type HeldObject } from './held-objects.ts';
+import { accountOf, releaseInTurn, type ProtectedObject } from './protected-objects.ts';
 
 interface UndoOptions {
   readonly client: Client;
@@ -19,14 +19,14 @@ interface UndoOptions {
  * Undoes the deletion of what the operator holds, where that was a mistake: what is being deleted cannot be kept, and tools that
  * would heal it change the dying object only. Rights are let go, for whoever applies them again.
  */
-export async function undoDeletion(going: readonly HeldObject[], options: UndoOptions): Promise<void> {
+export async function undoDeletion(going: readonly ProtectedObject[], options: UndoOptions): Promise<void> {
   const { client, logger } = options;
   logger.warn(
     { deleted: going.map(({ kind, name }) => `${kind} ${name}`) },
     'deleted while the operator goes on: the account comes back with new pods, rights have to be applied again',
   );
   if (going.some(({ kind }) => kind === 'ServiceAccount')) await bringBack(options);
-  await letGoInTurn(
+  await releaseInTurn(
     client,
     going.filter(({ kind }) => kind !== 'ServiceAccount'),
   );
@@ -46,7 +46,7 @@ async function bringBack({ client, transport, installed, logger }: UndoOptions):
   });
   const { metadata, ...rest } = await fresh.get(ref);
   const { labels = {}, annotations = {} } = metadata;
-  await removeFinalizer(fresh, ref, metadata, holdFinalizer);
+  await removeFinalizer(fresh, ref, metadata, cleanupFinalizer);
   const anew = { ...rest, apiVersion: 'v1', kind: ref.kind, metadata: { namespace, name, labels, annotations } };
   await fresh.create({ ...ref, name: undefined }, anew).catch((error: unknown) => {
     if (!isAlreadyExists(error))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holdFinalizer } from '../../runtime/contract.ts';
+import { cleanupFinalizer } from '../../runtime/contract.ts';
 import { operatorVersion } from '../../infra/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
@@ -134,7 +134,7 @@ describe('helm', () => {
   it('D42: delete does so without its hook, too', async () => {
     await reinstall();
     const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '-o', 'jsonpath={.metadata.finalizers}'];
-    await eventually(() => Promise.resolve(expect(kubectl(...account)).toContain(holdFinalizer)));
+    await eventually(() => Promise.resolve(expect(kubectl(...account)).toContain(cleanupFinalizer)));
     release('delete', 'lumigo', '--no-hooks', '--wait', '--timeout', '120s');
     await eventually(() => Promise.resolve(expect(left()).toEqual([])), { timeoutMs: 30_000 });
     expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holdFinalizer, partOfSelector, suffixes } from '../contract.ts';
+import { cleanupFinalizer, partOfSelector, suffixes } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Installed } from '../installation/installation.ts';
@@ -20,41 +20,41 @@ export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
 });
 
 /** All that is held: what lets the manager act, since without it it cannot clean up, and who it is, last. */
-export function heldObjects(installed: Installed) {
+export function protectedObjects(installed: Installed) {
   const name = `${installed.operatorName}${suffixes.managerRole}`;
   return [{ ...clusterRoles, name }, { ...clusterRoleBindings, name }, accountOf(installed)];
 }
 
-export type HeldObject = ReturnType<typeof heldObjects>[number];
+export type ProtectedObject = ReturnType<typeof protectedObjects>[number];
 
-export const isHeld = ({ finalizers = [] }: Metadata): boolean => finalizers.includes(holdFinalizer);
+export const isProtected = ({ finalizers = [] }: Metadata): boolean => finalizers.includes(cleanupFinalizer);
 
 /** Long enough for Kubernetes' garbage collector to learn who belongs to whom. */
 const SETTLE_MS = 1_500;
 
 interface Found {
-  readonly ref: HeldObject;
+  readonly ref: ProtectedObject;
   readonly metadata: Metadata;
 }
 
 /** Lets the operator's account and rights go, the account last. */
-export const letGo = (client: Client, installed: Installed): Promise<void> =>
-  letGoInTurn(client, heldObjects(installed));
+export const release = (client: Client, installed: Installed): Promise<void> =>
+  releaseInTurn(client, protectedObjects(installed));
 
 /**
- * Lets objects go, in the order of `heldObjects`. Rights that are being deleted would be gone with the first of these requests, and
+ * Lets objects go, in the order of `protectedObjects`. Rights that are being deleted would be gone with the first of these requests, and
  * then there would be none for the others; so they are first made to wait, by Kubernetes' garbage collector, until the last is gone:
  * its request is the last of all, and nobody has to come after it.
  */
-export async function letGoInTurn(client: Client, objects: readonly HeldObject[]): Promise<void> {
+export async function releaseInTurn(client: Client, objects: readonly ProtectedObject[]): Promise<void> {
   const read = objects.map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
   const found = (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
   const last = found.at(-1);
   const leaving = found
     .slice(0, -1)
-    .filter(({ metadata }) => isHeld(metadata) && metadata.deletionTimestamp !== undefined);
-  if (leaving.length > 0 && last !== undefined && isHeld(last.metadata)) await chain(client, leaving, last);
-  for (const { ref, metadata } of found) await removeFinalizer(client, ref, metadata, holdFinalizer);
+    .filter(({ metadata }) => isProtected(metadata) && metadata.deletionTimestamp !== undefined);
+  if (leaving.length > 0 && last !== undefined && isProtected(last.metadata)) await chain(client, leaving, last);
+  for (const { ref, metadata } of found) await removeFinalizer(client, ref, metadata, cleanupFinalizer);
 }
 
 /** Kubernetes' garbage collector takes its own away when the rest has gone. */
@@ -64,13 +64,13 @@ const collectors = ['foregroundDeletion', 'orphan'];
  * Lets go of whatever any operator holds, also where nothing else is left of it, for somebody who may list it. Returns what stays
  * although it was deleted, a line each.
  */
-export async function letGoOfAll(client: Client, print: (line: string) => void): Promise<readonly string[]> {
+export async function releaseAll(client: Client, print: (line: string) => void): Promise<readonly string[]> {
   const stuck: string[] = [];
-  const letOneGo = async (kind: typeof serviceAccounts, metadata: ObjectMeta): Promise<void> => {
+  const releaseOne = async (kind: typeof serviceAccounts, metadata: ObjectMeta): Promise<void> => {
     const { namespace, name, finalizers = [], deletionTimestamp } = metadata;
     const subject = `${kind.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
-    const foreign = finalizers.filter((finalizer) => ![holdFinalizer, ...collectors].includes(finalizer));
-    const removed = removeFinalizer(client, { ...kind, namespace, name }, metadata, holdFinalizer);
+    const foreign = finalizers.filter((finalizer) => ![cleanupFinalizer, ...collectors].includes(finalizer));
+    const removed = removeFinalizer(client, { ...kind, namespace, name }, metadata, cleanupFinalizer);
     const problem = await removed.then(() => undefined, describeError);
     if (problem !== undefined) stuck.push(`${subject}: ${problem}`);
     else if (deletionTimestamp !== undefined && foreign.length > 0)
@@ -79,7 +79,7 @@ export async function letGoOfAll(client: Client, print: (line: string) => void):
   };
   for (const kind of [clusterRoles, clusterRoleBindings, serviceAccounts])
     for await (const { items } of client.pages(kind, { labelSelector: partOfSelector, metadataOnly: true }))
-      for (const { metadata } of items.filter((item) => isHeld(item.metadata))) await letOneGo(kind, metadata);
+      for (const { metadata } of items.filter((item) => isProtected(item.metadata))) await releaseOne(kind, metadata);
   return stuck;
 }
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import { holdFinalizer, workloads } from '../../runtime/contract.ts';
+import { cleanupFinalizer, workloads } from '../../runtime/contract.ts';
 import type { Installed } from '../../runtime/installation/installation.ts';
-import { heldObjects } from '../../runtime/uninstall/held-objects.ts';
+import { protectedObjects } from '../../runtime/uninstall/protected-objects.ts';
 import type { Installation } from '../manager/install.ts';
 import { eventually } from './eventually.ts';
 import type { OperatorBench } from './operator.ts';
@@ -14,17 +14,17 @@ export const installedAs = ({ settings: { name, namespace } }: Installation): In
   operatorNamespace: namespace,
 });
 
-/** Of each object that an operator holds while there is something to clean up: whether it does. */
-export const holds = ({ cluster, installation }: OperatorBench): Promise<boolean[]> =>
+/** Of each object that an operator protects while there is something to clean up: whether it does. */
+export const protection = ({ cluster, installation }: OperatorBench): Promise<boolean[]> =>
   Promise.all(
-    heldObjects(installedAs(installation)).map(async (ref) => {
+    protectedObjects(installedAs(installation)).map(async (ref) => {
       const { metadata } = await cluster.client.get(ref);
-      return metadata.finalizers?.includes(holdFinalizer) === true;
+      return metadata.finalizers?.includes(cleanupFinalizer) === true;
     }),
   );
 
-export const whenHeld = (operator: OperatorBench, expected: boolean, timeoutMs = 20_000): Promise<void> =>
-  eventually(async () => expect(await holds(operator)).toEqual([expected, expected, expected]), { timeoutMs });
+export const whenProtected = (operator: OperatorBench, expected: boolean, timeoutMs = 20_000): Promise<void> =>
+  eventually(async () => expect(await protection(operator)).toEqual([expected, expected, expected]), { timeoutMs });
 
 /** A new namespace with a Lumigo and the instrumented Deployment `app`. */
 export async function instrumented({ bench }: OperatorBench): Promise<string> {
@@ -35,8 +35,8 @@ export async function instrumented({ bench }: OperatorBench): Promise<string> {
   return namespace;
 }
 
-export async function instrumentedAndHeld(operator: OperatorBench): Promise<string> {
+export async function instrumentedAndProtected(operator: OperatorBench): Promise<string> {
   const namespace = await instrumented(operator);
-  await whenHeld(operator, true);
+  await whenProtected(operator, true);
   return namespace;
 }

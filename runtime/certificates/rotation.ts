@@ -16,7 +16,7 @@ export interface StoredPair extends CertificateFiles {
   readonly resourceVersion: string;
 }
 
-export interface KeeperOptions {
+export interface RotationOptions {
   /** Undefined: there is no Secret. */
   readonly readPair: () => Promise<StoredPair | undefined>;
   /** Fails with a conflict when the Secret changed since it was read, or is there although it was not. */
@@ -41,7 +41,7 @@ export interface KeeperOptions {
  * there is none, whoever was to bring it, and another one well before it ends. An API server always trusts a new authority
  * before it meets a certificate of it, and goes on trusting the old one.
  */
-export async function keepCertificates(options: KeeperOptions): Promise<void> {
+export async function rotateCertificates(options: RotationOptions): Promise<void> {
   const { readPair, readTrust, changes, signal, logger, retryMs = 2_000 } = options;
   let wasThere = false;
   /** One look; for how many milliseconds nothing is due if nothing changes, or undefined when it should soon be repeated. */
@@ -66,7 +66,7 @@ export async function keepCertificates(options: KeeperOptions): Promise<void> {
 const IDLE_MS = 3_600_000;
 
 /** Does what is due; returns for how many milliseconds nothing is. What it did itself is told as any other change. */
-async function act(pair: StoredPair | undefined, trust: Trust | undefined, options: KeeperOptions): Promise<number> {
+async function act(pair: StoredPair | undefined, trust: Trust | undefined, options: RotationOptions): Promise<number> {
   const { dnsName, now = Date.now } = options;
   const signer = pair === undefined ? undefined : signerOf(pair);
   const trusted = signer !== undefined && trust !== undefined && areTrusting(trust.bundles, signer);
@@ -78,7 +78,7 @@ async function act(pair: StoredPair | undefined, trust: Trust | undefined, optio
   return IDLE_MS;
 }
 
-async function tell(signer: string, trust: Trust | undefined, options: KeeperOptions): Promise<void> {
+async function tell(signer: string, trust: Trust | undefined, options: RotationOptions): Promise<void> {
   // Without a webhook there is nobody to be trusted by; it comes last of all objects.
   if (trust === undefined) return;
   await announce(signer, trust, options);
@@ -89,7 +89,7 @@ async function issue(
   works: boolean,
   before: StoredPair | undefined,
   trust: Trust | undefined,
-  options: KeeperOptions,
+  options: RotationOptions,
 ): Promise<void> {
   const { dnsName, logger, signal, writePair, settleMs = 15_000, now = Date.now } = options;
   const validity = { now: new Date(now()), days: VALID_DAYS };
@@ -111,7 +111,7 @@ const namesOf = (host: string) =>
 export async function announce(
   authority: string,
   trust: Trust,
-  { writeTrust, now = Date.now }: Pick<KeeperOptions, 'writeTrust' | 'now'>,
+  { writeTrust, now = Date.now }: Pick<RotationOptions, 'writeTrust' | 'now'>,
 ): Promise<void> {
   const bundles = trust.bundles.map((bundle) => withAuthority(bundle, authority, now()));
   await writeTrust(bundles, trust);

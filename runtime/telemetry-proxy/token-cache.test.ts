@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TokenBook } from './token-book.ts';
+import { TokenCache } from './token-cache.ts';
 
 const TRANSITION_MS = 60 * 60_000;
 
@@ -67,7 +67,7 @@ describe('the tokens that are let in', () => {
       [],
     ],
   ] satisfies [string, [Map<string, string | undefined>, number][], string[]][])('%s', (_what, steps, expected) => {
-    const book = new TokenBook();
+    const book = new TokenCache();
     expect(steps.map(([tokens, now]) => book.letIn(tokens, now)).at(-1)).toEqual(expected);
   });
 });

@@ -4,7 +4,7 @@ import { describeError } from '../wording/errors.ts';
 import type { Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
-import { letGo } from './held-objects.ts';
+import { release } from './protected-objects.ts';
 import { isLed } from './lease.ts';
 import { hasSuccessor, readSigns } from './signs.ts';
 import { inTurn } from './turn.ts';
@@ -21,7 +21,7 @@ const LEAST_MS = 5_000;
 /** How many of what is left the log names. */
 const NAMED = 20;
 
-interface FarewellOptions {
+interface ShutdownCleanupOptions {
   readonly transport: Transport;
   readonly installed: Installed;
   /** Who this replica is; the pod's name. */
@@ -37,7 +37,7 @@ interface FarewellOptions {
  * goes, nothing; the last one, of an operator that is scaled to zero, lets its account go, so that nothing waits for a manager
  * that there is not. Never throws: the process ends anyway.
  */
-export async function farewell(options: FarewellOptions): Promise<void> {
+export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promise<void> {
   const { transport, installed, identity, logger } = options;
   const client = createClient(transport);
   try {
@@ -47,9 +47,9 @@ export async function farewell(options: FarewellOptions): Promise<void> {
       const after = (milliseconds: number) => Date.now() + Math.max(LEAST_MS, milliseconds - ageMs);
       const times = { until: after(CHANGES_MS), end: after(CLEANING_MS) };
       await inTurn({ client, installed, identity, end: times.end }, () => leave(options, client, times));
-    } else if (isHandedOver || !(await isLed(client, installed))) await letGo(client, installed);
+    } else if (isHandedOver || !(await isLed(client, installed))) await release(client, installed);
   } catch (error) {
-    logger.warn({ problem: describeError(error) }, 'no farewell');
+    logger.warn({ problem: describeError(error) }, 'the clean-up before the end failed');
   }
 }
 
@@ -61,7 +61,7 @@ interface Times {
 }
 
 /** Cleans up, unless somebody else is there to, and lets go whatever came of it. */
-async function leave(options: FarewellOptions, client: Client, { until, end }: Times): Promise<void> {
+async function leave(options: ShutdownCleanupOptions, client: Client, { until, end }: Times): Promise<void> {
   const { transport, installed, logger } = options;
   if (await hasSuccessor(client, installed))
     logger.info({}, 'the operator goes on under another name: cleaning up nothing');
@@ -82,5 +82,5 @@ async function leave(options: FarewellOptions, client: Client, { until, end }: T
         'not everything could be cleaned up; --uninstall finds what is left',
       );
   }
-  await letGo(client, installed);
+  await release(client, installed);
 }

@@ -8,7 +8,7 @@ interface Entry {
 }
 
 /** Who may send: those whose token stands in a Secret, and for a while those whose token stood there before. */
-export class TokenBook {
+export class TokenCache {
   #entries: ReadonlyMap<string, Entry> = new Map();
 
   /**

@@ -7,10 +7,10 @@ import { createTransport } from '../kubernetes/http/transport.ts';
 import { createLogger } from '../observability/logging.ts';
 import { areTrusting, inspectPair, signerOf } from './inspect.ts';
 import { issueAuthority, issueServing } from './issue.ts';
-import { keepCertificates } from './keeper.ts';
+import { rotateCertificates } from './rotation.ts';
 import { certificateStore } from './store.ts';
 
-/** The keeper of the webhook's certificate, with a Secret and a webhook configuration on a real API server. */
+/** The rotation of the webhook's certificate, with a Secret and a webhook configuration on a real API server. */
 const DAY = 24 * 3_600_000;
 const dnsName = 'webhooks.lumigo-system.svc';
 const names = { namespace: 'lumigo-system', secret: 'webhook-certificates', webhook: 'injector', deployment: 'none' };
@@ -58,11 +58,11 @@ const transport = () =>
       ca: cluster.ca,
       authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
     },
-    { userAgent: 'keeper' },
+    { userAgent: 'rotation' },
   );
 
 const keep = (now: () => number = Date.now, retryMs = 50) =>
-  keepCertificates({
+  rotateCertificates({
     ...store,
     dnsName,
     changes: changesOf([store.pairRef, store.trustRef], { transport: transport(), logger, signal: stop.signal }),

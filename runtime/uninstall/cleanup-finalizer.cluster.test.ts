@@ -4,11 +4,17 @@ import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { destroy, whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { holds, installedAs, instrumented, instrumentedAndHeld, whenHeld } from '../../sandbox/testing/holding.ts';
+import {
+  protection,
+  installedAs,
+  instrumented,
+  instrumentedAndProtected,
+  whenProtected,
+} from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { labels, workloads } from '../contract.ts';
-import { heldObjects } from './held-objects.ts';
+import { protectedObjects } from './protected-objects.ts';
 
 /** Whatever removes the operator, in whatever order: what it instrumented does not outlive it. */
 let operator: OperatorBench;
@@ -20,48 +26,48 @@ afterEach(() => operator?.stop());
 const [deployment] = workloads;
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 
-describe('the hold on the operator’s account and rights', () => {
+describe('the cleanup finalizer on the operator’s account and rights', () => {
   it('is there while there is something to clean up: a Lumigo, or what was opted in by label', async () => {
     const { bench } = operator;
-    await whenHeld(operator, false);
-    const namespace = await instrumentedAndHeld(operator);
+    await whenProtected(operator, false);
+    const namespace = await instrumentedAndProtected(operator);
     await bench.deleteLumigo(namespace);
-    await whenHeld(operator, false);
+    await whenProtected(operator, false);
     await bench.create(workloadOf(deployment, namespace, 'alone', { labels: { [labels.autoTrace]: 'true' } }));
-    await whenHeld(operator, true);
+    await whenProtected(operator, true);
   });
 
   it('comes back where somebody replaced an object, and its finalizers with it', async () => {
     const { client } = operator.cluster;
-    await instrumentedAndHeld(operator);
-    for (const ref of heldObjects(installedAs(operator.installation)))
+    await instrumentedAndProtected(operator);
+    for (const ref of protectedObjects(installedAs(operator.installation)))
       await client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [] } } });
-    expect(await holds(operator)).toEqual([false, false, false]);
-    await whenHeld(operator, true, 45_000);
+    expect(await protection(operator)).toEqual([false, false, false]);
+    await whenProtected(operator, true, 45_000);
   }, 60_000);
 
   it('ends with the last manager, so that nothing waits for one that there is not', async () => {
-    await instrumentedAndHeld(operator);
+    await instrumentedAndProtected(operator);
     const another = await operator.startAnother();
     await operator.stopManager();
     await eventually(async () => {
       if ((await another.metric('lumigo_operator_leader')) !== 1) throw new Error('the other one does not lead yet');
     });
-    await whenHeld(operator, true);
+    await whenProtected(operator, true);
     await another.stop();
-    expect(await holds(operator)).toEqual([false, false, false]);
+    expect(await protection(operator)).toEqual([false, false, false]);
   });
 
   it('takes nothing from anybody where only its account was deleted, or only its Deployment', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     const [deployed] = installation.manifests.filter(({ kind }) => kind === 'Deployment');
     if (deployed !== undefined) await cluster.client.delete(refOf(deployed));
     await operator.stopManager();
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
     if (deployed !== undefined) await apply(cluster.client, deployed);
     await operator.startManager();
-    await whenHeld(operator, true);
+    await whenProtected(operator, true);
     const [account] = installation.manifests.filter(({ kind }) => kind === 'ServiceAccount');
     if (account !== undefined) await cluster.client.delete(refOf(account));
     await operator.stopManager();
@@ -75,7 +81,7 @@ describe('the hold on the operator’s account and rights', () => {
     const alone = await bench.namespace('alone');
     await bench.create(workloadOf(deployment, alone, 'app', { labels: { [labels.autoTrace]: 'true' } }));
     await bench.whenInstrumented(deployment, alone, 'app');
-    await whenHeld(operator, true);
+    await whenProtected(operator, true);
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
     for (const each of [namespace, alone]) expect(await bench.isInstrumented(deployment, each, 'app')).toBe(false);
     expect(await bench.label(deployment, alone, 'app')).toBe('true');
@@ -83,7 +89,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: keeps it able to when its namespace is deleted and nothing else', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     const own = installation.manifests.filter(({ kind }) => kind === 'Namespace');
     for (const { metadata } of own) await cluster.client.delete({ ...namespaces, name: metadata.name });
     await operator.stopManager();
@@ -96,7 +102,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: keeps it able to where Argo CD deletes wave by wave', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     const waveOf = ({ metadata }: Manifest): number =>
       Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? '0');
     const waves = [1, 0, -1].map((wave) => installation.manifests.filter((each) => waveOf(each) === wave));
@@ -107,7 +113,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: holds nothing for longer than the manager can last, also where a workload refuses to be changed', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     await operator.refuseChanges(namespace, { app: 'app' });
     await destroy(cluster, [installation.manifests], () => operator.stopManager());
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
@@ -115,7 +121,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('D42: where all its objects were deleted and no manager was left, is let go from anybody’s machine', async () => {
     const { bench, cluster, installation } = operator;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
     const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
     const { code, stderr } = await runCommand(
@@ -129,7 +135,7 @@ describe('the hold on the operator’s account and rights', () => {
 
   it('is let go by --uninstall where a manager died without a word', async () => {
     const { cluster, installation, bench } = operator;
-    const namespace = await instrumentedAndHeld(operator);
+    const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
     const { name, namespace: own } = installation.settings;
     const lease = {
@@ -142,7 +148,7 @@ describe('the hold on the operator’s account and rights', () => {
     await cluster.client.patch(lease, { kind: 'merge', body: { spec: { holderIdentity: '' } } });
     const { code, stderr } = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '30']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(await holds(operator)).toEqual([false, false, false]);
+    expect(await protection(operator)).toEqual([false, false, false]);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 });
