@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** Two kinds of test and no third (CONTRIBUTING.md): a pure function's, or one against a real API server. */
 const common = {
   testEnvironment: 'node',
@@ -11,7 +13,8 @@ const common = {
 };
 
 export default {
-  maxWorkers: 2,
+  // Tests against an API server wait for more than half of their time: two for each core, and no more than four control planes.
+  maxWorkers: Math.min(4, 2 * availableParallelism()),
   projects: [
     {
       ...common,

@@ -8,8 +8,6 @@ import { whyNoNode } from './node/requirements.ts';
  * node where one can run. What is passed on is Jest's; LUMIGO_TEST_RESULTS names a folder for its results as JSON.
  */
 
-/** Tests against an API server wait for more than half of their time: two for each core, and no more than four control planes. */
-const workers = Math.min(4, 2 * availableParallelism());
 /** A node takes a core while it starts. */
 const nodes = Math.max(1, Math.min(2, availableParallelism()));
 const [, , ...passedOn] = process.argv;
@@ -21,7 +19,7 @@ function jest(name: string, ...flags: readonly string[]): boolean {
   return spawnSync(process.execPath, [...args, ...passedOn], { stdio: 'inherit' }).status === 0;
 }
 
-const passed = jest('all', '--selectProjects', 'unit', 'cluster', `--maxWorkers=${workers}`);
+const passed = jest('all', '--selectProjects', 'unit', 'cluster');
 const passedUnderLoad = jest('load', '--selectProjects', 'load', '--runInBand');
 const why = whyNoNode();
 if (why !== undefined) process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
