@@ -15,7 +15,7 @@ export async function bundle(to = bundlePath, plugin?: Plugin): Promise<void> {
   await build({
     entryPoints: { main: 'runtime/main.ts' },
     outdir: dirname(to),
-    plugins: plugin === undefined ? [] : [plugin],
+    plugins: [withoutBodyParser, ...(plugin === undefined ? [] : [plugin])],
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -31,5 +31,17 @@ export async function bundle(to = bundlePath, plugin?: Plugin): Promise<void> {
     },
   });
 }
+
+/**
+ * Express brings parsers of bodies, with half a megabyte of tables of character sets. The webhook reads bodies itself, in bounds
+ * (runtime/webhook/body.ts), so that they would only be loaded.
+ */
+const withoutBodyParser: Plugin = {
+  name: 'without-body-parser',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^body-parser$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
+    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
 
 if (import.meta.url === `file://${process.argv[1]}`) await bundle();
