@@ -13,7 +13,7 @@ export const bundlePath = 'dist/runtime/main.js';
 export async function bundle(to = bundlePath, plugin?: Plugin): Promise<void> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   await build({
-    entryPoints: { main: 'runtime/main.ts' },
+    entryPoints: { main: 'runtime/main.ts', issuer: 'runtime/certificates/issuer.ts' },
     outdir: dirname(to),
     plugins: [withoutBodyParser, ...(plugin === undefined ? [] : [plugin])],
     bundle: true,

@@ -11,6 +11,7 @@ import {
   X509Certificate,
 } from '@peculiar/x509';
 import { createPrivateKey, KeyObject, randomBytes, webcrypto } from 'node:crypto';
+import type { IssuePair } from './issue-pair.ts';
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {
@@ -42,6 +43,16 @@ export async function issueAuthority(commonName: string, validity: Validity): Pr
   });
   return { certificate: certificate.toString('pem'), key: textOf(keys.privateKey) };
 }
+
+/** A serving pair with an authority made for it alone. */
+export const issuePair: IssuePair = async (host, days, now) => {
+  const validity = { days, now: new Date(now) };
+  const authority = await issueAuthority('lumigo-operator', validity);
+  return { ...(await issueServing(authority, namesOf(host), validity)), authority: authority.certificate };
+};
+
+const namesOf = (host: string) =>
+  /^[0-9.]+$|:/.test(host) ? { dnsNames: [], ipAddresses: [host] } : { dnsNames: [host] };
 
 /** A server's certificate, valid for these names and addresses, signed by the authority. */
 export function issueServing(

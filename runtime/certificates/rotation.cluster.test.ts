@@ -6,7 +6,7 @@ import { changesOf } from '../kubernetes/watch/changes-of.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { createLogger } from '../observability/logging.ts';
 import { areTrusting, inspectPair, signerOf } from './inspect.ts';
-import { issueAuthority, issueServing } from './issue.ts';
+import { issueAuthority, issuePair, issueServing } from './issue.ts';
 import { rotateCertificates } from './rotation.ts';
 import { certificateStore } from './store.ts';
 
@@ -63,6 +63,7 @@ const transport = () =>
 
 const keep = (now: () => number = Date.now, retryMs = 50) =>
   rotateCertificates({
+    issuePair,
     ...store,
     dnsName,
     changes: changesOf([store.pairRef, store.trustRef], { transport: transport(), logger, signal: stop.signal }),

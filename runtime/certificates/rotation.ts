@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Debounce } from '../async/debounce.ts';
 import { describeError } from '../wording/errors.ts';
+import type { IssuePair } from './issue-pair.ts';
 import { areTrusting, inspectPair, signerOf, withAuthority, type CertificateFiles } from './inspect.ts';
 import { planCertificates, renewalDueAt, VALID_DAYS } from './plan-certificates.ts';
 
@@ -26,6 +27,7 @@ export interface RotationOptions {
   readonly writeTrust: (bundles: readonly string[], before: Trust) => Promise<void>;
   /** Tells of what changes of both. */
   readonly changes: Pick<Debounce, 'wait'>;
+  readonly issuePair: IssuePair;
   /** The name that the API server calls the webhook by. */
   readonly dnsName: string;
   readonly logger: Logger;
@@ -73,7 +75,7 @@ async function act(pair: StoredPair | undefined, trust: Trust | undefined, optio
   const facts = pair === undefined ? undefined : inspectPair(pair, dnsName);
   const plan = planCertificates({ pair: facts, trusted, now: now() });
   if (facts !== undefined && plan === 'nothing') return Math.min(renewalDueAt(facts) - now(), IDLE_MS);
-  if (plan !== 'trust') await issue(plan === 'renew', pair, trust, options);
+  if (plan !== 'trust') await replacePair(plan === 'renew', pair, trust, options);
   else if (signer !== undefined) await tell(signer, trust, options);
   return IDLE_MS;
 }
@@ -85,27 +87,20 @@ async function tell(signer: string, trust: Trust | undefined, options: RotationO
   options.logger.info({}, 'webhook certificate announced to the API server');
 }
 
-async function issue(
+async function replacePair(
   works: boolean,
   before: StoredPair | undefined,
   trust: Trust | undefined,
   options: RotationOptions,
 ): Promise<void> {
   const { dnsName, logger, signal, writePair, settleMs = 15_000, now = Date.now } = options;
-  const validity = { now: new Date(now()), days: VALID_DAYS };
-  // Loaded once a year: nobody else needs it.
-  const { issueAuthority, issueServing } = await import('./issue.ts');
-  const authority = await issueAuthority('lumigo-operator', validity);
-  const { certificate, key } = await issueServing(authority, namesOf(dnsName), validity);
-  if (trust !== undefined) await announce(authority.certificate, trust, options);
+  const { certificate, key, authority } = await options.issuePair(dnsName, VALID_DAYS, now());
+  if (trust !== undefined) await announce(authority, trust, options);
   if (works && trust !== undefined) await sleep(settleMs, undefined, { signal, ref: false });
-  const bundle = withAuthority(before?.authority ?? '', authority.certificate, now());
+  const bundle = withAuthority(before?.authority ?? '', authority, now());
   await writePair({ certificate, key, authority: bundle }, before);
   logger.info({ days: VALID_DAYS, renewed: works }, 'webhook certificate issued');
 }
-
-const namesOf = (host: string) =>
-  /^[0-9.]+$|:/.test(host) ? { dnsNames: [], ipAddresses: [host] } : { dnsNames: [host] };
 
 /** Tells the API server of one more authority, beside those that it trusts already. */
 export async function announce(

@@ -13,6 +13,7 @@ import { keepAccount } from '../telemetry-proxy/account.ts';
 import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
+import { issueElsewhere } from '../certificates/issue-pair.ts';
 import { rotateCertificates } from '../certificates/rotation.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
@@ -138,7 +139,14 @@ export function createParts(options: PartsOptions): Part[] {
       run: async ({ signal }) => {
         if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
         const changes = changesOf([certificates.pairRef, certificates.trustRef], { transport, logger, signal });
-        await rotateCertificates({ ...certificates, changes, dnsName: config.webhookHost, logger, signal });
+        await rotateCertificates({
+          ...certificates,
+          issuePair: issueElsewhere,
+          changes,
+          dnsName: config.webhookHost,
+          logger,
+          signal,
+        });
       },
     },
     reconciling,
