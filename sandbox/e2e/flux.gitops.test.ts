@@ -11,6 +11,7 @@ import { isWrite, writeName, writerOf } from '../flux/writes.ts';
 import { repository } from '../images/recipes.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { readAudit } from '../testing/audit.ts';
+import { eventually } from '../testing/eventually.ts';
 import { finished } from '../testing/run.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { lumigoOf, NodeBench } from './bench.ts';
@@ -67,8 +68,21 @@ function commitShop(files: Readonly<Record<string, object | undefined>>): void {
   flux.repository.commit('the shop changes');
 }
 
+/** What is not ready yet, because something that it depends on is not, Flux tries again by itself. */
 async function synced(...names: readonly string[]): Promise<void> {
-  for (const said of await flux.sync(...names)) expect(said).toMatchObject({ ready: 'True' });
+  await eventually(
+    async () => {
+      for (const said of await flux.sync(...names)) expect(said).toMatchObject({ ready: 'True' });
+    },
+    { timeoutMs: 180_000 },
+  );
+}
+
+/** Its workload is injected, by whoever came first, and the pods that came of it run. */
+async function settled(): Promise<void> {
+  const counted = ['get', 'lumigo', '-n', 'shop', '-o', 'jsonpath={.items[*].status.instrumentedResourcesCount}'];
+  await eventually(() => Promise.resolve(expect(kubectl(...counted)).toBe('1')), { timeoutMs: 120_000 });
+  kubectl('rollout', 'status', 'deployment/front', '-n', 'shop', '--timeout=120s');
 }
 
 const seconds = async (what: string, action: () => Promise<unknown>): Promise<void> => {
@@ -137,6 +151,7 @@ describe('Flux', () => {
     ];
     expect(kubectl(...active)).toBe('True');
     await bench.whenRunning('shop', 'front');
+    await settled();
   });
 
   it('changes nothing by a second sync', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { labels, workloads } from '../../runtime/contract.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { toolOn } from '../e2e/tools.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -79,8 +80,15 @@ async function writesOf(action: () => Promise<void>): Promise<readonly string[]>
   return writesOfWorkloads().slice(before);
 }
 
-const instrumented = (name: string, expected = true) =>
-  operator.bench.whenInstrumented(deployment, namespace, name, expected);
+/** Until it is, and its Lumigo has it in its list or no longer has: what is written after that is written for another reason. */
+async function instrumented(name: string, expected = true): Promise<void> {
+  await operator.bench.whenInstrumented(deployment, namespace, name, expected);
+  await eventually(async () => {
+    const found = await operator.bench.readLumigo(namespace).catch(undefinedIfNotFound);
+    const listed = found?.status?.instrumentedResources?.map((each) => each.name) ?? [];
+    if (found !== undefined) expect(listed.includes(name)).toBe(expected);
+  });
+}
 
 async function preloadOf(name: string): Promise<string | undefined> {
   const { spec } = await operator.bench.templateOf(deployment, namespace, name);

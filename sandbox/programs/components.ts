@@ -44,12 +44,12 @@ export const kubernetes = (
   expectedSeconds,
 });
 
-/** The OpenTelemetry Collector; of all its versions one program of ours names the components. */
-export const collector = (version: string, module: string): Component => ({
+/** The OpenTelemetry Collector; of all its versions one program of ours names the components, some with a file of their own beside it. */
+export const collector = (version: string, module: string, sources: readonly string[] = []): Component => ({
   name: 'otelcol',
   module,
   goPackage: '.',
-  sources: ['../collector/main.go'],
+  sources: ['../collector/main.go', ...sources],
   ldflags: `-s -w -X main.version=${version}`,
   expectedSeconds: 210,
 });

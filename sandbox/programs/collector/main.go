@@ -52,8 +52,13 @@ func factories() (otelcol.Factories, error) {
 		return otelcol.Factories{}, err
 	}
 	connectors, err := otelcol.MakeFactoryMap[connector.Factory](routingconnector.NewFactory())
-	return otelcol.Factories{Extensions: extensions, Receivers: receivers, Processors: processors, Exporters: exporters, Connectors: connectors}, err
+	all := otelcol.Factories{Extensions: extensions, Receivers: receivers, Processors: processors, Exporters: exporters, Connectors: connectors}
+	addTelemetry(&all)
+	return all, err
 }
+
+// addTelemetry is set by a file beside this one where a version wants to be told how the collector's own telemetry is made.
+var addTelemetry = func(*otelcol.Factories) {}
 
 // version is set by the linker.
 var version = "unknown"
