@@ -13,5 +13,11 @@ export const fuzz = {
   ...(seconds === 0 ? { numRuns: 300 } : { numRuns: 1e9, interruptAfterTimeLimit: seconds * 1_000 }),
 } as const;
 
+/** For what takes seconds each time: so long at least, by seeds that count up from `seed`, so that any of them can be repeated by itself. */
+export async function fuzzBySeed(shortSeconds: number, attempt: (seed: number) => Promise<void>): Promise<void> {
+  const end = Date.now() + (seconds || shortSeconds) * 1_000;
+  for (let each = seed; each === seed || Date.now() < end; each += 1) await attempt(each);
+}
+
 /** For a test that holds one such property. */
-export const fuzzTimeoutMs = seconds * 1_000 + 60_000;
+export const fuzzTimeoutMs = seconds * 1_000 + 120_000;

@@ -1,5 +1,6 @@
 import { workloads } from '../../runtime/contract.ts';
 import type { PodTemplate } from '../../runtime/injection/types.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Bench } from './bench.ts';
 import { workloadOf } from './workloads.ts';
 
@@ -7,7 +8,7 @@ const [deployment] = workloads;
 const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
 /** What becomes of a pod's containers. */
-type Outcome = 'ready' | 'unready' | 'no-injector-image' | 'crashes';
+export type Outcome = 'ready' | 'unready' | 'no-injector-image' | 'crashes';
 
 interface PodOf {
   readonly name: string;
@@ -51,6 +52,14 @@ export class PodsByHand {
     this.#revisions += 1;
     const hash = `r${this.#revisions}`;
     for (let index = 0; index < replicas; index += 1) await this.#pod({ name, hash, index, outcome }, template);
+  }
+
+  /** Its pods are gone. */
+  async end(name: string): Promise<void> {
+    const { namespace } = this;
+    for await (const { items } of this.#bench.client.pages({ ...pods, namespace }, { labelSelector: `app=${name}` }))
+      for (const { metadata } of items)
+        await this.#bench.client.delete({ ...pods, namespace, name: metadata.name }).catch(undefinedIfNotFound);
   }
 
   async #pod({ name, hash, index, outcome }: PodOf, { metadata, spec }: PodTemplate): Promise<void> {
