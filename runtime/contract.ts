@@ -101,10 +101,10 @@ export interface WorkloadKind {
   readonly optional: boolean;
 }
 
-const workload = <const T extends object>(group: 'apps' | 'batch', names: T, more: Partial<WorkloadKind> = {}) => ({
+const workload = <const T extends object>(group: string, names: T, more: Partial<WorkloadKind> = {}) => ({
   group,
   version: 'v1',
-  apiVersion: `${group}/v1`,
+  apiVersion: `${group}/${more.version ?? 'v1'}`,
   ...names,
   template: ['spec', 'template'],
   mutable: true,
@@ -119,6 +119,7 @@ export const workloads = [
   workload('apps', { kind: 'ReplicaSet', plural: 'replicasets' }),
   workload('batch', { kind: 'CronJob', plural: 'cronjobs' }, { template: ['spec', 'jobTemplate', 'spec', 'template'] }),
   workload('batch', { kind: 'Job', plural: 'jobs' }, { mutable: false }),
+  workload('argoproj.io', { kind: 'Rollout', plural: 'rollouts' }, { version: 'v1alpha1', optional: true }),
 ] as const satisfies readonly WorkloadKind[];
 
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
@@ -127,7 +128,7 @@ export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | 'plural'>[] = [
   { group: '', version: 'v1', plural: 'events' },
   pods,
-  ...workloads,
+  ...workloads.filter(({ optional }) => !optional),
 ];
 
 /** How a token stands in an Authorization header: `LumigoToken t_…`. */

@@ -2,8 +2,8 @@ import { labels, probeLabel } from '../../runtime/contract.ts';
 
 /**
  * What the API server checks, in CEL, before it calls a webhook. An expression that fails would make it skip the webhook
- * (failurePolicy Ignore), so nothing is read that could be missing: a template is part of each of the six kinds by value,
- * even where a request leaves it out, while labels and the rest are asked for first.
+ * (failurePolicy Ignore), so nothing is read that could be missing: a template is part of each of Kubernetes' own kinds by value,
+ * even where a request leaves it out, while labels and the rest are asked for first; a Rollout may have none of its own.
  */
 export interface MatchCondition {
   readonly name: string;
@@ -11,7 +11,8 @@ export interface MatchCondition {
 }
 
 const podTemplate = (object: string): string =>
-  `(has(${object}.spec.jobTemplate) ? ${object}.spec.jobTemplate.spec.template : ${object}.spec.template)`;
+  `(has(${object}.spec.jobTemplate) ? ${object}.spec.jobTemplate.spec.template : ` +
+  `has(${object}.spec.template) ? ${object}.spec.template : {})`;
 
 const autoTrace = (object: string): string =>
   `(has(${object}.metadata.labels) && '${labels.autoTrace}' in ${object}.metadata.labels ? ` +

@@ -5,8 +5,9 @@ import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.t
 import { whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs, whenProtected } from '../../sandbox/testing/protection.ts';
+import { definitionsOf } from '../../sandbox/programs/definitions.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, originalLease, workloads } from '../contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { accountOf } from '../uninstall/protected-objects.ts';
@@ -15,6 +16,7 @@ import { accountOf } from '../uninstall/protected-objects.ts';
 let operator: TelemetryBench;
 beforeAll(async () => {
   operator = await startTelemetry({ audit: true, environment: { LUMIGO_CERTIFICATES_DIR: '' } });
+  for (const definition of definitionsOf('argo', ['rollout-crd'])) await apply(operator.cluster.client, definition);
 });
 afterAll(() => operator?.stop());
 
@@ -95,10 +97,12 @@ describe('the permissions of the operator', () => {
   it('suffice for all that it does', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await bench.namespace('access');
-    for (const [, kind] of everyKind) await bench.create(workloadOf(kind, namespace, `old-${kind.plural}`));
+    for (const kind of workloads)
+      await eventually(() => bench.create(workloadOf(kind, namespace, `old-${kind.plural}`)));
     await bench.activate(namespace);
-    for (const [, kind] of everyKind) await bench.create(workloadOf(kind, namespace, `new-${kind.plural}`));
-    for (const [, kind] of mutableKinds) await bench.whenInstrumented(kind, namespace, `old-${kind.plural}`);
+    for (const kind of workloads) await bench.create(workloadOf(kind, namespace, `new-${kind.plural}`));
+    for (const kind of workloads.filter(({ mutable }) => mutable))
+      await bench.whenInstrumented(kind, namespace, `old-${kind.plural}`);
     const busy = workloadOf(deployment, namespace, 'busy');
     await bench.create({ ...busy, spec: { ...(busy['spec'] as object), replicas: 1 } });
     await eventually(() => expect(ownRequests().map(asked)).toContain('watch pods.'));
@@ -121,7 +125,7 @@ describe('the permissions of the operator', () => {
     const preview = await runInContainer(cluster, installation, ['--preview']);
     expect(preview).toMatchObject({ code: 0, stderr: '' });
     expect(preview.stdout).toContain(`Namespace ${namespace}: the Lumigo 'lumigo' is active`);
-    for (const [, kind] of everyKind) {
+    for (const kind of workloads) {
       const explained = await runInContainer(cluster, installation, [
         '--explain',
         `${kind.kind}/old-${kind.plural}`,

@@ -54,6 +54,16 @@ export const permissions = {
       rule('apps', appsKinds, 'get list watch patch'),
     ),
     needed('the same', 'reconciler/lifecycle', rule('batch', 'cronjobs', 'get list watch patch')),
+    needed(
+      'the same, where Argo Rollouts is',
+      'reconciler/argo',
+      rule('argoproj.io', 'rollouts', 'get list watch patch'),
+    ),
+    needed(
+      'whether it is, or comes later; the definition of that kind alone',
+      'reconciler/argo',
+      rule('apiextensions.k8s.io', 'customresourcedefinitions', 'list watch', 'rollouts.argoproj.io'),
+    ),
     needed('to say which cannot be changed any more', 'reconciler/lifecycle', rule('batch', 'jobs', 'get list watch')),
     needed(
       'what becomes of pods with the injection, in a namespace where it is new: what breaks is put back',

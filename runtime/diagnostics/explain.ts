@@ -51,6 +51,7 @@ const shortNames: Readonly<Record<string, string>> = {
   sts: 'statefulset',
   rs: 'replicaset',
   cj: 'cronjob',
+  ro: 'rollout',
 };
 
 /** `KIND` is what a person types: `deployment`, `Deployment`, `deployments`, `deploy`, … */
@@ -61,7 +62,7 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   const kind = workloads.find((each) => each.kind.toLowerCase() === known || each.plural === known);
   if (kind === undefined || name === '' || rest.length > 0)
     throw new Error(
-      `'${target}' names no workload; write KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job)`,
+      `'${target}' names no workload; write KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job, rollout)`,
     );
   return { kind, name };
 }

@@ -341,10 +341,15 @@ describe('pods that cannot be injected into', () => {
 
 describe('F55: a ReplicaSet whose owner is no workload that anybody instruments', () => {
   it.each([
-    ['Rollout', 'argoproj.io/v1alpha1'],
+    ['Rollout', 'example.com/v1'],
     ['Deployment', 'example.com/v1'],
   ])('is instrumented itself: %s of %s', (kind, apiVersion) => {
     expect(judge(change(make(workloads[3]), owned(kind, apiVersion)))).toMatchObject({ action: 'inject' });
+  });
+
+  it('follows its owner where that is: an Argo Rollout is instrumented itself', () => {
+    const left = { action: 'none', code: 'left-to-owner' };
+    expect(judge(change(make(workloads[3]), owned('Rollout', 'argoproj.io/v1alpha1')))).toMatchObject(left);
   });
 });
 

@@ -8,6 +8,7 @@ import { createClient } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import { watchKind } from '../kubernetes/watch/watch-kind.ts';
 import { within } from '../kubernetes/http/transport.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { createReconcilerApi } from '../reconciler/api.ts';
@@ -76,8 +77,8 @@ export class Reconciling implements LeaderRunnable {
     lumigoWatch.subscribe((namespace) => reconciler.look(namespace), signal);
     credentials.onChange((namespace) => reconciler.look(namespace), signal);
     const watches = workloads.map((kind) =>
-      listWatch({
-        ...{ transport, resource: kind, isOptional: kind.optional, metadataOnly: true, signal, logger },
+      watchKind(kind, {
+        ...{ transport, metadataOnly: true, signal, logger },
         onRestart: (cause) => metrics.watchRestarts.inc({ resource: kind.plural, cause }),
         handler: reconciler.handler(kind),
       }),

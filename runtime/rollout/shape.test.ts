@@ -56,6 +56,12 @@ const cases: readonly [title: string, workload: Workload, restarts: boolean, blo
     undefined,
   ],
   [
+    'is paused at a step of its strategy',
+    workload('Rollout', { replicas: 2 }, { ...steady, updatedReplicas: 1, phase: 'Paused' }),
+    true,
+    'Paused',
+  ],
+  [
     'has a status that nobody understands',
     workload('Deployment', { replicas: 'x' }, { replicas: [] }),
     false,

@@ -3,7 +3,7 @@ import type { Workload } from '../injection/types.ts';
 
 /** Why a workload is not changed for now. */
 export interface Blocked {
-  readonly reason: 'Paused' | 'RollingOut' | 'Unhealthy' | 'DisruptionBudget';
+  readonly reason: 'Paused' | 'RollingOut' | 'Unhealthy';
   /** The rest of a sentence that begins with the workload. */
   readonly message: string;
 }
@@ -77,16 +77,18 @@ export function shapeOf(workload: Workload): Shape {
   const found = counts[workload.kind]?.(spec, status) ?? none;
   // Argo's Rollouts have a text there.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
-  const blocked = found.desired === 0 ? undefined : blockedBy(spec, found, isSeen);
+  // Argo's Rollouts pause at steps of their own strategy.
+  const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
+  const blocked = found.desired === 0 ? undefined : blockedBy({ ...found, isSeen, isPaused });
   return { desired: found.desired, running: found.running, blocked, refused: refusedOf(status) };
 }
 
 /** Whether a change of its template would replace pods that run. */
 export const restarts = ({ desired, running }: Shape): boolean => desired > 0 && running > 0;
 
-function blockedBy(spec: JsonMap, found: Counts, isSeen: boolean): Blocked | undefined {
-  const { wanted, desired, running, updated, ready } = found;
-  if (spec['paused'] === true) return { reason: 'Paused', message: 'is paused' };
+function blockedBy(found: Counts & { readonly isSeen: boolean; readonly isPaused: boolean }): Blocked | undefined {
+  const { wanted, desired, running, updated, ready, isSeen, isPaused } = found;
+  if (isPaused) return { reason: 'Paused', message: 'is paused' };
   if (!isSeen || updated < Math.min(desired, running) || running > wanted)
     return { reason: 'RollingOut', message: 'is in the middle of a rollout of its own' };
   if (ready >= wanted) return undefined;

@@ -7,6 +7,7 @@ const settings = { soakMs: 10_000, deadlineMs: 60_000 };
 const pod = (readySince: number | undefined, more: Partial<ObservedPod> = {}): ObservedPod => ({
   ...{ name: 'p', record: 'ours', readySince, evidence: undefined, ...more },
 });
+const paused = { ...trial, shape: { ...shape, blocked: { reason: 'Paused', message: 'is paused' } as const } };
 const crash = { cause: 'Crash', message: 'it crashed' } as const;
 const fresh = { ...trial, wasHealthy: false };
 const refused = { ...trial, shape: { ...shape, refused: { message: 'quota', since: 2_000 } } };
@@ -55,6 +56,14 @@ const cases: readonly [string, Trial, readonly ObservedPod[], now: number, expec
     61_001,
     { is: 'progressing', until: 110_000 },
   ],
+  [
+    'that is paused before it has a pod is not broken by that',
+    paused,
+    [],
+    999_000,
+    { is: 'progressing', until: Infinity },
+  ],
+  ['that is paused is proven by the pods that it has', paused, [pod(2_000)], 14_000, { is: 'proven' }],
   [
     'of which nobody knows whether it ever was ready may take its time',
     fresh,

@@ -45,10 +45,14 @@ export function judge(trial: Trial, pods: readonly ObservedPod[], settings: Tria
   const evidence = own.find((pod) => pod.evidence !== undefined)?.evidence ?? refusal(trial, now);
   if (evidence !== undefined) return { is: 'broken', evidence };
   const since = own.flatMap(({ readySince }) => readySince ?? []);
-  if (since.length < shape.desired) return progress(trial, own, settings, now);
+  // Who is paused meanwhile, by its user or at a step of its own strategy, shows what it can.
+  const expected = isPaused(shape) ? 1 : shape.desired;
+  if (since.length < expected) return progress(trial, own, settings, now);
   const until = Math.max(trial.changedAt, ...since) + settings.soakMs;
   return until > now ? { is: 'soaking', until } : { is: 'proven' };
 }
+
+const isPaused = ({ blocked }: Shape): boolean => blocked?.reason === 'Paused';
 
 function refusal({ shape: { refused }, changedAt }: Trial, now: number): Evidence | undefined {
   if (refused === undefined || now - Math.max(refused.since, changedAt) < REFUSED_MS) return undefined;
@@ -63,8 +67,9 @@ function progress(
 ): Verdict {
   const ready = own.flatMap(({ readySince }) => readySince ?? []);
   const until = Math.max(changedAt, ...ready) + deadlineMs;
-  // Who was never ready may take its time.
-  if (!wasHealthy || until > now) return { is: 'progressing', until: wasHealthy ? until : Infinity };
+  // Who was never ready may take its time, and who is paused makes no progress.
+  const mayTake = !wasHealthy || isPaused(shape);
+  if (mayTake || until > now) return { is: 'progressing', until: mayTake ? Infinity : until };
   const message = `${ready.length} of ${shape.desired} pods are ready, and none became so within ${deadlineMs / 1_000} seconds`;
   return { is: 'broken', evidence: { cause: 'NotReady', message } };
 }

@@ -7,7 +7,7 @@ import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
-import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import { watchKind } from '../kubernetes/watch/watch-kind.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -115,8 +115,8 @@ export class TelemetryProxy {
   /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
   #watchLabelled(resource: WorkloadKind): Promise<void> {
     const { transport, metrics, logger, signal } = this.#options;
-    return listWatch({
-      ...{ transport, resource, logger, signal },
+    return watchKind(resource, {
+      ...{ transport, logger, signal },
       metadataOnly: true,
       labelSelector: labels.autoTrace,
       onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),

@@ -171,10 +171,10 @@ describe('what belongs to an owner, or nowhere', () => {
     expect(JSON.stringify(spawned)).not.toContain('lumigo-injector');
   });
 
-  it('F55: a ReplicaSet of an Argo Rollout is instrumented, since nobody instruments its owner', async () => {
+  it('F55: a ReplicaSet whose owner nobody instruments is instrumented itself', async () => {
     const uid = 'ba5e0000-0000-4000-8000-000000000000';
-    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', name: 'r', uid, controller: true };
-    const { metadata, ...rest } = workloadOf(workloads[3], shop, 'of-a-rollout');
+    const owner = { apiVersion: 'example.com/v1', kind: 'Rollout', name: 'r', uid, controller: true };
+    const { metadata, ...rest } = workloadOf(workloads[3], shop, 'of-another');
     const answered = await operator.bench.create({
       ...rest,
       metadata: { ...metadata, ownerReferences: [owner] } as never,

@@ -49,7 +49,8 @@ const metadata = form(
 const isObject = form({ apiVersion: text, kind: text, metadata });
 
 const reference = form({}, { name: text });
-const amounts = mapOf(text);
+/** A definition that leaves them open, as Argo's does, has numbers where a user wrote some. */
+const amounts = mapOf((value) => text(value) || number(value));
 const container = form(
   { name: text },
   {

@@ -11,18 +11,19 @@ const makers = {
     goPackage: 'github.com/prometheus-operator/prometheus-operator',
     folder: 'example/prometheus-operator-crd',
   },
+  argo: { goPackage: 'github.com/argoproj/argo-rollouts', folder: 'manifests/crds' },
 } as const;
 
 /**
  * The definitions of some kinds, as their maker releases them.
- * @param plurals `certificates`, `issuers`
+ * @param names as their files have them: `certificates`, `issuers`, `rollout-crd`
  * @throws Error where the module cannot be had
  */
-export function definitionsOf(maker: keyof typeof makers, plurals: readonly string[]): readonly Manifest[] {
+export function definitionsOf(maker: keyof typeof makers, names: readonly string[]): readonly Manifest[] {
   const { goPackage, folder } = makers[maker];
   const files = join(moduleFolder({ module: 'definitions', goPackage }), folder);
   return readdirSync(files)
-    .filter((file) => plurals.some((plural) => file.endsWith(`-${plural}.yaml`) || file.endsWith(`_${plural}.yaml`)))
+    .filter((file) => names.some((name) => new RegExp(`(^|[-_])${name}.yaml$`).test(file)))
     .map((file) => {
       const { apiVersion, kind, metadata, spec } = parse(readFileSync(join(files, file), 'utf8')) as Manifest;
       // Labels and annotations are a chart's templates there.

@@ -1,5 +1,5 @@
-import { workloads } from '../../runtime/contract.ts';
-import type { PodTemplate } from '../../runtime/injection/types.ts';
+import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Bench } from './bench.ts';
 import { workloadOf } from './workloads.ts';
@@ -17,38 +17,50 @@ interface PodOf {
   readonly outcome: Outcome;
 }
 
-/** What a Deployment's controller and a kubelet would do, done by hand where neither runs: pods of its template, and its status. */
+/** By which pods of a kind's ReplicaSets show which of them they are of. */
+const hashLabels: Readonly<Record<string, string>> = {
+  Deployment: 'pod-template-hash',
+  Rollout: 'rollouts-pod-template-hash',
+};
+
+/** What the controller of a Deployment (or of a Rollout) and a kubelet would do, done by hand where neither runs: pods of its template, and its status. */
 export class PodsByHand {
   readonly #bench: Bench;
+  readonly #kind: WorkloadKind;
   readonly namespace: string;
   #revisions = 0;
 
-  constructor(bench: Bench, namespace: string) {
+  constructor(bench: Bench, namespace: string, kind: WorkloadKind = deployment) {
     this.#bench = bench;
+    this.#kind = kind;
     this.namespace = namespace;
   }
 
-  /** A Deployment that runs, as its status says. */
+  /** A workload that runs, as its status says. */
   async deployment(name: string, replicas = 2): Promise<void> {
-    const manifest = workloadOf(deployment, this.namespace, name);
+    const manifest = workloadOf(this.#kind, this.namespace, name);
     await this.#bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas } });
     await this.settle(name);
   }
 
   /** Its status says that all pods of its present template are ready, or (`ready`) so many. */
   async settle(name: string, ready?: number): Promise<void> {
-    const seen = await this.#bench.get(deployment, this.namespace, name);
+    const seen = await this.#bench.get(this.#kind, this.namespace, name);
     const { replicas } = seen['spec'] as { replicas: number };
     const status = {
-      ...{ observedGeneration: seen.metadata.generation, replicas, updatedReplicas: replicas },
+      ...{ observedGeneration: this.#generation(seen), replicas, updatedReplicas: replicas },
       ...{ readyReplicas: ready ?? replicas, availableReplicas: ready ?? replicas },
     };
-    await this.#status({ ...deployment, name }, status);
+    await this.#status({ ...this.#kind, name }, status);
   }
+
+  /** Argo's Rollouts have a text there. */
+  #generation = ({ metadata: { generation } }: Workload) =>
+    this.#kind.kind === 'Rollout' ? String(generation) : generation;
 
   /** Pods of its present template, of which this becomes. */
   async start(name: string, outcome: Outcome, replicas = 2): Promise<void> {
-    const template = await this.#bench.templateOf(deployment, this.namespace, name);
+    const template = await this.#bench.templateOf(this.#kind, this.namespace, name);
     this.#revisions += 1;
     const hash = `r${this.#revisions}`;
     for (let index = 0; index < replicas; index += 1) await this.#pod({ name, hash, index, outcome }, template);
@@ -69,7 +81,7 @@ export class PodsByHand {
       ...{ apiVersion: 'v1', kind: 'Pod' },
       metadata: {
         ...{ namespace: this.namespace, name: pod, annotations: metadata?.annotations ?? {} },
-        labels: { ...metadata?.labels, 'pod-template-hash': hash },
+        labels: { ...metadata?.labels, [hashLabels[this.#kind.kind] ?? '']: hash },
         ownerReferences: [owner],
       },
       spec: { ...spec, automountServiceAccountToken: false },

@@ -52,11 +52,11 @@ function specOf(kind: string, name: string, template: object): object {
   }
 }
 
-/** The six kinds as a table for `it.each`: name and kind. */
-export const everyKind = workloads.map((kind) => [kind.kind, kind] as const);
+/** The six kinds that every API server has as a table for `it.each`: name and kind. */
+export const everyKind = workloads.filter(({ optional }) => !optional).map((kind) => [kind.kind, kind] as const);
 
 /** Those whose template can change. */
-export const mutableKinds = workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const);
+export const mutableKinds = everyKind.filter(([, { mutable }]) => mutable);
 
 /** A pod by itself, as a controller would make it. */
 export const podOf = (namespace: string, name: string, labels: Readonly<Record<string, string>> = {}) => ({

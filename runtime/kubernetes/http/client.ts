@@ -1,5 +1,6 @@
 import type { PatchOperation } from '../../injection/types.ts';
 import { metadataType, type ChangedObject, type KubernetesObject, type Manifest } from '../resources/objects.ts';
+import { isNotFound } from './errors.ts';
 import { type ListOptions, listPages, type Page, type ReadOptions } from './pages.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import type { ApiRequest, Transport } from './transport.ts';
@@ -62,7 +63,13 @@ export function createClient(transport: Transport): Client {
       const { body } = await transport.request({ method: 'GET', path: objectPath(ref), ...callOf(options) });
       return body as KubernetesObject;
     },
-    pages: (ref, options = {}) => listPages(transport, ref, options),
+    async *pages(ref, options = {}) {
+      try {
+        yield* listPages(transport, ref, options);
+      } catch (error) {
+        if (ref.optional !== true || !isNotFound(error)) throw error;
+      }
+    },
     create: (ref, object, options = {}) =>
       write(transport, { method: 'POST', path: resourcePath(ref), body: object }, options),
     update: (ref, object, options = {}) =>

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { listWatch } from './list-watch.ts';
+import { watchKind } from './watch-kind.ts';
 import type { Identity } from './watch-position.ts';
 import { createTransport } from '../http/transport.ts';
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts' };
+const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', optional: true };
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -37,8 +38,8 @@ describe('the watch of a kind whose definition may be absent', () => {
     );
     const stop = new AbortController();
     const store = new Map<string, Identity>();
-    const watch = listWatch({
-      ...{ transport, resource: rollouts, isOptional: true, signal: stop.signal },
+    const watch = watchKind(rollouts, {
+      ...{ transport, signal: stop.signal, logger: pino({ enabled: false }) },
       handler: {
         upsert: ({ metadata: { namespace = '', name, uid } }) => store.set(name, { namespace, name, uid }),
         delete: ({ name }) => store.delete(name),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Debounce } from '../../async/debounce.ts';
 import { describeError } from '../../wording/errors.ts';
 import { ApiError, isNotFound } from '../http/errors.ts';
 import type { Logger } from 'pino';
@@ -19,8 +20,11 @@ export interface ListWatchOptions extends WatchOptions {
   readonly resource: ResourceRef;
   readonly handler: ListWatchHandler;
   readonly logger?: Logger | undefined;
-  /** Its definition may be absent, come and go: where it is absent there is nothing of the kind, and that is all there is to know. */
-  readonly isOptional?: boolean | undefined;
+  /**
+   * Of a kind whose definition may be absent, come and go: where it is absent there is nothing of the kind, and that is all there is
+   * to know. Touched whenever the definition changes.
+   */
+  readonly definition?: Debounce | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
 }
 
@@ -43,8 +47,9 @@ export function listWatch(options: ListWatchOptions): ListWatch {
 const backoff = { firstMs: 500, maxMs: 30_000 };
 /** A kind that is not defined yet is about to be: whoever installs it waits for us. */
 const untilDefined = { firstMs: 500, maxMs: 2_000 };
-/** One that may stay away for good costs a request a minute. */
-const untilThere = { firstMs: 500, maxMs: 60_000 };
+/** One that may stay away for good is heard of when it comes, and served a moment after. */
+const untilThere = { firstMs: 60_000, maxMs: 10 * 60_000 };
+const SERVED_MS = 10_000;
 
 class Watcher {
   readonly synced: Promise<void>;
@@ -56,6 +61,8 @@ class Watcher {
   /** Objects on a page of a list, where the server cannot stream it; undefined: as always, 0: all of them. */
   #pageSize: 0 | undefined;
   #failures = 0;
+  /** When something was last heard of the kind's definition. */
+  #heardAt = -Infinity;
   #handlerFails = false;
 
   constructor(options: ListWatchOptions) {
@@ -104,14 +111,14 @@ class Watcher {
 
   /** Draws the conclusions from how a stream ended, and waits as long as is polite. */
   async #recover(error: unknown, livedMs: number): Promise<void> {
-    const { signal, onRestart } = this.#options;
+    const { onRestart } = this.#options;
     if (this.#position.listing && this.#streamsLists && saysListsAreNotStreamed(error)) {
       this.#streamsLists = false;
       return;
     }
     const cause = restartCause(error);
     onRestart?.(cause, error);
-    if (this.#options.isOptional === true && isNotFound(error)) this.#nothingThere();
+    if (this.#isUndefined(error)) this.#nothingThere();
     if (cause === 'expired') {
       // A list in pages that expired on the way is too slow for pages: the next comes whole.
       if (this.#position.listing) this.#pageSize = 0;
@@ -120,8 +127,21 @@ class Watcher {
     this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
     if (this.#failures === 0) return;
     const retryInMs = this.#retryInMs(error);
-    this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
-    await sleep(retryInMs, undefined, { signal }).catch(() => undefined);
+    if (!this.#isUndefined(error))
+      this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
+    await this.#rest(error, retryInMs);
+  }
+
+  /** The kind is not defined, and need not be. */
+  #isUndefined = (error: unknown): boolean => this.#options.definition !== undefined && isNotFound(error);
+
+  async #rest(error: unknown, retryInMs: number): Promise<void> {
+    const { signal, definition } = this.#options;
+    if (definition === undefined || !isNotFound(error))
+      return sleep(retryInMs, undefined, { signal }).catch(() => undefined);
+    const until = performance.now() + retryInMs;
+    await definition.wait(retryInMs, signal);
+    if (performance.now() < until) this.#heardAt = performance.now();
   }
 
   /**
@@ -139,7 +159,8 @@ class Watcher {
 
   #retryInMs(error: unknown): number {
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const untilDefinition = this.#options.isOptional === true ? untilThere : untilDefined;
+    const isAway = this.#isUndefined(error) && performance.now() > this.#heardAt + SERVED_MS;
+    const untilDefinition = isAway ? untilThere : untilDefined;
     return backoffMs(this.#failures, isNotFound(error) ? untilDefinition : backoff, Math.random(), atLeastMs);
   }
 

@@ -3,6 +3,7 @@ module github.com/lumigo-io/lumigo-kubernetes-operator/sandbox/programs/definiti
 go 1.25
 
 require (
+	github.com/argoproj/argo-rollouts v1.8.3
 	github.com/cert-manager/cert-manager v1.18.2
 	github.com/prometheus-operator/prometheus-operator v0.86.1
 )

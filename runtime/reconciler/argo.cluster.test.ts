@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { runInContainer } from '../../sandbox/manager/command.ts';
+import { definitionsOf } from '../../sandbox/programs/definitions.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { PodsByHand } from '../../sandbox/testing/pods-by-hand.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { workloads } from '../contract.ts';
+import { noteOf } from '../injection/rollout-note.ts';
+import type { Workload } from '../injection/types.ts';
+
+/** Argo's Rollouts by their maker's own definition, which is not there at first. The tests are one life, in this order. */
+let operator: OperatorBench;
+let namespace: string;
+beforeAll(async () => {
+  operator = await startOperator({
+    settings: { rollout: { soakSeconds: 1 } },
+    controllerManager: false,
+    apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
+  });
+  namespace = await operator.bench.namespace('argo');
+  await operator.bench.activate(namespace);
+});
+afterAll(() => operator?.stop());
+
+const rollouts = workloads[6];
+const [definition] = definitionsOf('argo', ['rollout-crd']);
+if (definition === undefined) throw new Error('there is no definition of Rollouts');
+
+const command = (...args: string[]) => runInContainer(operator.cluster, operator.installation, args);
+
+/** Limits as a user may write them, since nothing makes texts of numbers there. */
+function rolloutOf(name: string, spec: object = {}) {
+  const { spec: common, ...rest } = workloadOf(rollouts, namespace, name);
+  const { template, ...more } = common as { template: { spec: { containers: object[] } } };
+  const resources = { limits: { cpu: 1, memory: '64Mi' } };
+  const containers = template.spec.containers.map((each) => ({ ...each, resources }));
+  const strategy = { canary: { steps: [{ setWeight: 50 }, { pause: {} }] } };
+  return { ...rest, spec: { ...more, template: { ...template, spec: { containers } }, strategy, ...spec } };
+}
+
+const complaints = (): string[] =>
+  readFileSync(operator.manager().logFile, 'utf8')
+    .split('\n')
+    .filter((line) => /"level":"?(warn|error|40|50)/.test(line) && line.includes('rollouts'));
+
+describe('where Argo Rollouts is not installed', () => {
+  it('nothing fails, and nothing complains', async () => {
+    const { bench } = operator;
+    await bench.create(workloadOf(workloads[0], namespace, 'own'));
+    await bench.whenInstrumented(workloads[0], namespace, 'own');
+    const preview = await command('--preview', '-n', namespace);
+    expect(preview).toMatchObject({ code: 0, stderr: '' });
+    expect(preview.stdout).toContain('Deployment/own');
+    expect(complaints()).toEqual([]);
+  });
+});
+
+describe('once it is', () => {
+  beforeAll(async () => {
+    await apply(operator.cluster.client, definition);
+  });
+
+  it('a Rollout is instrumented by the webhook as it is created, and its ReplicaSets follow it', async () => {
+    const { bench } = operator;
+    await eventually(() => bench.create(rolloutOf('created')));
+    await bench.whenInstrumented(rollouts, namespace, 'created');
+    const { metadata, ...rest } = workloadOf(workloads[3], namespace, 'created-abc');
+    const { uid } = (await bench.get(rollouts, namespace, 'created')).metadata;
+    const owner = { apiVersion: rollouts.apiVersion, kind: 'Rollout', name: 'created', uid, controller: true };
+    await bench.create({ ...rest, metadata: { ...metadata, ownerReferences: [owner] } as never });
+    expect(await bench.isInstrumented(workloads[3], namespace, 'created-abc')).toBe(false);
+  });
+
+  it('one that the webhook has missed is instrumented within seconds, and told of', async () => {
+    const { bench } = operator;
+    await operator.withoutWebhook(() => bench.create(rolloutOf('missed')));
+    await eventually(async () => expect(await bench.isInstrumented(rollouts, namespace, 'missed')).toBe(true), {
+      timeoutMs: 10_000,
+    });
+    await eventually(async () =>
+      expect(await bench.events(namespace, 'missed')).toMatchObject([{ reason: 'LumigoAddedInstrumentation' }]),
+    );
+  });
+
+  it('one that takes its template from a Deployment is left alone, and the Deployment is not', async () => {
+    const { bench } = operator;
+    const ref = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own' };
+    const { spec, ...rest } = rolloutOf('referring', { workloadRef: ref });
+    const { template: _template, selector: _selector, ...own } = spec as { template?: unknown; selector?: unknown };
+    await bench.create({ ...rest, spec: own });
+    const explained = await command('--explain', 'ro/referring', '-n', namespace);
+    expect(explained).toMatchObject({ code: 0, stderr: '' });
+    expect(explained.stdout).toContain('has no pod template');
+    expect((await bench.get(rollouts, namespace, 'referring')).metadata.labels).toEqual({ app: 'referring' });
+  });
+
+  it('one that runs waits for its turn, is proven by the pods that it has at a pause, and the next follows', async () => {
+    const { bench, cluster } = operator;
+    const hand = new PodsByHand(bench, namespace, rollouts);
+    await bench.deleteLumigo(namespace);
+    for (const name of ['running', 'second']) {
+      await bench.create(rolloutOf(name, { replicas: 2 }));
+      await hand.settle(name);
+    }
+    await bench.lumigo(namespace);
+    await bench.whenInstrumented(rollouts, namespace, 'running');
+    expect(await bench.isInstrumented(rollouts, namespace, 'second')).toBe(false);
+    await hand.start('running', 'ready', 1);
+    const status = { phase: 'Paused', observedGeneration: '3', replicas: 2, updatedReplicas: 1, readyReplicas: 2 };
+    const ref = { ...rollouts, namespace, name: 'running', subresource: 'status' };
+    await cluster.client.patch(ref, { kind: 'merge', body: { status } });
+    await bench.whenInstrumented(rollouts, namespace, 'second');
+  });
+
+  it('F58: one whose pods fail is put back, exactly', async () => {
+    const { bench } = operator;
+    const hand = new PodsByHand(bench, namespace, rollouts);
+    await hand.start('second', 'crashes', 1);
+    await bench.whenInstrumented(rollouts, namespace, 'second', false);
+    const after = await bench.get(rollouts, namespace, 'second');
+    expect(after['spec']).toEqual(rolloutOf('second', { replicas: 2 }).spec);
+    expect(noteOf(after.metadata)).toMatchObject({ cause: 'Crash' });
+  });
+
+  it('nothing is left when the operator is uninstalled, and nothing complains when the definition goes', async () => {
+    const { bench, cluster } = operator;
+    expect(await command('--uninstall', '--deadline', '60')).toMatchObject({ code: 0, stderr: '' });
+    for (const name of ['created', 'missed', 'running']) {
+      const { metadata, spec } = (await bench.get(rollouts, namespace, name)) as Workload & { spec: unknown };
+      const replicas = name === 'running' ? 2 : 0;
+      expect([metadata.labels, metadata.annotations]).toEqual([{ app: name }, undefined]);
+      expect(spec).toEqual(rolloutOf(name, { replicas }).spec);
+    }
+    await cluster.client.delete(refOf(definition));
+    expect(await command('--preview')).toMatchObject({ code: 0, stderr: '' });
+    expect(complaints()).toEqual([]);
+  });
+});
