@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Debounce } from './debounce.ts';
 
 const never = new AbortController().signal;
-const timed = async (wait: Promise<void>): Promise<number> => {
+const timed = async (wait: Promise<unknown>): Promise<number> => {
   const started = performance.now();
   await wait;
   return performance.now() - started;
@@ -34,6 +34,9 @@ describe('a burst of changes', () => {
     const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
     debounce.touch();
     expect(await timed(debounce.wait(5_000, never))).toBeLessThan(500);
+    debounce.touch();
+    expect(await debounce.wait(5_000, never)).toBe(true);
+    expect(await debounce.wait(10, never)).toBe(false);
   });
 });
 

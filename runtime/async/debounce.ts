@@ -15,17 +15,21 @@ export class Debounce {
     this.#arm();
   }
 
-  /** Resolves a while after the last change, and at the latest after `idleMs` without any, or when the signal is aborted. */
-  wait(idleMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves a while after the last change, and at the latest after `idleMs` without any, or when the signal is aborted: with whether
+   * anything changed.
+   */
+  wait(idleMs: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const idle = setTimeout(() => (this.#firstAt === undefined ? finish() : undefined), idleMs);
       const finish = (): void => {
         clearTimeout(idle);
         clearTimeout(this.#timer);
         signal.removeEventListener('abort', finish);
+        const changed = this.#firstAt !== undefined;
         this.#firstAt = undefined;
         this.#done = undefined;
-        resolve();
+        resolve(changed);
       };
       this.#done = finish;
       signal.addEventListener('abort', finish, { once: true });

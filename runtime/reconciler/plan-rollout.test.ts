@@ -119,6 +119,13 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     { pods: pods(pod(undefined)) },
   ],
   [
+    'but not while one of its pods after the other gets ready',
+    [workload('a', trialOf(60, true, { lookAt: NOW.ms }))],
+    [],
+    { pods: pods(pod(14), pod(undefined)) },
+  ],
+  ['nor once all are', [workload('a', trialOf(60, true, { lookAt: NOW.ms }))], [], { pods: pods(pod(50), pod(2)) }],
+  [
     'what the webhook injected keeps nobody waiting',
     [workload('a', trialOf(5, false)), workload('b', queued())],
     ['grant b'],
@@ -196,7 +203,7 @@ describe('a rollout', () => {
   });
 
   it('wakes when a soak ends, and when what is blocked is to be looked at again', () => {
-    expect(plan([workload('a', trialOf(9))], { pods: pods(pod(4), pod(5)) }).wakeAt).toBe(NOW.ms + 5_000);
+    expect(plan([workload('a', trialOf(9))], { pods: pods(pod(4), pod(5)) }).wakeAt).toBe(NOW.ms + 7_000);
     expect(plan([workload('a', queued({ shape: blocked }))]).wakeAt).toBe(NOW.ms + 300_000);
   });
 });

@@ -1,4 +1,4 @@
-import { ATTRIBUTION_MS, TRIAL_MS } from '../rollout/after-look.ts';
+import { ATTRIBUTION_MS, SOONEST_LOOK_MS, TRIAL_MS } from '../rollout/after-look.ts';
 import { isInjectors, type Evidence } from '../rollout/evidence.ts';
 import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
 import { judge } from '../rollout/trial.ts';
@@ -138,11 +138,11 @@ function planTrial(workload: With<OnTrial>, { rollout: { pods, settings } }: Obs
     return provenAt + LATE_MS > now.ms ? { wakeAt: provenAt + LATE_MS } : { noted: [workload, proven(rollout)] };
   if (verdict.is === 'proven') return { noted: [workload, { ...rollout, provenAt: now.ms }] };
   if (epochMs - trial.changedAt > TRIAL_MS) return { noted: [workload, undefined] };
-  const judged = look(workload, rollout.lookAt, now);
-  return {
-    ...judged,
-    wakeAt: Math.min(judged.wakeAt ?? Infinity, now.ms + Math.max(0, verdict.until - epochMs) + 1_000),
-  };
+  const judgedAt = now.ms + Math.max(0, verdict.until - epochMs) + 1_000;
+  if (verdict.is === 'soaking') return { wakeAt: judgedAt };
+  // While one pod after the other gets ready, its own status has nothing to say.
+  const judged = look(workload, Math.max(rollout.lookAt, now.ms + verdict.since - epochMs + SOONEST_LOOK_MS), now);
+  return { ...judged, wakeAt: Math.min(judged.wakeAt ?? Infinity, judgedAt) };
 }
 
 const proven = ({ policy }: Pick<Rollout, 'policy'>): Rollout => ({ state: 'proven', policy });

@@ -92,6 +92,7 @@ describe('a rollout', () => {
     const after = await bench.get(deployment, namespace, 'a');
     expect(after['spec']).toEqual(before['spec']);
     expect(await seen.noteOf('a')).toMatchObject({ cause: 'InjectorImage' });
+    await hand.end('a');
     await hand.settle('a');
     await whenSaid({ reason: 'Halted' });
     await stays([]);

@@ -11,7 +11,8 @@ import { restarts, shapeOf, type Shape } from './shape.ts';
 export const TRIAL_MS = 30 * 60_000;
 /** For so long what was put back may take to run again; what still fails then was not the injection's fault. */
 export const ATTRIBUTION_MS = 2 * 60_000;
-const SOONEST_LOOK_MS = 10_000;
+/** After its last progress; pods that are refused show in a workload's own status alone. */
+export const SOONEST_LOOK_MS = 15_000;
 
 interface Look {
   /** The whole object as it stands now. */

@@ -31,8 +31,9 @@ export interface TrialSettings {
 
 type Verdict =
   | { readonly is: 'broken'; readonly evidence: Evidence }
-  /** `until`: when to judge again, should nothing be seen before. */
-  | { readonly is: 'progressing' | 'soaking'; readonly until: number }
+  /** `until`: when to judge again, should nothing be seen before; `since`: when it last made progress. */
+  | { readonly is: 'progressing'; readonly until: number; readonly since: number }
+  | { readonly is: 'soaking'; readonly until: number }
   | { readonly is: 'proven' };
 
 /** Another webhook, or the quota's own controller, may be a moment late. */
@@ -66,10 +67,11 @@ function progress(
   now: number,
 ): Verdict {
   const ready = own.flatMap(({ readySince }) => readySince ?? []);
-  const until = Math.max(changedAt, ...ready) + deadlineMs;
+  const since = Math.max(changedAt, ...ready);
+  const until = since + deadlineMs;
   // Who was never ready may take its time, and who is paused makes no progress.
   const mayTake = !wasHealthy || isPaused(shape);
-  if (mayTake || until > now) return { is: 'progressing', until: mayTake ? Infinity : until };
+  if (mayTake || until > now) return { is: 'progressing', until: mayTake ? Infinity : until, since };
   const message = `${ready.length} of ${shape.desired} pods are ready, and none became so within ${deadlineMs / 1_000} seconds`;
   return { is: 'broken', evidence: { cause: 'NotReady', message } };
 }

@@ -139,9 +139,7 @@ class Watcher {
     const { signal, definition } = this.#options;
     if (definition === undefined || !isNotFound(error))
       return sleep(retryInMs, undefined, { signal }).catch(() => undefined);
-    const until = performance.now() + retryInMs;
-    await definition.wait(retryInMs, signal);
-    if (performance.now() < until) this.#heardAt = performance.now();
+    if (await definition.wait(retryInMs, signal)) this.#heardAt = performance.now();
   }
 
   /**
