@@ -113,6 +113,9 @@ const instrumentedResources: Schema = {
       name: text('The name of the workload.'),
       uid: text('The identity of the workload.'),
       resourceVersion: text('The version of the workload at which its instrumentation was last seen to change.'),
+      state: text(
+        '`OnTrial` while its pods are watched, `Proven` once they have run; left out where no pods are watched.',
+      ),
     },
   },
 };

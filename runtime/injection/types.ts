@@ -130,6 +130,8 @@ export interface InstrumentedResource {
   readonly namespace: string;
   readonly resourceVersion: string;
   readonly uid: string;
+  /** How far its rollout is; left out where nobody watches it. */
+  readonly state?: 'OnTrial' | 'Proven';
 }
 
 export interface LumigoStatus {

@@ -149,7 +149,12 @@ export const sameStatus = (a: LumigoStatus, b: LumigoStatus): boolean =>
   sameConditions(a, b) &&
   a.instrumentedResourcesCount === b.instrumentedResourcesCount &&
   sameList(a.conditions, b.conditions, ['message', 'lastTransitionTime']) &&
-  sameList(a.instrumentedResources, b.instrumentedResources, ['kind', 'name', 'uid', 'resourceVersion']);
+  sameResources(a.instrumentedResources, b.instrumentedResources) &&
+  sameList(a.instrumentedResources, b.instrumentedResources, ['state']);
+
+/** Whether two lists name the same instrumentations. */
+export const sameResources = (a: readonly InstrumentedResource[] = [], b: readonly InstrumentedResource[] = []) =>
+  sameList(a, b, ['kind', 'name', 'uid', 'resourceVersion']);
 
 /** Whether two statuses differ by numbers and words at the most. */
 export const sameConditions = (a: LumigoStatus, b: LumigoStatus): boolean =>

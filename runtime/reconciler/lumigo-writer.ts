@@ -10,7 +10,9 @@ import type { Term } from './term.ts';
 
 type State = Omit<ObservedLumigo, 'resource'>;
 
-const fresh: State = { isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false, statusAt: 0 };
+const fresh: State = {
+  ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false, statusAt: 0, listedAt: 0 },
+};
 const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Somebody else wrote to it just now; the watch is about to show what. */
 const CONFLICT_MS = 200;
@@ -82,7 +84,7 @@ export class LumigoWriter {
     for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const written = { dropsSecretVersion, statusAt: performance.now() };
-    this.#note(lumigo.metadata.uid, withList ? { ...written, listed } : written);
+    this.#note(lumigo.metadata.uid, withList ? { ...written, listed, listedAt: written.statusAt } : written);
   }
 
   #released({ lumigo, leftBehind, reason }: LumigoAction & { readonly do: 'remove-finalizer' }): void {

@@ -83,6 +83,8 @@ export interface ObservedLumigo {
   readonly dropsSecretVersion: boolean;
   /** When its status was last written, by the monotonic clock; 0: not yet. */
   readonly statusAt: number;
+  /** And when its list was. */
+  readonly listedAt: number;
 }
 
 /** What is known of the token of the Lumigo that acts. */

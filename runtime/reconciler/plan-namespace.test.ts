@@ -25,7 +25,8 @@ const ready = {
 const going = { deletionTimestamp: '2026-01-03T00:00:00Z' };
 
 const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): ObservedLumigo => ({
-  ...{ resource, isBusy: false, failure: undefined, listed: [], dropsSecretVersion: false, statusAt: 0, ...more },
+  ...{ resource, isBusy: false, failure: undefined, listed: [], dropsSecretVersion: false, statusAt: 0 },
+  ...{ listedAt: 0, ...more },
 });
 
 const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
@@ -140,6 +141,20 @@ describe('a Lumigo', () => {
       JSON.stringify(plan({ ...seen, workloads: [workload('a', { tooLarge: true, settled })] }).lumigoes);
     expect(said(seen.policy)).toContain('1 workload is too large');
     expect(said(undefined)).not.toContain('too large');
+  });
+
+  it('lists how far each is, and writes a list in which only that differs at most every ten seconds', () => {
+    const seen = observed([known(lumigo({}, ready), { listed: [entry('a')], listedAt: 1_000 })]);
+    const rollout = { state: 'proven', policy: seen.policy } as const;
+    const there = { ...seen, workloads: [instrumented('a', { settled: seen.policy, rollout })] };
+    const [first] = plan(there, 2_000).lumigoes;
+    expect(first).toMatchObject({ do: 'write-status', withList: false });
+    const status = first?.do === 'write-status' ? first.status : {};
+    const later = { ...there, lumigoes: [{ ...known(lumigo({}, status)), listed: [entry('a')], listedAt: 1_000 }] };
+    expect(plan(later, 2_000)).toMatchObject({ lumigoes: [], wakeAt: 11_000 });
+    expect(plan(later, 11_000).lumigoes).toMatchObject([
+      { withList: true, status: { instrumentedResources: [{ name: 'a', state: 'Proven' }] } },
+    ]);
   });
 
   it('F10: says that injections send to another installation', () => {

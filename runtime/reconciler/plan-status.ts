@@ -1,7 +1,7 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus } from '../injection/types.ts';
 import type { Problem } from '../lumigo/problem.ts';
-import { sameConditions, sameStatus, statusOf, type StatusInput } from './conditions.ts';
+import { sameConditions, sameResources, sameStatus, statusOf, type StatusInput } from './conditions.ts';
 import { isInstrumented } from './observed.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { noRollout } from './plan-rollout.ts';
@@ -33,29 +33,53 @@ export interface PlannedAction {
 
 /** A status that differs by its numbers only is written so often at the most. */
 const STATUS_MS = 1_000;
+/** The list is the one large part of a status: that only states in it differ is written so often at the most. */
+const LIST_MS = 10_000;
 
 /** What the status of a Lumigo should say by now, where it says something else. */
 export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): PlannedAction {
-  const { observed, acting, isListDue, now } = context;
+  const { acting, isListDue, now } = context;
   const { resource, listed = [], statusAt } = lumigo;
   const acts = lumigo === acting;
   if (!canBeSaid(lumigo, context)) return { wakeAt: Infinity };
-  const withList = acts && isListWorthIt(context);
   const { metadata } = resource;
   const problem = problemOf(resource, context);
-  const instrumented = withList ? listInstrumented(observed.workloads) : listed;
+  const isAsked = acts && isListWorthIt(context);
+  const { instrumented, withList, wakeAt } = isAsked ? listDue(lumigo, context) : unlisted(listed);
   const seen = acts ? seenOf(lumigo, context) : nothingSeen;
   const status = statusOf({ metadata, problem, instrumented, now: now.iso, ...seen }, resource.status);
   const current = { ...resource.status, instrumentedResources: listed };
-  if (sameStatus(current, status)) return { wakeAt: Infinity };
+  if (sameStatus(current, status)) return { wakeAt };
   const isUrgent = isListDue || !sameConditions(current, status);
   const dueAt = isUrgent ? 0 : statusAt + STATUS_MS;
-  if (dueAt > now.ms) return { wakeAt: dueAt };
+  if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
   const reason = 'it says something else than what is seen';
   return { action: { do: 'write-status', lumigo: resource, status, withList, reason }, wakeAt: Infinity };
 }
 
-/** The list is the one large part of a status: it is written where nothing is under way and all that was done is told, or where it is due. */
+interface List {
+  readonly instrumented: readonly InstrumentedResource[];
+  /** Whether it is to be written. */
+  readonly withList: boolean;
+  /** When it is, should nothing be seen before. */
+  readonly wakeAt: number;
+}
+
+const unlisted = (instrumented: List['instrumented'], wakeAt = Infinity): List => ({
+  ...{ instrumented, withList: false, wakeAt },
+});
+
+/** The list as it should be, or as it is where it says enough. */
+function listDue({ listed = [], listedAt }: ObservedLumigo, { observed, now }: LumigoContext): List {
+  const instrumented = listInstrumented(observed.workloads);
+  const isNew = instrumented.length === 0 || !sameResources(listed, instrumented);
+  const isSame = instrumented.every(({ state }, index) => state === listed[index]?.state);
+  if (!isNew && isSame) return unlisted(listed);
+  const dueAt = isNew ? 0 : listedAt + LIST_MS;
+  return dueAt > now.ms ? unlisted(listed, dueAt) : { instrumented, withList: true, wakeAt: Infinity };
+}
+
+/** It is written where nothing is under way and all that was done is told, or where it is due. */
 const isListWorthIt = ({ workloads, observed, isListDue }: LumigoContext): boolean =>
   isListDue || (workloads.progress.pending === 0 && observed.untold === 0);
 
@@ -104,7 +128,7 @@ function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoCon
   };
 }
 
-/** How many instrumented resources a status lists: some 250 KB, far below etcd's 1.5 MB for an object. */
+/** How many instrumented resources a status lists: some 270 KB, far below etcd's 1.5 MB for an object. */
 export const LISTED_RESOURCES = 1_000;
 
 const kindOrder: readonly WorkloadKind[] = workloads;
@@ -125,5 +149,14 @@ function byKindAndName(a: ObservedWorkload, b: ObservedWorkload): number {
 
 function entryOf({ kind, name, namespace, uid, ...workload }: ObservedWorkload): InstrumentedResource {
   const { resourceVersion, instrumentedVersion = resourceVersion } = workload;
-  return { apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion: instrumentedVersion, uid };
+  const state = stateOf(workload.rollout);
+  return {
+    ...{ apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion: instrumentedVersion, uid },
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+function stateOf(rollout: ObservedWorkload['rollout']): InstrumentedResource['state'] {
+  if (rollout?.state === 'trial') return rollout.provenAt === undefined ? 'OnTrial' : 'Proven';
+  return rollout?.state === 'proven' ? 'Proven' : undefined;
 }

@@ -71,9 +71,12 @@ describe('a rollout', () => {
       reason: 'Progressing',
       message: 'Under way: Deployment/a. 3 wait for their turn',
     });
+    const listed = async () => (await bench.readLumigo(namespace)).status?.instrumentedResources;
+    await eventually(async () => expect(await listed()).toMatchObject([{ name: 'a', state: 'OnTrial' }]));
     await stays(['a']);
     await runs('a');
     await whenInstrumented(['a', 'b', 'c']);
+    await eventually(async () => expect(await listed()).toMatchObject([{ state: 'Proven' }, {}, {}]));
     await runs('b');
     await stays(['a', 'b', 'c']);
     await runs('c');
