@@ -6,9 +6,10 @@ import { whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs, whenProtected } from '../../sandbox/testing/protection.ts';
 import { definitionsOf } from '../../sandbox/programs/definitions.ts';
+import { statuses } from '../../sandbox/testing/pods-by-hand.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { cleanupFinalizer, labels, originalLease, workloads } from '../contract.ts';
+import { cleanupFinalizer, labels, originalLease, pods, workloads } from '../contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { accountOf } from '../uninstall/protected-objects.ts';
 
@@ -61,6 +62,17 @@ async function breakCertificate(): Promise<void> {
   await operator.startManager();
 }
 
+/** A StatefulSet's pod that cannot start with the injection. */
+async function breakPod(namespace: string): Promise<void> {
+  const { bench, cluster } = operator;
+  const db = workloadOf(workloads[2], namespace, 'db');
+  await bench.create({ ...db, spec: { ...(db['spec'] as object), replicas: 1 } });
+  const pod = { ...pods, namespace, name: 'db-0' };
+  const body = { status: statuses['no-injector-image']('') };
+  await eventually(() => cluster.client.patch({ ...pod, subresource: 'status' }, { kind: 'merge', body }));
+  await eventually(() => expect(ownRequests().map(asked)).toContain('create pods/eviction.'));
+}
+
 /** Deletes its account by mistake while it is held, and does what its Deployment's new pods would once it is back. */
 async function loseAccount(): Promise<void> {
   const { cluster, installation } = operator;
@@ -106,6 +118,7 @@ describe('the permissions of the operator', () => {
     const busy = workloadOf(deployment, namespace, 'busy');
     await bench.create({ ...busy, spec: { ...(busy['spec'] as object), replicas: 1 } });
     await eventually(() => expect(ownRequests().map(asked)).toContain('watch pods.'));
+    await breakPod(namespace);
     await bench.merge(deployment, namespace, 'new-deployments', {
       metadata: { labels: { [labels.autoTrace]: 'false' } },
     });

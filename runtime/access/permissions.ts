@@ -71,6 +71,11 @@ export const permissions = {
       rule('', 'pods', 'list watch'),
     ),
     needed(
+      "a StatefulSet's pod that an injection has broken, once its template is what it was: its controller waits for that pod without end",
+      'reconciler/broken-pod',
+      rule('', 'pods/eviction', 'create'),
+    ),
+    needed(
       'the token that a Lumigo or a workload refers to, by its name; neither listed nor watched',
       'reconciler/manners',
       rule('', 'secrets', 'get'),

@@ -1,7 +1,8 @@
-import { fieldManager, lumigo as contract, type WorkloadKind } from '../contract.ts';
+import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, LumigoStatus, Metadata, Workload } from '../injection/types.ts';
 import { isOurs } from '../lumigo/lumigo-store.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import type { ObservedPod } from '../rollout/trial.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
@@ -35,6 +36,15 @@ export function createReconcilerApi(client: Client) {
     /** Answers with the metadata that results. */
     async patchWorkload(workload: ObservedWorkload, patch: Patch): Promise<Metadata> {
       return (await client.patch(workloadRef(workload), patch, { fieldManager, metadataOnly: true })).object.metadata;
+    },
+
+    /** Asks for the end of this pod and no other of its name; a disruption budget may forbid it. */
+    async evict(namespace: string, { name, uid }: Pick<ObservedPod, 'name' | 'uid'>): Promise<void> {
+      const eviction = {
+        ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
+        deleteOptions: { preconditions: { uid } },
+      };
+      await client.create({ ...pods, namespace, name, subresource: 'eviction' }, eviction);
     },
 
     /** Whether there is a Lumigo that counts in a namespace, as the API server itself knows. */

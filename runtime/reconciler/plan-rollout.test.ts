@@ -43,7 +43,13 @@ const workload = (name: string, rollout?: Rollout, more: Partial<ObservedWorkloa
   ...more,
 });
 const pod = (seconds: number | undefined, more: Partial<ObservedPod> = {}): ObservedPod => ({
-  ...{ name: 'p', record: 'ours', readySince: seconds === undefined ? undefined : ago(seconds), evidence: undefined },
+  ...{
+    name: 'p',
+    uid: 'p',
+    record: 'ours',
+    readySince: seconds === undefined ? undefined : ago(seconds),
+    evidence: undefined,
+  },
   ...more,
 });
 const pods = (...of: ObservedPod[]) => new Map([['Deployment/a', of]]);
@@ -193,6 +199,20 @@ describe('a rollout', () => {
       false,
       false,
     ]);
+  });
+
+  it('has a pod go that was broken, where its controller waits for it, and blames nobody before it is gone', () => {
+    const late = reverted(121, { isOpen: true, shape: blocked });
+    const db = { ...workload('a', late), kind: workloads[2] };
+    const of = (...found: ObservedPod[]) => ({ pods: new Map([['StatefulSet/a', found]]) });
+    const old = pod(undefined, { uid: 'old', record: undefined });
+    expect(plan([db], of(pod(undefined), old, pod(9, { uid: 'runs' })))).toMatchObject({
+      does: [],
+      rollout: { broken: [{ uid: 'p' }], needsPods: true, wakeAt: NOW.ms + 10_000 },
+    });
+    expect(plan([db], { pods: undefined }).does).toEqual([]);
+    expect(plan([db], of(old))).toMatchObject({ does: ['forgive a'], rollout: { broken: [] } });
+    expect(plan([workload('a', late)], { pods: pods(pod(undefined)) }).rollout.broken).toEqual([]);
   });
 
   it('counts what runs the injection of another version', () => {

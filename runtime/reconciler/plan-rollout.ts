@@ -1,7 +1,7 @@
 import { ATTRIBUTION_MS, SOONEST_LOOK_MS, TRIAL_MS } from '../rollout/after-look.ts';
 import { isInjectors, type Evidence } from '../rollout/evidence.ts';
 import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
-import { judge } from '../rollout/trial.ts';
+import { judge, type ObservedPod } from '../rollout/trial.ts';
 import { haltOf, nextTurns } from '../rollout/turns.ts';
 import { lookAgainAt } from './plan-workload.ts';
 import type { Now, ObservedNamespace, ObservedWorkload } from './observed.ts';
@@ -40,6 +40,8 @@ export interface RolloutPlan {
   /** What follows from what is seen, and is to be noted. */
   readonly noted: readonly (readonly [ObservedWorkload, Rollout | undefined])[];
   readonly summary: RolloutSummary;
+  /** Pods that an injection has broken, and whose controller waits for them without end. */
+  readonly broken: readonly ObservedPod[];
   /** Whether pods have to be watched here. */
   readonly needsPods: boolean;
   /** Whether this namespace is, or wants to be, one of those in which something is changed. */
@@ -61,11 +63,14 @@ export const noRollout: RolloutSummary = {
   ...{ underWay: [], queued: 0, blocked: [], reverted: [], left: 0, halted: undefined },
 };
 
+/** An eviction that a disruption budget forbids is asked for again after so long. */
+export const EVICTION_MS = 10_000;
 /** For so long what is proven is watched still: some programs fail late. */
 const LATE_MS = 2 * 60_000;
 
 interface Step {
   readonly step?: RolloutStep;
+  readonly broken?: readonly ObservedPod[];
   /** Left out: stays as it was noted. */
   readonly noted?: readonly [ObservedWorkload, Rollout | undefined];
   readonly wakeAt?: number;
@@ -76,7 +81,7 @@ export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now
   const { settings, hasTurn, revertedInCluster } = observed.rollout;
   const seen = [
     ...way.trials.map((each) => planTrial(each, observed, now)),
-    ...way.reverted.map((each) => planReverted(each, now)),
+    ...way.reverted.map((each) => planReverted(each, observed, now)),
   ];
   const ready = way.queued.filter(({ rollout }) => rollout.shape.blocked === undefined);
   const blocked = way.queued.filter(({ rollout }) => rollout.shape.blocked !== undefined);
@@ -111,7 +116,8 @@ export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now
       left: way.left,
       halted,
     },
-    needsPods: way.trials.length > 0,
+    broken: seen.flatMap(({ broken = [] }) => broken),
+    needsPods: way.trials.length > 0 || isOpen.some(waitsForBroken),
     wantsTurn,
     wakeAt: Math.min(
       ...seen.map(({ wakeAt = Infinity }) => wakeAt),
@@ -119,6 +125,8 @@ export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now
     ),
   };
 }
+
+const podsOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
 const waiting = (workload: With<Queued>) => ({
   workload,
@@ -132,7 +140,7 @@ function planTrial(workload: With<OnTrial>, { rollout: { pods, settings } }: Obs
   const { trial, provenAt } = rollout;
   const epochMs = Date.parse(now.iso);
   if (pods === undefined) return look(workload, rollout.lookAt, now);
-  const verdict = judge(trial, pods.get(`${workload.kind.kind}/${workload.name}`) ?? [], settings, epochMs);
+  const verdict = judge(trial, pods.get(podsOf(workload)) ?? [], settings, epochMs);
   if (verdict.is === 'broken') return { step: revert(workload, verdict.evidence) };
   if (provenAt !== undefined)
     return provenAt + LATE_MS > now.ms ? { wakeAt: provenAt + LATE_MS } : { noted: [workload, proven(rollout)] };
@@ -156,15 +164,26 @@ const revert = (workload: ObservedWorkload, evidence: Evidence): RolloutStep => 
 const look = (workload: ObservedWorkload, at: number, now: Now): Step =>
   at <= now.ms ? { step: { workload, reason: 'its pods are watched' } } : { wakeAt: at };
 
+/** A StatefulSet's controller waits for a pod that is not ready before it replaces it, also by what its template was before. */
+const waitsForBroken = ({ kind }: ObservedWorkload): boolean => kind.kind === 'StatefulSet';
+
 /** What was put back is to run again: then the injection was at fault. What does not would not have either way. */
-function planReverted(workload: With<Reverted>, now: Now): Step {
-  const { rollout } = workload;
-  const { shape, note, isOpen, lookAt } = rollout;
+function planReverted(workload: With<Reverted>, { rollout: { pods } }: ObservedNamespace, now: Now): Step {
+  const { shape, note, isOpen, lookAt } = workload.rollout;
   if (!isOpen) return {};
-  if (shape.blocked === undefined && shape.refused === undefined)
-    return { noted: [workload, { ...rollout, isOpen: false }] };
+  if (shape.blocked === undefined && shape.refused === undefined) return over(workload);
   const since = Date.parse(now.iso) - Date.parse(note.at);
-  if (since > ATTRIBUTION_MS)
-    return { step: { workload, reason: 'it fails without the injection as well', task: { do: 'forgive' } } };
-  return look(workload, lookAt, now);
+  const broken = brokenOf(workload, pods);
+  if (broken.length > 0) return since > TRIAL_MS ? over(workload) : { broken, wakeAt: now.ms + EVICTION_MS };
+  const isKnown = pods !== undefined || !waitsForBroken(workload);
+  return isKnown && since > ATTRIBUTION_MS
+    ? { step: { workload, reason: 'it fails without the injection as well', task: { do: 'forgive' } } }
+    : look(workload, lookAt, now);
 }
+
+function brokenOf(workload: ObservedWorkload, pods: ObservedNamespace['rollout']['pods']): ObservedPod[] {
+  const own = waitsForBroken(workload) ? (pods?.get(podsOf(workload)) ?? []) : [];
+  return own.filter(({ record, readySince }) => record !== undefined && readySince === undefined);
+}
+
+const over = (workload: With<Reverted>): Step => ({ noted: [workload, { ...workload.rollout, isOpen: false }] });

@@ -58,7 +58,8 @@ export class PodWatches {
     const handler: ListWatchHandler = {
       upsert: (object) => {
         const seen = observePod(object as KubernetesObject);
-        if (seen !== undefined) watched.pods.set(object.metadata.uid, seen);
+        if (seen === undefined) watched.pods.delete(object.metadata.uid);
+        else watched.pods.set(object.metadata.uid, seen);
         changed();
       },
       delete: ({ uid }) => {

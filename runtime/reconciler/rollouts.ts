@@ -1,7 +1,9 @@
 import { labelValue } from '../injection/label.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
 import type { ObservedRollout } from './observed.ts';
-import type { RolloutPlan } from './plan-rollout.ts';
+import type { ObservedPod } from '../rollout/trial.ts';
+import { describeError } from '../wording/errors.ts';
+import { EVICTION_MS, type RolloutPlan } from './plan-rollout.ts';
 import { PodWatches, type WatchPods } from './pod-watches.ts';
 import type { Term } from './term.ts';
 
@@ -10,6 +12,8 @@ export class Rollouts {
   readonly #term: Term;
   readonly #pods: PodWatches;
   readonly #turns: NamespaceTurns;
+  /** The uids of pods whose eviction was asked for just now. */
+  readonly #evicted = new Set<string>();
 
   constructor(term: Term, watchPods: WatchPods) {
     const { look, signal, metrics } = term;
@@ -35,8 +39,9 @@ export class Rollouts {
   }
 
   /** Notes what a plan found out, and sees to what the next one needs. */
-  act(namespace: string, { noted, needsPods, wantsTurn, summary }: RolloutPlan): void {
+  act(namespace: string, { noted, broken, needsPods, wantsTurn, summary }: RolloutPlan): void {
     const { store, look, metrics } = this.#term;
+    for (const pod of broken) this.#evict(namespace, pod);
     for (const [workload, rollout] of noted) store.note(workload, { rollout });
     this.#pods.want(namespace, needsPods);
     this.#turns.want(namespace, wantsTurn);
@@ -46,5 +51,17 @@ export class Rollouts {
       if (number === 0) metrics.rolloutWorkloads.remove({ namespace, state });
       else metrics.rolloutWorkloads.set({ namespace, state }, number);
     if (noted.length > 0) look(namespace);
+  }
+
+  #evict(namespace: string, pod: ObservedPod): void {
+    const { api, logger } = this.#term;
+    if (this.#evicted.has(pod.uid)) return;
+    this.#evicted.add(pod.uid);
+    setTimeout(() => this.#evicted.delete(pod.uid), EVICTION_MS - 1).unref();
+    api.evict(namespace, pod).then(
+      () => logger.info({ namespace, pod: pod.name }, 'broken pod evicted'),
+      (error: unknown) =>
+        logger.warn({ namespace, pod: pod.name, problem: describeError(error) }, 'broken pod not evicted'),
+    );
   }
 }

@@ -15,21 +15,20 @@ interface PodCondition {
   readonly lastTransitionTime?: string;
 }
 
-/** A pod by the workload it is of (`Kind/name`); undefined for one of none. */
+/** A pod by the workload it is of (`Kind/name`); undefined for one of none, and for one that is going. */
 export function observePod({
   metadata,
   status = {},
 }: Pod): { readonly of: string; readonly pod: ObservedPod } | undefined {
   const of = workloadOf(metadata);
-  if (of === undefined) return undefined;
-  const isGoing = metadata.deletionTimestamp !== undefined;
+  if (of === undefined || metadata.deletionTimestamp !== undefined) return undefined;
   return {
     of,
     pod: {
-      name: metadata.name ?? '',
+      ...{ name: metadata.name ?? '', uid: metadata.uid ?? '' },
       record: metadata.annotations?.[annotations.injection],
-      readySince: isGoing ? undefined : readySince(status.conditions),
-      evidence: isGoing ? undefined : evidenceIn(status),
+      readySince: readySince(status.conditions),
+      evidence: evidenceIn(status),
     },
   };
 }

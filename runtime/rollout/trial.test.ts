@@ -5,7 +5,7 @@ const shape = { desired: 2, running: 2, blocked: undefined, refused: undefined }
 const trial: Trial = { shape, record: 'ours', changedAt: 1_000, wasHealthy: true };
 const settings = { soakMs: 10_000, deadlineMs: 60_000 };
 const pod = (readySince: number | undefined, more: Partial<ObservedPod> = {}): ObservedPod => ({
-  ...{ name: 'p', record: 'ours', readySince, evidence: undefined, ...more },
+  ...{ name: 'p', uid: 'p', record: 'ours', readySince, evidence: undefined, ...more },
 });
 const paused = { ...trial, shape: { ...shape, blocked: { reason: 'Paused', message: 'is paused' } as const } };
 const crash = { cause: 'Crash', message: 'it crashed' } as const;

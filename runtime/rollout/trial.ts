@@ -4,9 +4,10 @@ import type { Shape } from './shape.ts';
 /** A pod of a workload that carries an injection. Times are milliseconds since 1970, by the cluster's clocks. */
 export interface ObservedPod {
   readonly name: string;
+  readonly uid: string;
   /** The text of its injection's record: tells pods of one injection from those of another. */
   readonly record: string | undefined;
-  /** Since when it is ready; undefined while it is not, or is going. */
+  /** Since when it is ready; undefined while it is not. */
   readonly readySince: number | undefined;
   readonly evidence: Evidence | undefined;
 }

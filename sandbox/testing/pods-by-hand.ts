@@ -76,12 +76,15 @@ export class PodsByHand {
 
   async #pod({ name, hash, index, outcome }: PodOf, { metadata, spec }: PodTemplate): Promise<void> {
     const pod = `${name}-${hash}-${index}`;
-    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${name}-${hash}`, uid: hash, controller: true };
+    const label = hashLabels[this.#kind.kind];
+    const owned =
+      label === undefined ? { kind: this.#kind.kind, name } : { kind: 'ReplicaSet', name: `${name}-${hash}` };
+    const owner = { apiVersion: 'apps/v1', ...owned, uid: hash, controller: true };
     await this.#bench.create({
       ...{ apiVersion: 'v1', kind: 'Pod' },
       metadata: {
         ...{ namespace: this.namespace, name: pod, annotations: metadata?.annotations ?? {} },
-        labels: { ...metadata?.labels, [hashLabels[this.#kind.kind] ?? '']: hash },
+        labels: { ...metadata?.labels, ...(label === undefined ? {} : { [label]: hash }) },
         ownerReferences: [owner],
       },
       spec: { ...spec, automountServiceAccountToken: false },
@@ -100,7 +103,8 @@ const container = (name: string, state: object, more: object = {}) => ({
   ...{ name, image: '', imageID: '', ready: false, restartCount: 0, state, ...more },
 });
 
-const statuses: Readonly<Record<Outcome, (now: string) => object>> = {
+/** What a kubelet would write of a pod with this fate. */
+export const statuses: Readonly<Record<Outcome, (now: string) => object>> = {
   ready: (now) => ({ conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now }] }),
   unready: (now) => ({ conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: now }] }),
   'no-injector-image': () => ({
@@ -109,6 +113,7 @@ const statuses: Readonly<Record<Outcome, (now: string) => object>> = {
     ],
   }),
   crashes: () => ({
+    phase: 'Running',
     containerStatuses: [
       container(
         'app',
