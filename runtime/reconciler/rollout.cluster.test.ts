@@ -168,6 +168,33 @@ describe('a rollout', () => {
     await hand.settle('a');
   });
 
+  it('carries an update in the same way: one that fails is taken out, the others keep what they had, and what is asked for next is tried', async () => {
+    const { bench, namespace, hand, whenInstrumented, runs, whenSaid, ...seen } = await stage('update', ['a', 'b']);
+    const before = await bench.get(deployment, namespace, 'a');
+    await bench.activate(namespace);
+    await whenInstrumented(['a']);
+    await runs('a');
+    await whenInstrumented(['a', 'b']);
+    await runs('b');
+    await whenSaid({ reason: 'Complete' });
+    const former = await bench.get(deployment, namespace, 'b');
+    await bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
+    const logs = async (name: string) => (await bench.get(deployment, namespace, name)).metadata.annotations;
+    await eventually(async () => expect(JSON.stringify(await logs('a'))).toContain('logs=true'));
+    await hand.end('a');
+    await hand.start('a', 'no-injector-image', 1);
+    await whenInstrumented(['b']);
+    await hand.end('a');
+    await hand.settle('a');
+    await whenSaid({ reason: 'Halted' });
+    expect((await bench.get(deployment, namespace, 'a'))['spec']).toEqual(before['spec']);
+    expect(await seen.noteOf('a')).toMatchObject({ cause: 'InjectorImage' });
+    expect((await bench.get(deployment, namespace, 'b'))['spec']).toEqual(former['spec']);
+    await bench.changeLumigo(namespace, { spec: { logging: { enabled: false } } });
+    await whenInstrumented(['a', 'b']);
+    expect(await seen.noteOf('a')).toBeUndefined();
+  });
+
   it('leaves no trace of what was put back, neither when the Lumigo goes nor where the template changes', async () => {
     const { bench, namespace, hand, whenInstrumented, ...seen } = await stage('trace', ['a', 'b']);
     const before = await bench.get(deployment, namespace, 'a');
