@@ -79,7 +79,10 @@ export class WorkloadChanger {
     const { task, policy } = planned;
     if (task?.do === 'forgive')
       return { ...written, kind: 'queued', rollout: forgiven(seen, policy, performance.now()), isForgiven: true };
-    const rollout = this.#watched(planned, written.decision.workload);
+    const { workload } = written.decision;
+    // Its own status is older than what was written.
+    const { generation = 0 } = written.metadata;
+    const rollout = this.#watched(planned, { ...workload, metadata: { ...workload.metadata, generation } });
     const isReverted = task?.do === 'revert' && written.change === 'removed';
     return { ...written, rollout, ...(isReverted ? { evidence: task.evidence } : {}) };
   }

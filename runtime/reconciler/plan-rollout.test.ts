@@ -210,6 +210,8 @@ describe('a rollout', () => {
       does: [],
       rollout: { broken: [{ uid: 'p' }], needsPods: true, wakeAt: NOW.ms + 10_000 },
     });
+    const early = { ...db, rollout: reverted(5, { isOpen: true }) };
+    expect(plan([early], of(pod(undefined))).rollout.broken).toHaveLength(1);
     expect(plan([db], { pods: undefined }).does).toEqual([]);
     expect(plan([db], of(old))).toMatchObject({ does: ['forgive a'], rollout: { broken: [] } });
     expect(plan([workload('a', late)], { pods: pods(pod(undefined)) }).rollout.broken).toEqual([]);

@@ -171,10 +171,10 @@ const waitsForBroken = ({ kind }: ObservedWorkload): boolean => kind.kind === 'S
 function planReverted(workload: With<Reverted>, { rollout: { pods } }: ObservedNamespace, now: Now): Step {
   const { shape, note, isOpen, lookAt } = workload.rollout;
   if (!isOpen) return {};
-  if (shape.blocked === undefined && shape.refused === undefined) return over(workload);
   const since = Date.parse(now.iso) - Date.parse(note.at);
   const broken = brokenOf(workload, pods);
   if (broken.length > 0) return since > TRIAL_MS ? over(workload) : { broken, wakeAt: now.ms + EVICTION_MS };
+  if (shape.blocked === undefined && shape.refused === undefined) return over(workload);
   const isKnown = pods !== undefined || !waitsForBroken(workload);
   return isKnown && since > ATTRIBUTION_MS
     ? { step: { workload, reason: 'it fails without the injection as well', task: { do: 'forgive' } } }
