@@ -356,6 +356,13 @@ export interface LumigoSpecTracingInjection {
   readonly injectLumigoIntoExistingResourcesOnCreation?: boolean;
 
   /**
+   * What is injected into: the pod templates of workloads, or pods as they are created, which changes no object of yours. Pod needs the setting injection.podMode of the operator.
+   *
+   * @schema LumigoSpecTracingInjection#mode
+   */
+  readonly mode?: LumigoSpecTracingInjectionMode;
+
+  /**
    * Whether workloads lose their instrumentation when this Lumigo is deleted, which restarts their pods.
    *
    * @schema LumigoSpecTracingInjection#removeLumigoFromResourcesOnDeletion
@@ -372,10 +379,23 @@ export function toJson_LumigoSpecTracingInjection(obj: LumigoSpecTracingInjectio
   const result = {
     'enabled': obj.enabled,
     'injectLumigoIntoExistingResourcesOnCreation': obj.injectLumigoIntoExistingResourcesOnCreation,
+    'mode': obj.mode,
     'removeLumigoFromResourcesOnDeletion': obj.removeLumigoFromResourcesOnDeletion,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What is injected into: the pod templates of workloads, or pods as they are created, which changes no object of yours. Pod needs the setting injection.podMode of the operator.
+ *
+ * @schema LumigoSpecTracingInjectionMode
+ */
+export enum LumigoSpecTracingInjectionMode {
+  /** Workload */
+  WORKLOAD = "Workload",
+  /** Pod */
+  POD = "Pod",
+}
 

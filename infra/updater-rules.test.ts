@@ -4,7 +4,12 @@ import { parseSettings } from './settings/settings.ts';
 
 /** What the updater may do follows from what the release has. */
 const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };
-const settings = { updater, metrics: { secure: true }, monitoredNamespaces: [{ namespace: 'shop' }] };
+const settings = {
+  updater,
+  metrics: { secure: true },
+  monitoredNamespaces: [{ namespace: 'shop' }],
+  injection: { podMode: true },
+};
 const objects = synthesize(parseSettings(settings), 'Helm');
 
 interface Rule {

@@ -52,6 +52,7 @@ export const annotations = {
   /** A user's, on workload or pod template: the names of the containers that are injected, comma-separated, and of those that are not. */
   injectContainers: 'lumigo.inject-containers',
   excludeContainers: 'lumigo.exclude-containers',
+  mirror: 'kubernetes.io/config.mirror',
   /** Local volumes that do not keep the cluster autoscaler from removing a node, comma-separated. */
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes',
 } as const;
@@ -141,6 +142,7 @@ export const paths = {
   inject: '/v1alpha1/inject',
   /** Admission of Lumigo resources: refuses a second one in a namespace, and answers the reachability probe. */
   lumigoes: '/v1alpha1/lumigoes',
+  pods: '/v1alpha1/pods',
   live: '/healthz',
   ready: '/readyz',
   metrics: '/metrics',
@@ -151,6 +153,7 @@ export const paths = {
 export const webhooks = {
   injector: 'injector.operator.lumigo.io',
   lumigoes: 'lumigoes.operator.lumigo.io',
+  pods: 'pods.operator.lumigo.io',
   timeoutSeconds: 5,
 } as const;
 
@@ -194,6 +197,7 @@ export const suffixes = {
   telemetryProxyService: '-telemetry-proxy-service',
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',
+  podWebhook: '-pod-webhook',
   certificates: '-webhook-certificates',
   certificateAuthority: '-webhook-authority',
   telemetryProxyRole: '-telemetry-proxy-role',
@@ -201,6 +205,7 @@ export const suffixes = {
   managerRole: '-controller-manager-role',
   metricsRole: '-metrics-auth-role',
   monitoringRole: '-monitored-namespaces-role',
+  podModeRole: '-pod-mode-role',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',
   viewerRole: '-lumigo-viewer-role',
@@ -216,12 +221,9 @@ export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
 export const managerSelector = `${partOfSelector},app.kubernetes.io/component=controller-manager`;
 /** The Helm chart's. */
 export const chartName = 'lumigo-operator';
-
 export const managerContainer = 'manager';
-
 /** By which the original operator elects its leader, in its own namespace; no object of its chart. */
 export const originalLease = '1447aab8.lumigo.io';
-
 export const fieldManager = 'lumigo-operator';
 
 export const eventReasons = {

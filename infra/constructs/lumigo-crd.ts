@@ -16,7 +16,13 @@ const active = '.status.conditions[?(@.type=="Active")]';
 /** The `kubectl get lumigoes` of every user: whether it works, for how much, and if not, why. */
 const columns = [
   column('Active', 'string', `${active}.status`, 'Whether Lumigo works in this namespace'),
-  column('Instrumented', 'integer', '.status.instrumentedResourcesCount', 'How many workloads are instrumented'),
+  column(
+    'Instrumented',
+    'integer',
+    '.status.instrumentedResourcesCount',
+    'How many workloads are instrumented, or pods',
+  ),
+  column('Mode', 'string', '.spec.tracing.injection.mode', 'Whether workloads are injected, or pods'),
   column('Reason', 'string', `${active}.reason`, 'Why it is active, or is not'),
   column(
     'Rollout',

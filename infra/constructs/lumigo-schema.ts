@@ -48,6 +48,13 @@ const spec: Schema = {
       enabled: flag(true, 'Whether instrumented workloads send traces.'),
       injection: section('How Lumigo tracers get into the workloads.', {
         enabled: flag(true, 'Whether workloads are instrumented.'),
+        mode: {
+          type: 'string',
+          enum: ['Workload', 'Pod'],
+          default: 'Workload',
+          description:
+            'What is injected into: the pod templates of workloads, or pods as they are created, which changes no object of yours. Pod needs the setting injection.podMode of the operator.',
+        },
         injectLumigoIntoExistingResourcesOnCreation: flag(
           true,
           'Whether workloads that exist before this Lumigo are instrumented, which restarts their pods.',
@@ -130,13 +137,25 @@ const status: Schema = {
       type: 'integer',
       format: 'int64',
       minimum: 0,
-      description: 'How many workloads are instrumented, in all.',
+      description: 'How many workloads are instrumented, in all; in Pod mode, how many pods that run are injected.',
     },
     observedGeneration: {
       type: 'integer',
       format: 'int64',
       minimum: 0,
       description: 'The generation of the spec that the status is about.',
+    },
+    podsHalted: {
+      type: 'object',
+      description: 'In Pod mode: why no pod is injected for now, and what that holds for.',
+      properties: {
+        at: text('Since when.'),
+        cause: text('What spoke against the injection, in one word.'),
+        evidence: text('The same in a sentence: pod, container, reason, exit code, last words.'),
+        template: text('The generation of the spec that it holds for.'),
+        injection: text('A fingerprint of what was injected.'),
+        retry: text('A fingerprint of what the annotation lumigo.retry said.'),
+      },
     },
     secretVersion: text('The version of the Secret that the token was last read from.'),
   },

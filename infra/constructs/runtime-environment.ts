@@ -39,6 +39,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     telemetryProxyUrl: telemetryProxyUrl(settings),
     platform: settings.platform,
     updateOnUpgrade: injection.updateOnUpgrade,
+    podMode: injection.podMode,
     rolloutStrategy: rollout.strategy,
     rolloutSoakSeconds: rollout.soakSeconds,
     rolloutDeadlineSeconds: rollout.deadlineSeconds,

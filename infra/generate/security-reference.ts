@@ -40,6 +40,7 @@ function permissionsTable(): string {
   const where = {
     cluster: 'manager',
     metrics: 'manager, with `metrics.secure`',
+    podMode: 'manager, with `injection.podMode`',
     monitoring: 'manager, with `monitoredNamespaces`',
     telemetryProxy: 'telemetry proxy',
     ownNamespace: "manager, the operator's namespace",

@@ -44,6 +44,7 @@ export const switches: readonly Switch[] = [
   filled('webhook.clientCa.configMap'),
   ...['serviceMonitor', 'prometheusRule', 'dashboard'].map((kind) => switchedOff(`metrics.${kind}.enabled`)),
   { path: 'metrics.secure', off: false, on: true, condition: '$.Values.metrics.secure' },
+  { path: 'injection.podMode', off: false, on: true, condition: '$.Values.injection.podMode' },
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'auto', on: 'kubernetes', condition: 'eq $.Values.platform "kubernetes"' },
   {

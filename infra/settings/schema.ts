@@ -108,6 +108,13 @@ const injection = section({
       'Names of containers that are left alone, as those of service meshes and secret agents, unless the annotation ' +
         '`lumigo.inject-containers` of workload or pod template names them.',
     ),
+  podMode: flag()
+    .default(false)
+    .describe(
+      'Whether a Lumigo may ask for Pod mode (`spec.tracing.injection.mode: Pod`): pods are injected as they are created, and no ' +
+        'workload is changed. It gives the operator a webhook for the pods of such namespaces, and the right to evict pods ' +
+        '(docs/pod-mode.md).',
+    ),
   updateOnUpgrade: flag()
     .default(false)
     .describe(

@@ -150,6 +150,19 @@ export const permissions = {
       rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
     ),
   ],
+  /** Of the manager, with `injection.podMode` only. */
+  podMode: [
+    needed(
+      'the webhook for pods, of the namespaces in Pod mode and of no other',
+      'webhook/pod-mode',
+      rule(
+        'admissionregistration.k8s.io',
+        'mutatingwebhookconfigurations',
+        'get list watch patch',
+        `NAME${suffixes.podWebhook}`,
+      ),
+    ),
+  ],
   /** Of the manager, with `monitoredNamespaces` only. */
   monitoring: [
     needed(

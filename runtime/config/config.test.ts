@@ -19,6 +19,7 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   platform: fc.constantFrom('auto', 'kubernetes', 'openshift'),
   injectorSidecars: fc.constantFrom(['istio-proxy'], ['a', 'b']),
   updateOnUpgrade: fc.boolean(),
+  podMode: fc.boolean(),
   rolloutStrategy: fc.constantFrom('progressive', 'immediate', 'on-next-change', 'manual'),
   rolloutSoakSeconds: fc.integer({ min: 0, max: 86_400 }),
   rolloutDeadlineSeconds: fc.integer({ min: 1, max: 86_400 }),

@@ -45,6 +45,8 @@ const fields = {
   platform: field('LUMIGO_PLATFORM', oneOf('auto', 'kubernetes', 'openshift'), 'auto'),
   /** Whether an operator upgrade renews the injection of existing workloads, which restarts them. */
   updateOnUpgrade: field('LUMIGO_INJECTION_UPDATE_ON_UPGRADE', trueOrFalse, false),
+  /** Whether there is a webhook for pods, for the Lumigo resources that ask for Pod mode. */
+  podMode: field('LUMIGO_INJECTION_POD_MODE', trueOrFalse, false),
   /** How workloads that exist already are instrumented. */
   rolloutStrategy: field(
     'LUMIGO_ROLLOUT_STRATEGY',

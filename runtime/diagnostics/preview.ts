@@ -99,6 +99,11 @@ export function describePolicy(policy: NamespacePolicy): string {
   if (state === 'excluded') return 'it is never instrumented';
   const lumigo = `the Lumigo '${policy.lumigo}'`;
   if (state === 'inactive') return `${lumigo} is not active (${policy.reason}); nothing is injected until it is`;
-  const words = { active: 'is active', disabled: 'has injection switched off', deleting: 'is being deleted' };
+  const words = {
+    active: 'is active',
+    pods: 'injects pods as they are created, and no workload',
+    disabled: 'has injection switched off',
+    deleting: 'is being deleted',
+  };
   return `${lumigo} ${words[state]}`;
 }

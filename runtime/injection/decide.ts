@@ -42,6 +42,8 @@ function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
       return none('inactive', workload, policy.reason);
     case 'deleting':
       return withdraw(input, template, policy.remove, 'lumigo-deleting');
+    case 'pods':
+      return withdraw(input, template, true, 'pod-mode');
     case 'active':
       return bringIn(input, template, policy.tracing, 'injected');
   }

@@ -64,6 +64,13 @@ const messages = {
     `The Lumigo in the '${namespace}' namespace is not active (${reason}); resource will not be mutated`,
   'lumigo-deleting': (namespace: string) =>
     `The Lumigo in the '${namespace}' namespace is being deleted; resource will not be mutated`,
+  'pod-mode': (namespace: string) =>
+    `The Lumigo in the '${namespace}' namespace injects pods as they are created; their workloads are left as they are`,
+  'pods-halted': (_namespace: string, evidence: string) =>
+    `No pod is injected for now, because of what pods with the injection did: ${evidence}`,
+  'mirror-pod': () => "The pod mirrors one that a node's own files describe; it will not be mutated",
+  'no-pod-mode': (namespace: string) =>
+    `No Lumigo of the '${namespace}' namespace injects pods; the pod will not be mutated`,
   'existing-left': () => 'The resource is older than the Lumigo, which leaves existing resources as they are',
   'up-to-date': () => 'The injection is in place and up to date',
   'too-large': (_namespace: string, why: string) =>

@@ -1,6 +1,6 @@
 import { equal, isMap, type JsonMap } from './lists.ts';
 import type { PatchOperation, Workload } from './types.ts';
-import { kindOf, templateOf } from './workload.ts';
+import { templateOf, templatePath } from './workload.ts';
 
 /**
  * The patch that makes `after` of `before`, limited to what the operator may change: labels, annotations, the pod template.
@@ -8,11 +8,14 @@ import { kindOf, templateOf } from './workload.ts';
  * leaves its neighbours alone.
  */
 export function workloadPatch(before: Workload, after: Workload): PatchOperation[] {
-  const path = kindOf(before.apiVersion, before.kind)?.template ?? [];
+  const path = templatePath(before) ?? [];
+  const template = diffMember(templateOf(before), templateOf(after), path.map((step) => `/${step}`).join(''));
+  // A pod is its own template.
+  if (path.length === 0) return template;
   return [
     ...diffMember(before.metadata.labels, after.metadata.labels, '/metadata/labels'),
     ...diffMember(before.metadata.annotations, after.metadata.annotations, '/metadata/annotations'),
-    ...diffMember(templateOf(before), templateOf(after), path.map((step) => `/${step}`).join('')),
+    ...template,
   ];
 }
 

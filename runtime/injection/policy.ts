@@ -15,38 +15,55 @@ export function actingLumigo(lumigoes: readonly LumigoResource[]): LumigoResourc
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What the Lumigo resources of one namespace mean for its workloads. Fields that are missing have the schema's defaults. */
-export function policyOf(lumigoes: readonly LumigoResource[]): NamespacePolicy {
+/** Why a Lumigo in Pod mode does not act where the installation offers none. */
+const POD_MODE_OFF = 'PodModeOff';
+
+/**
+ * What the Lumigo resources of one namespace mean for its workloads. Fields that are missing have the schema's defaults.
+ * @param podMode whether the installation has a webhook for pods
+ */
+export function policyOf(lumigoes: readonly LumigoResource[], podMode = true): NamespacePolicy {
   const acting = actingLumigo(lumigoes);
   if (acting === undefined) return { state: 'none' };
-  const { metadata, status } = acting;
-  const { name } = metadata;
-  const { enabled, remove, injectExisting, tracing } = readSpec(acting.spec ?? {});
+  const { metadata, spec = {} } = acting;
+  const { enabled, remove, pods } = readSpec(spec);
+  const ended = { lumigo: metadata.name, remove, ...(pods ? { pods: true as const } : {}) };
   // Whether or not injection is switched on: switched off, it was on its way out already.
-  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', lumigo: name, remove };
-  if (!enabled) return { state: 'disabled', lumigo: name, remove };
+  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', ...ended };
+  if (!enabled) return { state: 'disabled', ...ended };
+  if (pods && !podMode)
+    return { state: 'inactive', lumigo: metadata.name, reason: POD_MODE_OFF, needs: 'injection.podMode' };
+  return enabledPolicy(acting);
+}
+
+function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {
+  const { name: lumigo, creationTimestamp: createdAt = '' } = metadata;
+  const { remove, injectExisting, tracing, pods } = readSpec(spec);
   // The schema asks for both; without them there would be nothing to inject.
   const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
-  if (problem !== undefined) return { state: 'inactive', lumigo: name, reason: problem };
-  const createdAt = metadata.creationTimestamp ?? '';
-  return { state: 'active', lumigo: name, tracing, createdAt, injectExisting, remove };
+  if (problem !== undefined) return { state: 'inactive', lumigo, reason: problem };
+  const active = { lumigo, tracing, createdAt, injectExisting };
+  return pods ? { state: 'pods', ...active, ...haltOf(status) } : { state: 'active', ...active, remove };
 }
 
 /** A spec with every default, whether or not the schema has filled it in. */
 function readSpec(spec: LumigoSpec) {
   const {
     enabled = true,
+    mode,
     injectLumigoIntoExistingResourcesOnCreation: injectExisting = true,
     removeLumigoFromResourcesOnDeletion: remove = true,
   } = spec.tracing?.injection ?? {};
-  return { enabled, remove, injectExisting, tracing: readTracing(spec) };
+  return { enabled, remove, injectExisting, tracing: readTracing(spec), pods: mode === 'Pod' };
 }
 
 function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSettings {
   const { name: secretName = '', key: secretKey = '' } = lumigoToken?.secretRef ?? {};
   return { secretName, secretKey, traces: tracing?.enabled ?? true, logs: logging?.enabled ?? false };
 }
+
+const haltOf = ({ podsHalted }: LumigoStatus = {}) => (podsHalted === undefined ? {} : { halted: podsHalted.evidence });
 
 /** The reason for a Lumigo not to be active; undefined when it is. */
 function whyInactive(status: LumigoStatus | undefined): string | undefined {

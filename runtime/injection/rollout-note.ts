@@ -1,22 +1,8 @@
 import { annotations, labels } from '../contract.ts';
 import { isMap, withEntry, withoutEmpty } from './lists.ts';
-import type { Metadata } from './types.ts';
+import type { Metadata, RolloutNote } from './types.ts';
 
-/** Why an injection was put back, and what it holds for: whoever changes one of the three has it tried again. */
-export interface RolloutNote {
-  /** ISO 8601. */
-  readonly at: string;
-  /** In one word, e.g. `InjectorImage` (rollout/evidence.ts). */
-  readonly cause: string;
-  /** In a sentence: container, reason, exit code, last words. */
-  readonly evidence: string;
-  /** Of the pod template without the injection. */
-  readonly template: string;
-  /** Of what would be injected. */
-  readonly injection: string;
-  /** Of what the annotation `lumigo.retry` said then. */
-  readonly retry?: string;
-}
+export type { RolloutNote } from './types.ts';
 
 const texts = ['at', 'cause', 'evidence', 'template', 'injection'] as const;
 /** Anybody can write an annotation, and what it says is shown at the Lumigo: a condition holds 32 KB. */

@@ -82,9 +82,21 @@ export type NamespacePolicy =
       /** Whether its injections go when it does. */
       readonly remove: boolean;
     }
-  | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean }
-  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string }
-  | { readonly state: 'deleting'; readonly lumigo: string; readonly remove: boolean };
+  /** Pods are injected as they are created, and no workload is (docs/pod-mode.md). */
+  | {
+      readonly state: 'pods';
+      readonly lumigo: string;
+      readonly tracing: TracingSettings;
+      readonly createdAt: string;
+      readonly injectExisting: boolean;
+      /** Why no pod is injected for now: what spoke against the injection. */
+      readonly halted?: string;
+    }
+  /** `pods`: it was pods that were injected. */
+  | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
+  /** `needs`: the setting of the installation without which it cannot act. */
+  | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string; readonly needs?: string }
+  | { readonly state: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true };
 
 /** RFC 6902. */
 export type PatchOperation =
@@ -106,6 +118,7 @@ export interface LumigoSpec {
     readonly enabled?: boolean;
     readonly injection?: {
       readonly enabled?: boolean;
+      readonly mode?: 'Workload' | 'Pod';
       readonly injectLumigoIntoExistingResourcesOnCreation?: boolean;
       readonly removeLumigoFromResourcesOnDeletion?: boolean;
     };
@@ -134,10 +147,28 @@ export interface InstrumentedResource {
   readonly state?: 'OnTrial' | 'Proven';
 }
 
+/** Why an injection was put back, and what it holds for: whoever changes one of the three has it tried again. */
+export interface RolloutNote {
+  /** ISO 8601. */
+  readonly at: string;
+  /** In one word, e.g. `InjectorImage` (rollout/evidence.ts). */
+  readonly cause: string;
+  /** In a sentence: container, reason, exit code, last words. */
+  readonly evidence: string;
+  /** Of the pod template without the injection. */
+  readonly template: string;
+  /** Of what would be injected. */
+  readonly injection: string;
+  /** Of what the annotation `lumigo.retry` said then. */
+  readonly retry?: string;
+}
+
 export interface LumigoStatus {
   readonly conditions?: readonly Condition[];
   readonly instrumentedResources?: readonly InstrumentedResource[];
   readonly instrumentedResourcesCount?: number;
   readonly secretVersion?: string;
+  /** In Pod mode: why no pod is injected for now, and what that holds for. */
+  readonly podsHalted?: RolloutNote;
   readonly observedGeneration?: number;
 }

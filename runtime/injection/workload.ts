@@ -7,21 +7,33 @@ const byType = new Map<string, WorkloadKind>(workloads.map((kind) => [`${kind.ap
 export const kindOf = (apiVersion: string, kind: string): WorkloadKind | undefined =>
   byType.get(`${apiVersion}/${kind}`);
 
+const podTemplatePaths = new Map<string, readonly string[]>([
+  ...workloads.map(({ apiVersion, kind, template }) => [`${apiVersion}/${kind}`, template] as const),
+  // A pod has the form of a pod template.
+  ['v1/Pod', []],
+]);
+
+/** Where the pod template stands in an object; undefined for a kind that has none. */
+export const templatePath = ({
+  apiVersion,
+  kind,
+}: Pick<Workload, 'apiVersion' | 'kind'>): readonly string[] | undefined =>
+  podTemplatePaths.get(`${apiVersion}/${kind}`);
+
 type Tree = Readonly<Record<string, unknown>>;
 
-/** The pod template of a workload; undefined where there is none (an object that is not valid). */
+/** The pod template of a workload, or a pod; undefined where there is none (an object that is not valid). */
 export function templateOf(workload: Workload): PodTemplate | undefined {
-  const kind = kindOf(workload.apiVersion, workload.kind);
+  const path = templatePath(workload);
   let node: unknown = workload;
-  for (const step of kind?.template ?? []) node = (node as Tree | undefined)?.[step];
+  for (const step of path ?? []) node = (node as Tree | undefined)?.[step];
   const template = node as PodTemplate | undefined;
-  return kind !== undefined && Array.isArray(template?.spec?.containers) ? template : undefined;
+  return path !== undefined && Array.isArray(template?.spec?.containers) ? template : undefined;
 }
 
 /** The same workload with another pod template; everything around it is shared, not copied. */
 export function withTemplate(workload: Workload, template: PodTemplate): Workload {
-  const path = kindOf(workload.apiVersion, workload.kind)?.template ?? [];
-  return replaceAt(workload, path, template) as Workload;
+  return replaceAt(workload, templatePath(workload) ?? [], template) as Workload;
 }
 
 function replaceAt(node: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {

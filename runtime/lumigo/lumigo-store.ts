@@ -11,11 +11,15 @@ import { isOlder } from '../kubernetes/resources/objects.ts';
  */
 export class LumigoStore {
   readonly #byNamespace = new Map<string, Map<string, LumigoResource>>();
+  readonly #listeners = new Set<(namespace: string) => void>();
   readonly #policies = new Map<string, NamespacePolicy>();
   readonly #excluded: ReadonlySet<string>;
+  readonly #podMode: boolean;
 
-  constructor(excludedNamespaces: Iterable<string>) {
+  /** `podMode`: whether the installation has a webhook for pods. */
+  constructor(excludedNamespaces: Iterable<string>, podMode = false) {
     this.#excluded = new Set(excludedNamespaces);
+    this.#podMode = podMode;
   }
 
   /**
@@ -53,7 +57,7 @@ export class LumigoStore {
   /** Any Lumigo that acts. */
   active(): LumigoResource | undefined {
     for (const namespace of this.#byNamespace.keys())
-      if (this.policy(namespace).state === 'active') return this.acting(namespace);
+      if (isActing(this.policy(namespace))) return this.acting(namespace);
     return undefined;
   }
 
@@ -72,9 +76,18 @@ export class LumigoStore {
   }
 
   #judge(namespace: string): void {
-    const policy = policyOf(this.in(namespace));
+    const policy = policyOf(this.in(namespace), this.#podMode);
+    const before = this.#policies.get(namespace) ?? none;
+    if (isDeepStrictEqual(policy, before)) return;
     if (policy.state === 'none') this.#policies.delete(namespace);
-    else if (!isDeepStrictEqual(policy, this.#policies.get(namespace))) this.#policies.set(namespace, policy);
+    else this.#policies.set(namespace, policy);
+    for (const listener of this.#listeners) listener(namespace);
+  }
+
+  /** Tells of each namespace in which something else holds from now on, whoever brought it, until the signal is aborted. */
+  onPolicy(listener: (namespace: string) => void, signal: AbortSignal): void {
+    this.#listeners.add(listener);
+    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
   }
 
   *known(): Iterable<{ namespace: string; name: string; uid: string }> {
@@ -83,6 +96,9 @@ export class LumigoStore {
         yield { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
   }
 }
+
+/** Whether something is injected in a namespace: into its workloads, or into its pods. */
+export const isActing = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'pods';
 
 const none: NamespacePolicy = { state: 'none' };
 const excluded: NamespacePolicy = { state: 'excluded' };

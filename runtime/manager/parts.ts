@@ -20,6 +20,7 @@ import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
 import { followLook } from '../updater/follow-look.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
+import { keepPodScope } from '../webhook/pod-scope.ts';
 import type { Pair } from '../certificates/follow-certificate.ts';
 import { serveHealth, serveMetrics } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
@@ -49,7 +50,7 @@ const COLLECTOR_END_MS = 10_000;
 export function createParts(options: PartsOptions): Part[] {
   const { config, transport, collectorTransport, authority, metrics, logger, certificates, stopping } = options;
   const client = createClient(transport);
-  const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace]);
+  const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], config.podMode);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const telemetryStop = listenable();
   const telemetry = new TelemetryProxy({
@@ -147,6 +148,16 @@ export function createParts(options: PartsOptions): Part[] {
           logger,
           signal,
         });
+      },
+    },
+    {
+      name: 'webhook for pods',
+      needsToLead: true,
+      run: async ({ signal, fence }) => {
+        await lumigoWatch.synced;
+        if (!config.podMode || signal.aborted) return;
+        const own = createClient(within(transport, { signal, fence }));
+        await keepPodScope({ config, client: own, lumigoes, watching: { transport, logger, signal } });
       },
     },
     reconciling,

@@ -28,7 +28,7 @@ export function changed(
 
 /** A workload cannot be instrumented, or its instrumentation not be removed, as it stands. */
 export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, { code, message }: Decision): QueuedEvent {
-  const removes = policy.state === 'deleting' || policy.state === 'disabled' || policy.state === 'none';
+  const removes = policy.state !== 'active';
   const reason = removes ? eventReasons.cannotRemove : eventReasons.cannotAdd;
   return {
     regarding: regarding(workload),

@@ -27,6 +27,10 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   };
 }
 
+/** Whether the injections of a namespace's workloads go. */
+const takesOut = ({ state }: ObservedNamespace['policy']): boolean =>
+  state === 'deleting' || state === 'disabled' || state === 'pods';
+
 /**
  * Whether the list in the status says at least what is instrumented: what an earlier leader left is read before anything is
  * added to it, and nothing is taken out that is not on it, because a removal leaves no other trace of what is still to be told.
@@ -34,7 +38,7 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
 function isListed(acting: ObservedLumigo | undefined, { policy, workloads }: ObservedNamespace): boolean {
   if (acting === undefined) return true;
   if (acting.listed === undefined) return false;
-  if (policy.state !== 'deleting' && policy.state !== 'disabled') return true;
+  if (!takesOut(policy)) return true;
   const listed = new Map(acting.listed.map(({ uid, resourceVersion }) => [uid, resourceVersion]));
   return (
     listed.size >= LISTED_RESOURCES ||

@@ -1,5 +1,5 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
-import type { InstrumentedResource, LumigoResource, LumigoStatus } from '../injection/types.ts';
+import type { InstrumentedResource, LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
 import type { Problem } from '../lumigo/problem.ts';
 import { sameConditions, sameResources, sameStatus, statusOf, type StatusInput } from './conditions.ts';
 import { isInstrumented } from './observed.ts';
@@ -121,12 +121,22 @@ function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoCon
       reason: 'NamespaceExcluded',
       message: `Workloads in the '${namespace}' namespace are never instrumented; create the Lumigo in the namespace of your workloads`,
     };
-  if (acting === undefined || uid === acting.resource.metadata.uid) return observed.credential?.problem;
+  if (acting === undefined || uid === acting.resource.metadata.uid)
+    return settingMissing(observed.policy) ?? observed.credential?.problem;
   return {
     reason: 'DuplicateLumigo',
     message: `The older Lumigo '${acting.resource.metadata.name}' acts for the '${namespace}' namespace; delete one of the two`,
   };
 }
+
+/** What it asks for is not part of this installation. */
+const settingMissing = (policy: NamespacePolicy): Problem | undefined =>
+  policy.state === 'inactive' && policy.needs !== undefined
+    ? {
+        reason: policy.reason,
+        message: `spec.tracing.injection.mode is Pod, which this installation does not offer; whoever installs the operator turns it on with the setting '${policy.needs}: true'`,
+      }
+    : undefined;
 
 /** How many instrumented resources a status lists: some 270 KB, far below etcd's 1.5 MB for an object. */
 export const LISTED_RESOURCES = 1_000;

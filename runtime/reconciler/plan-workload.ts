@@ -113,6 +113,7 @@ const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
   active: 'its injection is checked',
   disabled: 'injection is switched off',
   deleting: 'its Lumigo goes',
+  pods: 'its Lumigo injects pods instead',
 };
 
 /** Where there is no Lumigo: who asks for itself by its label, and what a Lumigo that is gone has left behind. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { eventReasons, lumigo as contract, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, Metadata } from '../injection/types.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
+import { isActing } from '../lumigo/lumigo-store.ts';
 import type { Problem } from '../lumigo/problem.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
@@ -118,7 +119,7 @@ export class Reconciler {
   /** A Lumigo that acts, and where there is one a workload of its namespace. */
   toProbeWith(): Candidate | undefined {
     const { lumigoes } = this.#options;
-    const active = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).state === 'active');
+    const active = lumigoes.namespaces().filter((namespace) => isActing(lumigoes.policy(namespace)));
     for (const namespace of active)
       for (const { kind, name, deleting } of this.#store.in(namespace))
         if (kind.mutable && !deleting)

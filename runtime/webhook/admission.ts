@@ -7,6 +7,7 @@ import { followCertificate, type CertificateSource, type Pair } from '../certifi
 import { forClients } from './client-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
+import { reviewPod } from './pods.ts';
 import type { Answer } from './review.ts';
 import { serveTls } from '../serving/tls-server.ts';
 
@@ -41,6 +42,7 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
   const app = createApp({
     injector: (request) => reviewWorkload(request, context),
     lumigoes: (request) => reviewLumigo(request, lumigoes),
+    pods: (request) => reviewPod(request, context),
     logger,
     onAnswer: (webhook, answer, seconds) => {
       metrics.reviews.inc({ webhook, outcome: outcomeOf(answer) });

@@ -19,7 +19,8 @@ beforeAll(async () => {
     { level: 'debug' },
     { write: (line: string) => log.push(JSON.parse(line) as Record<string, unknown>) },
   );
-  server = createServer(createApp({ injector: () => answer(), lumigoes: () => answer(), logger }));
+  const all = { injector: () => answer(), lumigoes: () => answer(), pods: () => answer() };
+  server = createServer(createApp({ ...all, logger }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
 });

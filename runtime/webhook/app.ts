@@ -10,10 +10,13 @@ import { Turns } from './turns.ts';
 interface AppOptions {
   readonly injector: Review;
   readonly lumigoes: Review;
+  readonly pods: Review;
   readonly logger: Logger;
   /** Told of every answer: the path, the answer and how long it took. */
   readonly onAnswer?: (path: string, answer: Answer, seconds: number) => void;
 }
+
+const pathOf = { injector: paths.inject, lumigoes: paths.lumigoes, pods: paths.pods } as const;
 
 /** The webhook's HTTP application; it listens nowhere. */
 export function createApp(options: AppOptions): Express {
@@ -34,8 +37,8 @@ export function createApp(options: AppOptions): Express {
       });
     });
   };
-  serve(paths.inject, (request) => failOpen(() => options.injector(request), options.logger, request.uid));
-  serve(paths.lumigoes, (request) => failOpen(() => options.lumigoes(request), options.logger, request.uid));
+  for (const name of ['injector', 'lumigoes', 'pods'] as const)
+    serve(pathOf[name], (request) => failOpen(() => options[name](request), options.logger, request.uid));
   app.use((_request, response) => refuse(response, 404, 'no webhook is served here'));
   app.use(refuseGarbage);
   return app;

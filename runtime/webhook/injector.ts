@@ -5,7 +5,7 @@ import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/t
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 import { isWellFormed } from './well-formed.ts';
 
-interface InjectorContext {
+export interface InjectorContext {
   readonly injector: InjectorSettings;
   /** The operator's own user, whose writes are left as they are: the reconciler knows what it does. */
   readonly ownUser: string;
@@ -49,7 +49,8 @@ const isOptOut = ({ action, code }: Decision): boolean => action === 'remove' ||
 const ownRequest = (request: AdmissionRequest): Answer =>
   probeEcho(request) ?? allowed("The operator's own request; it is complete");
 
-function answerTo(decision: Decision, workload: Workload): Answer {
+/** What a decision says to whoever asked. */
+export function answerTo(decision: Decision, workload: Workload): Answer {
   const { message } = decision;
   if (decision.action === 'none') return allowed(message, decision.blocked === true ? [`Lumigo: ${message}`] : []);
   const leftAlone = decision.action === 'inject' ? decision.leftAlone : [];
@@ -58,7 +59,7 @@ function answerTo(decision: Decision, workload: Workload): Answer {
 }
 
 /** Objects inside a review carry their type on every server known; the request says it in any case. */
-function typed(object: unknown, { kind: { group, version, kind } }: AdmissionRequest): unknown {
+export function typed(object: unknown, { kind: { group, version, kind } }: AdmissionRequest): unknown {
   if (!isMap(object) || (object['apiVersion'] && object['kind'])) return object;
   return { ...object, apiVersion: group === '' ? version : `${group}/${version}`, kind };
 }

@@ -68,7 +68,9 @@ interface Webhook {
 
 function onLoopback(manifest: Manifest, port: number, authority: string): Manifest {
   const caBundle = Buffer.from(authority).toString('base64');
-  const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
+  const given = manifest['webhooks'] as readonly Webhook[] | undefined;
+  if (given === undefined) return manifest;
+  const webhooks = given.map((webhook) => ({
     ...webhook,
     clientConfig: { url: `https://127.0.0.1:${port}${webhook.clientConfig.service?.path ?? ''}`, caBundle },
   }));

@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { podsPolicy } from '../../sandbox/testing/policies.ts';
+import { annotations, environment, injector as contract, labels } from '../contract.ts';
+import { decidePod } from './decide-pod.ts';
+import { inject } from './inject.ts';
+import { workloadPatch } from './patch.ts';
+import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+
+const injector: InjectorSettings = {
+  ...{ version: '2.0.0', image: 'autotrace:2', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
+  ...{ endpoint: 'http://proxy', platform: 'kubernetes', sidecars: ['istio-proxy'] },
+};
+const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
+const policy = podsPolicy(tracing);
+const settings = { ...injector, ...tracing };
+
+/** As a controller makes it: it has no name yet. */
+const podFrom = ({ metadata, spec }: PodTemplate): Workload => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { ...metadata, generateName: 'app-', namespace: 'shop' },
+  spec,
+});
+const pod = (metadata: PodTemplate['metadata'] = {}, spec: object = {}): Workload =>
+  podFrom({ metadata, spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec } });
+
+const decided = (given: Workload, under: NamespacePolicy = policy) =>
+  decidePod({ pod: given, policy: under, injector });
+const after = (given: Workload): Workload => {
+  const decision = decided(given);
+  return decision.action === 'none' ? given : decision.workload;
+};
+
+describe('a pod, in Pod mode,', () => {
+  it('gets what its template would get, by a patch that touches nothing else', () => {
+    fc.assert(
+      fc.property(podTemplate(), (template) => {
+        const given = podFrom(template);
+        const decision = decided(given);
+        const expected = inject(template, settings) as { readonly template?: PodTemplate };
+        if (decision.action !== 'inject') return;
+        expect(decision.workload['spec']).toEqual(expected.template?.spec);
+        expect(applyStrictly(given, workloadPatch(given, decision.workload))).toEqual(decision.workload);
+        const { generateName, namespace } = decision.workload.metadata;
+        expect({ generateName, namespace }).toEqual({ generateName: 'app-', namespace: 'shop' });
+        expect(decision.workload.metadata.annotations).not.toHaveProperty([annotations.instrumentation]);
+      }),
+    );
+  });
+
+  it('is left as it is when it is asked about again, and gets what another webhook has put in since', () => {
+    const injected = after(pod());
+    expect(decided(injected)).toMatchObject({ action: 'none', code: 'up-to-date' });
+    const spec = injected['spec'] as PodTemplate['spec'];
+    const more = {
+      ...injected,
+      spec: { ...spec, containers: [...spec.containers, { name: 'late', image: 'late:1' }] },
+    };
+    const { containers } = after(more)['spec'] as PodTemplate['spec'];
+    expect(containers.map(({ env = [] }) => env.some(({ name }) => name === environment.token))).toEqual([true, true]);
+  });
+
+  it('is not injected twice where its template was, in a namespace that has changed its mode', () => {
+    const { template } = inject({ metadata: {}, spec: pod()['spec'] as PodTemplate['spec'] }, settings) as {
+      readonly template: PodTemplate;
+    };
+    expect(decided(podFrom(template)).code).toBe('up-to-date');
+    const other = after(
+      podFrom((inject(template, { ...settings, secretName: 'old' }) as { template: PodTemplate }).template),
+    );
+    const { initContainers = [], volumes = [] } = other['spec'] as PodTemplate['spec'];
+    expect([initContainers.length, volumes.length]).toEqual([1, 1]);
+  });
+
+  it('keeps a label of its own, which a selector may ask for', () => {
+    const own = pod({ labels: { app: 'a', [labels.autoTrace]: 'true' } });
+    const injected = after(own);
+    expect(injected.metadata.labels).toEqual({ app: 'a', [labels.autoTrace]: 'true' });
+    expect(workloadPatch(injected, after(injected))).toEqual([]);
+    expect(after(pod()).metadata.labels).toEqual({ [labels.autoTrace]: 'lumigo-operator.v2.0.0' });
+  });
+
+  it.each<[string, Workload, string]>([
+    ['opts out', pod({ labels: { [labels.autoTrace]: 'False' } }), 'opted-out'],
+    ['mirrors a file of its node', pod({ annotations: { [annotations.mirror]: 'x' } }), 'mirror-pod'],
+    ['runs on Windows', pod({}, { os: { name: 'windows' } }), 'windows'],
+    ['has a volume of that name', pod({}, { volumes: [{ name: contract.volume, emptyDir: {} }] }), 'refused'],
+    ['excludes its one container', pod({ annotations: { [annotations.excludeContainers]: 'app' } }), 'refused'],
+    ['is no pod', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }, 'no-template'],
+  ])('that %s is left alone', (_what, given, code) => {
+    expect(decided(given)).toMatchObject({ action: 'none', code });
+  });
+
+  it('is injected in the containers that its annotations name, and not in known sidecars', () => {
+    const containers = ['app', 'istio-proxy', 'other'].map((name) => ({ name, image: `${name}:1` }));
+    const traced = (given: Workload) =>
+      (after(given)['spec'] as PodTemplate['spec']).containers.flatMap(({ name, env }) =>
+        env === undefined ? [] : [name],
+      );
+    expect(traced(pod({}, { containers }))).toEqual(['app', 'other']);
+    expect(traced(pod({ annotations: { [annotations.injectContainers]: 'other' } }, { containers }))).toEqual([
+      'other',
+    ]);
+  });
+
+  it.each<[NamespacePolicy['state'], NamespacePolicy, string]>([
+    ['none', { state: 'none' }, 'no-pod-mode'],
+    ['disabled', { state: 'disabled', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
+    ['deleting', { state: 'deleting', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
+    ['inactive', { state: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' }, 'no-pod-mode'],
+    ['pods', { ...policy, halted: 'it crashed' }, 'pods-halted'],
+  ])('is left alone under the policy %s where no pod is to be injected', (_state, under, code) => {
+    expect(decided(pod(), under)).toMatchObject({ action: 'none', code });
+  });
+});

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from 'pino';
+import { Debounce } from '../async/debounce.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import { fieldManager, suffixes } from '../contract.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
+import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+import { isConflict, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import type { ResourceRef } from '../kubernetes/http/paths.ts';
+import { changesOf, type Watching } from '../kubernetes/watch/changes-of.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
+import { describeError } from '../wording/errors.ts';
+import { planPodScope, type Webhook } from './plan-pod-scope.ts';
+
+interface PodScopeOptions {
+  readonly config: Pick<RuntimeConfig, 'operatorName'>;
+  readonly client: Client;
+  readonly lumigoes: LumigoStore;
+  readonly watching: Watching;
+}
+
+const backoff = { firstMs: 500, maxMs: 60_000 };
+const IDLE_MS = 60 * 60_000;
+const pause = { quietMs: 5, atMostMs: 100 };
+
+/** Whether pods of a namespace are to reach the webhook. */
+const isCovered = (policy: NamespacePolicy): boolean => policy.state === 'pods' && policy.halted === undefined;
+
+/**
+ * Keeps the webhook for pods in its configuration, for the namespaces in Pod mode and no other, for as long as this replica leads. It
+ * follows the injector's own, so that a new authority is known here as soon as there.
+ */
+export async function keepPodScope(options: PodScopeOptions): Promise<void> {
+  const { lumigoes, watching } = options;
+  const { signal, logger } = watching;
+  const [injector, pods] = refsOf(options.config.operatorName);
+  const changes = new Debounce(pause);
+  lumigoes.onPolicy(() => changes.touch(), signal);
+  const others = changesOf([injector, pods], watching);
+  void (async () => {
+    for (; !signal.aborted; changes.touch()) await others.wait(IDLE_MS, signal);
+  })();
+  for (let failures = 0; !signal.aborted;) {
+    const namespaces = lumigoes.namespaces().filter((namespace) => isCovered(lumigoes.policy(namespace)));
+    const problem = await write(options.client, [injector, pods], namespaces, logger).then(
+      () => undefined,
+      (error: unknown) => ({ text: describeError(error), isExpected: isConflict(error) }),
+    );
+    failures = problem === undefined ? 0 : failures + 1;
+    if (problem?.isExpected === false && !signal.aborted)
+      logger.warn({ problem: problem.text }, 'webhook for pods not looked after');
+    await changes.wait(problem === undefined ? IDLE_MS : backoffMs(failures, backoff, Math.random()), signal);
+  }
+}
+
+type Named = ResourceRef & { readonly name: string };
+type Configuration = KubernetesObject & { readonly webhooks?: readonly Webhook[] };
+
+function refsOf(operatorName: string): readonly [injector: Named, pods: Named] {
+  const plural = 'mutatingwebhookconfigurations';
+  const kind = { group: 'admissionregistration.k8s.io', version: 'v1', plural };
+  return [
+    { ...kind, name: `${operatorName}${suffixes.injectorWebhook}` },
+    { ...kind, name: `${operatorName}${suffixes.podWebhook}` },
+  ];
+}
+
+async function write(client: Client, refs: readonly [Named, Named], namespaces: readonly string[], logger: Logger) {
+  const [injector, there] = await Promise.all(refs.map((ref) => client.get(ref).catch(undefinedIfNotFound)));
+  // Who has just taken one away is about to bring it back, or takes all.
+  if (injector === undefined || there === undefined) return;
+  const wanted = planPodScope((injector as Configuration).webhooks ?? [], namespaces);
+  if (isDeepStrictEqual((there as Configuration).webhooks ?? [], wanted)) return;
+  const body = { metadata: { resourceVersion: there.metadata.resourceVersion }, webhooks: wanted };
+  await client.patch(refs[1], { kind: 'merge', body }, { fieldManager });
+  logger.info({ namespaces: namespaces.length }, 'webhook for pods written');
+}
