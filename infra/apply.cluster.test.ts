@@ -178,7 +178,7 @@ describe('a Lumigo', () => {
   ] as const;
 
   /** A spec with these fields. */
-  function specOf(values: readonly (readonly [string, boolean])[]): object {
+  function specOf(values: readonly (readonly [string, unknown])[]): object {
     const spec: Record<string, unknown> = {};
     for (const [path, value] of values) {
       const keys = path.split('.');
@@ -190,6 +190,9 @@ describe('a Lumigo', () => {
     return spec;
   }
 
+  /** What no Lumigo of the original had. */
+  const added = [['tracing.injection.mode', 'Workload']] as const;
+
   it('with any subset of the fields is accepted, and gets the defaults of the others', async () => {
     const subsets = Array.from({ length: 2 ** fields.length }, (_, bits) =>
       fields.map(([path, value], index) => ({ path, value, given: (bits & (1 << index)) !== 0 })),
@@ -197,7 +200,7 @@ describe('a Lumigo', () => {
     for (const subset of subsets) {
       const given = subset.filter((field) => field.given).map(({ path, value }) => [path, !value] as const);
       const expected = subset.map(({ path, value, given: set }) => [path, set ? !value : value] as const);
-      expect(await stored(specOf(given))).toEqual({ lumigoToken: { secretRef }, ...specOf(expected) });
+      expect(await stored(specOf(given))).toEqual({ lumigoToken: { secretRef }, ...specOf([...expected, ...added]) });
     }
   });
 
@@ -208,7 +211,7 @@ describe('a Lumigo', () => {
     { infrastructure: {} },
     { infrastructure: { kubeEvents: {} } },
   ])('with the empty section %j gets its defaults', async (spec) => {
-    expect(await stored(spec)).toEqual({ lumigoToken: { secretRef }, ...specOf(fields) });
+    expect(await stored(spec)).toEqual({ lumigoToken: { secretRef }, ...specOf([...fields, ...added]) });
   });
 
   it.each([
@@ -277,6 +280,7 @@ describe('a Lumigo', () => {
       'Instrumented',
       'Reason',
       'Rollout',
+      'Mode',
       'Age',
     ]);
     expect(rows.map(({ cells }) => cells.slice(0, 4))).toEqual([['lumigo', 'True', 7, 'Ready']]);

@@ -237,6 +237,7 @@ export const eventReasons = {
   reverted: 'LumigoRevertedInstrumentation',
   notAtFault: 'LumigoInstrumentationNotAtFault',
   rolloutHalted: 'LumigoRolloutHalted',
+  evicted: 'LumigoEvictedPod',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
   tokenRefused: 'LumigoTokenRefused',
   formerToken: 'LumigoFormerTokenInUse',

@@ -22,7 +22,6 @@ const columns = [
     '.status.instrumentedResourcesCount',
     'How many workloads are instrumented, or pods',
   ),
-  column('Mode', 'string', '.spec.tracing.injection.mode', 'Whether workloads are injected, or pods'),
   column('Reason', 'string', `${active}.reason`, 'Why it is active, or is not'),
   column(
     'Rollout',
@@ -30,6 +29,7 @@ const columns = [
     '.status.conditions[?(@.type=="RolledOut")].reason',
     'How far what exists is instrumented',
   ),
+  column('Mode', 'string', '.spec.tracing.injection.mode', 'Whether workloads are injected, or pods'),
   column('Age', 'date', '.metadata.creationTimestamp', 'How long ago it was created'),
 ];
 

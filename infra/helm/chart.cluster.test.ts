@@ -95,6 +95,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'injection.imagePullPolicy': 'Always',
   'injection.imagePullSecrets': ['one', 'two'],
   'injection.sidecars': ['proxy'],
+  'injection.podMode': true,
   'injection.updateOnUpgrade': true,
   'rollout.strategy': 'manual',
   'rollout.soakSeconds': 30,

@@ -71,7 +71,7 @@ export const permissions = {
       rule('', 'pods', 'list watch'),
     ),
     needed(
-      "a StatefulSet's pod that an injection has broken, once its template is what it was: its controller waits for that pod without end",
+      "within disruption budgets: a StatefulSet's pod that an injection has broken, for which its controller waits without end; in Pod mode, pods without the injection",
       'reconciler/broken-pod',
       rule('', 'pods/eviction', 'create'),
     ),

@@ -1,5 +1,5 @@
 import { aborted } from '../async/aborted.ts';
-import { labels, pods, workloads } from '../contract.ts';
+import { pods, workloads } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { isUnreadable, sourceOf } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
@@ -56,15 +56,8 @@ export class Reconciling implements LeaderRunnable {
       api: createReconcilerApi(createClient(within(transport, { signal, fence }))),
       credential: (namespace, acting) => credentialOf(credentials, namespace, acting),
       events: this.#events,
-      watchPods: (namespace, handler, until) =>
-        listWatch({
-          transport,
-          resource: { ...pods, namespace },
-          labelSelector: labels.autoTrace,
-          handler,
-          signal: until,
-          logger,
-        }),
+      watchPods: (labelSelector) => (namespace, handler, until) =>
+        listWatch({ transport, resource: { ...pods, namespace }, labelSelector, handler, signal: until, logger }),
       signal,
       since: toldUntil(term),
     });

@@ -53,6 +53,11 @@ export function createMetrics() {
       'Injections that were put back because of what their pods did, by cause',
       ['cause'],
     ),
+    evictions: counter(
+      'lumigo_operator_evictions_total',
+      'Pods in Pod mode whose eviction was asked for, by outcome (evicted, kept by a disruption budget, failed)',
+      ['outcome'],
+    ),
     leader: gauge(
       'lumigo_operator_leader',
       '1 while this replica leads (reconciles), 0 while it only serves the webhook',

@@ -1,8 +1,7 @@
 import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../contract.ts';
-import type { LumigoResource, LumigoStatus, Metadata, Workload } from '../injection/types.ts';
+import type { LumigoResource, Metadata, Workload } from '../injection/types.ts';
 import { isOurs } from '../lumigo/lumigo-store.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
-import type { ObservedPod } from '../rollout/trial.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
@@ -38,20 +37,19 @@ export function createReconcilerApi(client: Client) {
       return (await client.patch(workloadRef(workload), patch, { fieldManager, metadataOnly: true })).object.metadata;
     },
 
-    /** Asks for the end of this pod and no other of its name; a disruption budget may forbid it. */
-    async evict(namespace: string, { name, uid }: Pick<ObservedPod, 'name' | 'uid'>): Promise<void> {
-      const eviction = {
-        ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
-        deleteOptions: { preconditions: { uid } },
-      };
-      await client.create({ ...pods, namespace, name, subresource: 'eviction' }, eviction);
-    },
-
     /** Whether there is a Lumigo that counts in a namespace, as the API server itself knows. */
     async hasLumigo(namespace: string): Promise<boolean> {
       for await (const { items } of client.pages({ ...contract, namespace }))
         if (items.some((each) => isOurs(asLumigo(each)))) return true;
       return false;
+    },
+
+    /** Asks for a pod to be replaced: 429 where a disruption budget does not allow it now, 409 where it is another by now. */
+    async evict({ namespace, name, uid }: { namespace: string; name: string; uid: string }): Promise<void> {
+      const ref = { ...pods, namespace, name, subresource: 'eviction' };
+      const deleteOptions = { preconditions: { uid } };
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name }, deleteOptions };
+      await client.create(ref, eviction, { throttledIsFinal: true });
     },
 
     readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>
@@ -62,7 +60,7 @@ export function createReconcilerApi(client: Client) {
       return patchLumigo(lumigo, guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]));
     },
 
-    mergeStatus(lumigo: LumigoResource, status: Partial<LumigoStatus>): Promise<LumigoResource> {
+    mergeStatus(lumigo: LumigoResource, status: object): Promise<LumigoResource> {
       // Guarded, because another Lumigo of the same name may have taken its place (the uid is not checked on a status).
       const { resourceVersion } = lumigo.metadata;
       return patchLumigo(lumigo, { kind: 'merge', body: { metadata: { resourceVersion }, status } }, 'status');

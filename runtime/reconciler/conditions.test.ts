@@ -7,6 +7,7 @@ const input: StatusInput = {
   problem: undefined,
   progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
   rollout: noRollout,
+  pods: undefined,
   instrumented: [],
   secretVersion: undefined,
   webhook: undefined,

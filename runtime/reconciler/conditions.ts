@@ -3,6 +3,8 @@ import type { Problem } from '../lumigo/problem.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
 import { ROLLED_OUT, rolloutCondition } from './conditions-rollout.ts';
+import { podsCondition } from './conditions-pods.ts';
+import type { PodsPlan } from './pods-plan.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
 
@@ -11,6 +13,8 @@ export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'teleme
   readonly problem: Problem | undefined;
   readonly progress: Progress;
   readonly rollout: RolloutSummary;
+  /** In Pod mode. */
+  readonly pods: Pick<PodsPlan, 'summary' | 'halted'> | undefined;
   readonly instrumented: readonly InstrumentedResource[];
   /** The resourceVersion of the Secret as it was last read. */
   readonly secretVersion: string | undefined;
@@ -22,7 +26,7 @@ type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
 /** The status that a Lumigo should have. Times of conditions whose status stays are kept, so that nothing changes without a cause. */
 export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
-  const { metadata, progress, instrumented, secretVersion = current?.secretVersion } = input;
+  const { metadata, progress, pods, instrumented, secretVersion = current?.secretVersion } = input;
   const known = new Map(current?.conditions?.map((condition) => [condition.type, condition]));
   const observedGeneration = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const conditions = conditionsOf(input, known).map((condition) => {
@@ -33,11 +37,16 @@ export function statusOf(input: StatusInput, current: LumigoStatus | undefined):
   return {
     conditions,
     instrumentedResources: instrumented,
-    instrumentedResourcesCount: progress.instrumented,
+    ...countsOf(progress, pods),
     ...(secretVersion === undefined ? {} : { secretVersion }),
     ...observedGeneration,
   };
 }
+
+const countsOf = ({ instrumented }: Progress, pods: StatusInput['pods']) => ({
+  instrumentedResourcesCount: instrumented + (pods?.summary.injected ?? 0),
+  ...(pods?.halted === undefined ? {} : { podsHalted: pods.halted }),
+});
 
 function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>): Untimed[] {
   const { webhook, telemetry, token, progress } = input;
@@ -47,12 +56,15 @@ function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>)
     ...(webhook === undefined ? [] : [reachableCondition(webhook)]),
     ...(telemetry === undefined ? [] : [observed(telemetry, telemetryReady)]),
     // Said only where there is, or was, something to say.
-    ...listOf(rolloutCondition(input.rollout, known.has(ROLLED_OUT))),
+    ...listOf(rolledOut(input, known.has(ROLLED_OUT))),
     ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
     ...onceThereWas(token.accepted, tokenAccepted, known),
     ...onceThereWas(token.current, tokenCurrent, known),
   ];
 }
+
+const rolledOut = ({ rollout, pods }: StatusInput, wasSaid: boolean): Untimed | undefined =>
+  pods === undefined ? rolloutCondition(rollout, wasSaid) : podsCondition(pods, wasSaid);
 
 const listOf = <T>(item: T | undefined): T[] => (item === undefined ? [] : [item]);
 
@@ -160,6 +172,7 @@ export const sameResources = (a: readonly InstrumentedResource[] = [], b: readon
 export const sameConditions = (a: LumigoStatus, b: LumigoStatus): boolean =>
   a.observedGeneration === b.observedGeneration &&
   a.secretVersion === b.secretVersion &&
+  a.podsHalted?.at === b.podsHalted?.at &&
   sameList(a.conditions, b.conditions, ['type', 'status', 'reason', 'observedGeneration']);
 
 function sameList<T>(a: readonly T[] = [], b: readonly T[] = [], keys: readonly (keyof T)[]): boolean {

@@ -1,4 +1,4 @@
-import { eventReasons } from '../contract.ts';
+import { eventReasons, lumigo as contract } from '../contract.ts';
 import type { Decision } from '../injection/decision.ts';
 import { parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { Condition, LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
@@ -111,6 +111,14 @@ export function notAtFault(workload: ObservedWorkload, at: string): QueuedEvent 
     message: `It fails without Lumigo instrumentation as well: that was not at fault, and is tried again once the workload has recovered`,
     key: `${eventReasons.notAtFault}/${at}`,
   };
+}
+
+/** What a Lumigo asks for cannot be collected. */
+export function telemetryFailed({ metadata }: LumigoResource, message: string, key: string): QueuedEvent {
+  const { namespace, name, uid, resourceVersion = '' } = metadata;
+  const { apiVersion, kind } = contract;
+  const regarding = { apiVersion, kind, namespace, name, uid, resourceVersion };
+  return { regarding, reason: eventReasons.telemetryFailed, type: 'Warning', message, key };
 }
 
 const regarding = ({ kind: { apiVersion, kind }, ...workload }: ObservedWorkload): QueuedEvent['regarding'] => {

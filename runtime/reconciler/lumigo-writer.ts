@@ -79,7 +79,10 @@ export class LumigoWriter {
   async #writeStatus({ lumigo, status, withList }: LumigoAction & { readonly do: 'write-status' }): Promise<void> {
     const { api, lumigoes, events } = this.#term;
     const { instrumentedResources: listed = [], ...rest } = status;
-    const answer = await api.mergeStatus(lumigo, withList ? status : rest);
+    // A merge takes away what is null.
+    const ended =
+      lumigo.status?.podsHalted !== undefined && status.podsHalted === undefined ? { podsHalted: null } : {};
+    const answer = await api.mergeStatus(lumigo, { ...(withList ? status : rest), ...ended });
     lumigoes.upsert(answer);
     for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;

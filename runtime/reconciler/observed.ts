@@ -6,6 +6,7 @@ import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import type { ObservedPod, TrialSettings } from '../rollout/trial.ts';
 import type { WebhookSeen } from './judge-probes.ts';
+import type { ObservedPods } from './observed-pods.ts';
 
 /**
  * What the leader knows of one workload: some 600 bytes, whatever the size of the object. It is never changed, only
@@ -117,6 +118,8 @@ export interface ObservedNamespace {
   /** How long a workload that refuses may hold up the deletion of its Lumigo. */
   readonly removalDeadlineMs: number;
   readonly rollout: ObservedRollout;
+  /** Left out where pods are nobody's matter (Pod mode). */
+  readonly pods?: ObservedPods | undefined;
 }
 
 /** What is known of a namespace for those of its workloads that are on their way. */

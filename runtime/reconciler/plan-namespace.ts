@@ -1,11 +1,14 @@
 import type { Now, ObservedLumigo, ObservedNamespace } from './observed.ts';
 import { planLumigo } from './plan-lumigo.ts';
+import { planPods } from './plan-pods.ts';
+import type { PodsPlan } from './pods-plan.ts';
 import { LISTED_RESOURCES, listInstrumented, type LumigoAction } from './plan-status.ts';
 import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 
 interface NamespacePlan extends WorkloadsPlan {
   /** At most one for each Lumigo: the next follows from what comes of it. */
   readonly lumigoes: readonly LumigoAction[];
+  readonly pods: PodsPlan | undefined;
 }
 
 /** Should nobody have answered whether there is a Lumigo, it is asked again. */
@@ -16,14 +19,16 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   const workloads = planWorkloads(observed, now);
   const acting = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.acting);
   const isListDue = !isListed(acting, observed);
-  const context = { observed, acting, workloads, isListDue, now };
+  const pods = planPods(observed, now);
+  const context = { observed, acting, workloads, pods, isListDue, now };
   const planned = observed.lumigoes.map((lumigo) => planLumigo(lumigo, context));
   const confirmAt = workloads.confirmGone ? now.ms + CONFIRM_MS : Infinity;
   return {
     ...workloads,
     changes: isListDue ? [] : workloads.changes,
     lumigoes: planned.flatMap(({ action }) => action ?? []),
-    wakeAt: Math.min(workloads.wakeAt, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
+    pods,
+    wakeAt: Math.min(workloads.wakeAt, pods?.wakeAt ?? Infinity, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
   };
 }
 

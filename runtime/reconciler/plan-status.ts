@@ -4,6 +4,7 @@ import type { Problem } from '../lumigo/problem.ts';
 import { sameConditions, sameResources, sameStatus, statusOf, type StatusInput } from './conditions.ts';
 import { isInstrumented } from './observed.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
+import type { PodsPlan } from './pods-plan.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
@@ -21,6 +22,8 @@ export interface LumigoContext {
   readonly observed: ObservedNamespace;
   readonly acting: ObservedLumigo | undefined;
   readonly workloads: WorkloadsPlan;
+  /** Undefined where pods are nobody's matter. */
+  readonly pods: PodsPlan | undefined;
   /** Whether the list in the status has to be written before anything else happens. */
   readonly isListDue: boolean;
   readonly now: Now;
@@ -31,8 +34,8 @@ export interface PlannedAction {
   readonly wakeAt: number;
 }
 
-/** A status that differs by its numbers only is written so often at the most. */
-const STATUS_MS = 1_000;
+/** A status that differs by its numbers only is written so often at the most; pods come and go by themselves. */
+const [STATUS_MS, PODS_STATUS_MS] = [1_000, 10_000];
 /** The list is the one large part of a status: that only states in it differ is written so often at the most. */
 const LIST_MS = 10_000;
 
@@ -51,11 +54,13 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const current = { ...resource.status, instrumentedResources: listed };
   if (sameStatus(current, status)) return { wakeAt };
   const isUrgent = isListDue || !sameConditions(current, status);
-  const dueAt = isUrgent ? 0 : statusAt + STATUS_MS;
+  const dueAt = isUrgent ? 0 : statusAt + intervalOf(context);
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
   const reason = 'it says something else than what is seen';
   return { action: { do: 'write-status', lumigo: resource, status, withList, reason }, wakeAt: Infinity };
 }
+
+const intervalOf = ({ pods }: LumigoContext): number => (pods === undefined ? STATUS_MS : PODS_STATUS_MS);
 
 interface List {
   readonly instrumented: readonly InstrumentedResource[];
@@ -90,11 +95,12 @@ const canBeSaid = (lumigo: ObservedLumigo, { observed, acting }: LumigoContext):
   observed.policy.state === 'excluded' ||
   lumigo.resource.metadata.deletionTimestamp !== undefined;
 
-type Seen = Pick<StatusInput, 'progress' | 'rollout' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
+type Seen = Pick<StatusInput, 'progress' | 'rollout' | 'pods' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
 
-const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen => ({
+const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads, pods }: LumigoContext): Seen => ({
   progress: workloads.progress,
   rollout: workloads.rollout.summary,
+  pods,
   secretVersion: dropsSecretVersion ? undefined : observed.credential?.version,
   webhook: observed.webhook,
   telemetry: observed.telemetry,
@@ -106,6 +112,7 @@ const nothingSeen: Seen = {
   ...{
     progress: noProgress,
     rollout: noRollout,
+    pods: undefined,
     secretVersion: undefined,
     webhook: undefined,
     telemetry: undefined,

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { eventReasons, lumigo as contract, type WorkloadKind } from '../contract.ts';
+import { labels, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, Metadata } from '../injection/types.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 import { isActing } from '../lumigo/lumigo-store.ts';
 import type { Problem } from '../lumigo/problem.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
+import { telemetryFailed } from './describe-events.ts';
+import { Evictions } from './evictions.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
@@ -25,7 +27,8 @@ interface ReconcilerOptions extends Omit<Term, 'store' | 'look'> {
   readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
   /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
   readonly onInstrumented: () => void;
-  readonly watchPods: WatchPods;
+  /** Those with a label, or all. */
+  readonly watchPods: (label: string | undefined) => WatchPods;
 }
 
 /** A failure of all is told to some, as an event; the condition tells everybody. */
@@ -45,6 +48,7 @@ export class Reconciler {
   readonly #executor: Executor;
   readonly #writer: LumigoWriter;
   readonly #rollouts: Rollouts;
+  readonly #evictions: Evictions;
   /** When the API server last said that a namespace has no Lumigo. */
   readonly #goneAt = new Map<string, number>();
   #webhook: WebhookSeen | undefined;
@@ -68,7 +72,8 @@ export class Reconciler {
       logger,
       signal,
     });
-    this.#rollouts = new Rollouts(term, options.watchPods);
+    this.#rollouts = new Rollouts(term, options.watchPods(labels.autoTrace));
+    this.#evictions = new Evictions(term, options.watchPods(undefined));
     this.#planner = new Planner((namespace) => this.#plan(namespace), signal);
     signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
   }
@@ -134,16 +139,8 @@ export class Reconciler {
     this.#lookAtLumigoes();
     if (telemetry === 'working') return;
     const key = new Date().toISOString();
-    for (const { metadata } of affected.slice(0, TOLD)) {
-      const { namespace, name, uid, resourceVersion = '' } = metadata;
-      this.#options.events.add({
-        regarding: { apiVersion: contract.apiVersion, kind: contract.kind, namespace, name, uid, resourceVersion },
-        reason: eventReasons.telemetryFailed,
-        type: 'Warning',
-        message: telemetry.message,
-        key,
-      });
-    }
+    for (const lumigo of affected.slice(0, TOLD))
+      this.#options.events.add(telemetryFailed(lumigo, telemetry.message, key));
   }
 
   /** What is seen of the token of a namespace; undefined: nothing any more. */
@@ -185,9 +182,10 @@ export class Reconciler {
     const { config, lumigoes, metrics, credential, events } = this.#options;
     const now = performance.now();
     const acting = lumigoes.acting(namespace);
+    const policy = lumigoes.policy(namespace);
     const plan = planNamespace(
       {
-        policy: lumigoes.policy(namespace),
+        policy,
         isLumigoGone: (this.#goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
         lumigoes: lumigoes.in(namespace).map((lumigo) => this.#writer.observe(lumigo)),
         acting: acting?.metadata.uid,
@@ -199,12 +197,14 @@ export class Reconciler {
         untold: events.pending(namespace),
         removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
         rollout: this.#rollouts.observe(namespace),
+        pods: this.#evictions.observe(namespace, policy),
       },
       { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
     );
     this.#executor.plan(namespace, plan.changes);
     for (const action of plan.lumigoes) this.#writer.act(action);
     this.#rollouts.act(namespace, plan.rollout);
+    this.#evictions.act(namespace, plan.pods);
     if (plan.confirmGone) this.#confirm(namespace);
     const pending = plan.progress.pending + plan.rollout.summary.queued;
     if (pending === 0) metrics.pendingChanges.remove({ namespace });

@@ -1,16 +1,20 @@
 import { labelValue } from '../injection/label.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
 import type { ObservedRollout } from './observed.ts';
-import type { ObservedPod } from '../rollout/trial.ts';
 import { describeError } from '../wording/errors.ts';
 import { EVICTION_MS, type RolloutPlan } from './plan-rollout.ts';
 import { PodWatches, type WatchPods } from './pod-watches.ts';
+import { observePod } from '../rollout/observe-pod.ts';
+import type { ObservedPod } from '../rollout/trial.ts';
 import type { Term } from './term.ts';
+
+/** An injection is on trial in so many namespaces at the most. */
+const MOST = 50;
 
 /** What the plans of a term's rollouts are made of, and what comes of them beside the changes themselves. */
 export class Rollouts {
   readonly #term: Term;
-  readonly #pods: PodWatches;
+  readonly #pods: PodWatches<NonNullable<ReturnType<typeof observePod>>>;
   readonly #turns: NamespaceTurns;
   /** The uids of pods whose eviction was asked for just now. */
   readonly #evicted = new Set<string>();
@@ -18,7 +22,7 @@ export class Rollouts {
   constructor(term: Term, watchPods: WatchPods) {
     const { look, signal, metrics } = term;
     this.#term = term;
-    this.#pods = new PodWatches(watchPods, look, signal);
+    this.#pods = new PodWatches({ watch: watchPods, observe: observePod, onChange: look, signal, most: MOST });
     this.#turns = new NamespaceTurns(look);
     signal.addEventListener('abort', () => metrics.rolloutWorkloads.reset(), { once: true });
   }
@@ -32,7 +36,7 @@ export class Rollouts {
         largestWave: config.rolloutLargestWave,
         label: labelValue(config.version),
       },
-      pods: this.#pods.in(namespace),
+      pods: byWorkload(this.#pods.in(namespace)),
       hasTurn: this.#turns.has(namespace),
       revertedInCluster: store.reverted,
     };
@@ -58,10 +62,18 @@ export class Rollouts {
     if (this.#evicted.has(pod.uid)) return;
     this.#evicted.add(pod.uid);
     setTimeout(() => this.#evicted.delete(pod.uid), EVICTION_MS - 1).unref();
-    api.evict(namespace, pod).then(
+    api.evict({ namespace, name: pod.name, uid: pod.uid }).then(
       () => logger.info({ namespace, pod: pod.name }, 'broken pod evicted'),
       (error: unknown) =>
         logger.warn({ namespace, pod: pod.name, problem: describeError(error) }, 'broken pod not evicted'),
     );
   }
+}
+
+/** Pods by the workload that they are of (`Kind/name`). */
+function byWorkload(pods: readonly NonNullable<ReturnType<typeof observePod>>[] | undefined) {
+  if (pods === undefined) return undefined;
+  const found = new Map<string, ObservedPod[]>();
+  for (const { of, pod } of pods) found.set(of, [...(found.get(of) ?? []), pod]);
+  return found;
 }

@@ -9,7 +9,7 @@ interface Pod {
   readonly status?: PodStatus & { readonly conditions?: readonly PodCondition[] };
 }
 
-interface PodCondition {
+export interface PodCondition {
   readonly type: string;
   readonly status: string;
   readonly lastTransitionTime?: string;
@@ -33,7 +33,8 @@ export function observePod({
   };
 }
 
-function readySince(conditions: readonly PodCondition[] = []): number | undefined {
+/** Since when a pod is ready, in milliseconds since 1970; undefined while it is not. */
+export function readySince(conditions: readonly PodCondition[] = []): number | undefined {
   const ready = conditions.find((each) => each.type === 'Ready' && each.status === 'True');
   return ready === undefined ? undefined : Date.parse(ready.lastTransitionTime ?? '') || 0;
 }

@@ -103,7 +103,7 @@ const container = (name: string, state: object, more: object = {}) => ({
   ...{ name, image: '', imageID: '', ready: false, restartCount: 0, state, ...more },
 });
 
-/** What a kubelet would write of a pod with this fate. */
+/** What a kubelet would say of a pod, at a time in ISO 8601 without fractions. */
 export const statuses: Readonly<Record<Outcome, (now: string) => object>> = {
   ready: (now) => ({ conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now }] }),
   unready: (now) => ({ conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: now }] }),

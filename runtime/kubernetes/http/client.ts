@@ -17,6 +17,7 @@ interface WriteOptions extends ReadOptions {
   /** The server does everything but store it: admission, validation, quota. */
   readonly dryRun?: boolean | undefined;
   readonly fieldManager?: string | undefined;
+  readonly throttledIsFinal?: boolean | undefined;
   /** What to do about fields that the server does not know. Default: its own, `Warn`. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
 }
@@ -101,12 +102,13 @@ const callOf = ({ signal, lane, timeoutMs, metadataOnly }: ReadOptions): Partial
 });
 
 async function write(transport: Transport, request: ApiRequest, options: WriteOptions): Promise<Written> {
-  const { dryRun, fieldManager, fieldValidation } = options;
+  const { dryRun, fieldManager, fieldValidation, throttledIsFinal } = options;
   const { body, warnings } = await transport.request({
     ...request,
     ...callOf(options),
     query: { ...request.query, dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation },
     repeatable: dryRun === true || request.repeatable,
+    throttledIsFinal,
   });
   return { object: body as KubernetesObject, warnings };
 }

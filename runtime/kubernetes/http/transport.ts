@@ -34,6 +34,8 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence'> 
    * whose second PUT the resourceVersion refuses; a guarded patch or delete may say so too. A POST never repeats unasked.
    */
   readonly repeatable?: boolean | undefined;
+  /** A 429 is what a disruption budget says, not a server that is too busy: whoever asked knows when to ask again. */
+  readonly throttledIsFinal?: boolean | undefined;
 }
 
 interface ApiAnswer {
@@ -121,7 +123,7 @@ export function createTransport(connection: Connection, options: TransportOption
         return await accepted(request, await attempt(request, refused));
       } catch (error) {
         const failed = failureOf(error);
-        if (failed === undefined) throw error;
+        if (failed === undefined || (request.throttledIsFinal === true && failed.status === 429)) throw error;
         if (failed.status === 401 && !refused) {
           refused = true;
           continue;
