@@ -58,7 +58,7 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
     regarding: regarding(workload),
     reason: eventReasons.contested,
     type: 'Warning',
-    message: `Another writer has put this workload back ${times} after Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'}; it was changed again. Should that be undone, too, nothing is done for ${inWords(nextMs)}: let that writer's changes pass through the webhook, or opt the workload out with the label lumigo.auto-trace: "false"`,
+    message: `Another writer has put this workload back ${times} after Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'}; it was changed again. Should that be undone, too, nothing is done for ${inWords(nextMs)}: let that writer's changes pass through the webhook, have pods injected and no workload (spec.tracing.injection.mode: Pod), or opt the workload out with the label lumigo.auto-trace: "false"`,
     key: `${eventReasons.contested}/${workload.resourceVersion}`,
   };
 }

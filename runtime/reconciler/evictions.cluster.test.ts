@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import type { Outcome } from '../../sandbox/testing/pods-by-hand.ts';
 import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, workloads } from '../contract.ts';
+import { permissions } from '../access/permissions.ts';
+import { annotations, suffixes, workloads } from '../contract.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
 /** Pods that run already, in Pod mode: the API server's controllers make them, and a kubelet by hand says what becomes of them. */
@@ -12,6 +14,7 @@ let operator: OperatorBench;
 const kubelets: KubeletByHand[] = [];
 beforeAll(async () => {
   operator = await startOperator({
+    audit: true,
     settings: { injection: { podMode: true }, rollout: { soakSeconds: 1, deadlineSeconds: 15 } },
   });
 });
@@ -154,5 +157,28 @@ describe('pods that run when their namespace comes into Pod mode', () => {
     await whenInjected([false, false]);
     expect(kubelet.fewest).toBe(1);
     await eventually(() => expect(bench.readLumigo(namespace)).rejects.toThrow('not found'), patience);
+  });
+});
+
+describe('what the setting grants', () => {
+  it('F26: suffices, and holds nothing that is never used', async () => {
+    const all = () => operatorRequests(operator.cluster, operator.installation);
+    expect(all().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+    const used = () =>
+      new Set(
+        all().map(({ verb, objectRef: { resource, subresource, name = '' } = {} }) =>
+          [
+            verb,
+            subresource === undefined ? resource : `${resource}/${subresource}`,
+            name.endsWith(suffixes.podWebhook),
+          ].join(' '),
+        ),
+      );
+    const granted = permissions.podMode.flatMap(({ verbs, resources, resourceNames }) =>
+      verbs.flatMap((verb) => resources.map((resource) => [verb, resource, resourceNames !== undefined].join(' '))),
+    );
+    // An API server that streams lists is asked for none.
+    const isUsed = (each: string): boolean => used().has(each) || used().has(each.replace('list ', 'watch '));
+    await eventually(() => expect(granted.filter((each) => !isUsed(each))).toEqual([]));
   });
 });

@@ -98,6 +98,16 @@ describe('a Lumigo', () => {
   ];
   it.each(cases)('%s', (_title, seen, expected) => expect(actions(seen)).toEqual(expected));
 
+  it('in Pod mode has its workloads put back once API servers know of the webhook for pods, and not before', () => {
+    const spec = { ...lumigo().spec, tracing: { injection: { mode: 'Pod' as const } } };
+    const seen = observed([known({ ...lumigo({}, ready), spec }, { listed: [entry('a')] })], [instrumented('a')]);
+    const none = { list: undefined, trial: undefined, resumedAt: 0, keptUntil: new Map<string, number>() };
+    const pods = { ...none, restUntil: 100, hasTurn: false, strategy: 'progressive', injector: '' } as const;
+    expect(changes({ ...seen, pods })).toEqual([]);
+    expect(plan({ ...seen, pods }).wakeAt).toBe(100);
+    expect(changes({ ...seen, pods }, 100)).toEqual(['a']);
+  });
+
   it('F3: does not go while a workload merely waits for its turn, however long that takes', () => {
     const seen = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
     expect(actions(seen, 100 * DEADLINE_MS)).not.toContain('remove-finalizer');

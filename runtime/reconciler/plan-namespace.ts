@@ -22,15 +22,23 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   const pods = planPods(observed, now);
   const context = { observed, acting, workloads, pods, isListDue, now };
   const planned = observed.lumigoes.map((lumigo) => planLumigo(lumigo, context));
+  const isEarly = isTooEarly(observed, now);
   const confirmAt = workloads.confirmGone ? now.ms + CONFIRM_MS : Infinity;
   return {
     ...workloads,
-    changes: isListDue ? [] : workloads.changes,
+    changes: isListDue || isEarly ? [] : workloads.changes,
     lumigoes: planned.flatMap(({ action }) => action ?? []),
     pods,
     wakeAt: Math.min(workloads.wakeAt, pods?.wakeAt ?? Infinity, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
   };
 }
+
+/**
+ * What takes an injection out of a template makes new pods, which the webhook for pods is to be called for: API servers learn of that
+ * a moment later.
+ */
+const isTooEarly = ({ policy, pods }: ObservedNamespace, now: Now): boolean =>
+  policy.state === 'pods' && policy.halted === undefined && (pods?.restUntil ?? 0) > now.ms;
 
 /** Whether the injections of a namespace's workloads go. */
 const takesOut = ({ state }: ObservedNamespace['policy']): boolean =>

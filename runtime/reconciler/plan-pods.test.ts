@@ -169,4 +169,11 @@ describe('when a Lumigo in Pod mode goes', () => {
     expect(planned.evict.map(({ name }) => name)).toEqual(['a', 'd']);
     expect(planned.summary).toMatchObject({ waiting: 3, left: 1 });
   });
+
+  it('one that is not ready goes first, and no other of its controller until nothing of it is going', () => {
+    const broken = pod('b', { ...injected, readySince: undefined });
+    expect(evicted([pod('a', injected), broken], {}, going)).toEqual(['b']);
+    expect(evicted([pod('a', injected), broken, pod('c', { isGoing: true })], {}, going)).toEqual([]);
+    expect(evicted([pod('a', injected), pod('b', { readySince: undefined })], {}, going)).toEqual([]);
+  });
 });

@@ -5,11 +5,12 @@ import { TRIAL_MS } from '../rollout/after-look.ts';
 import { isEvictable, whyNot } from '../rollout/evictable.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { evidenceAgainst, judgePod } from '../rollout/judge-pods.ts';
+import type { ModePod } from '../rollout/mode-pod.ts';
 import type { TrialSettings } from '../rollout/trial.ts';
 import type { ObservedPods } from './observed-pods.ts';
 import type { Now, ObservedNamespace } from './observed.ts';
 import { planNext, type Context, type Known } from './plan-next-pods.ts';
-import { AT_ONCE, firstOf, nothing, notKept, owners, summaryOf, wantedOf, type PodsPlan } from './pods-plan.ts';
+import { AT_ONCE, nothing, notKept, owners, summaryOf, wantedOf, type PodsPlan, type Wanting } from './pods-plan.ts';
 
 /** New pods come without the injection: either the webhook is not reached, or somebody takes it out. */
 const MISSED_MS = 10 * 60_000;
@@ -25,17 +26,18 @@ export const isOfPods = (policy: NamespacePolicy): boolean =>
 export function planPods({ policy, pods, lumigoes, acting: uid, rollout }: ObservedNamespace, now: Now) {
   const acting = lumigoes.find(({ resource }) => resource.metadata.uid === uid)?.resource;
   if (pods === undefined || acting === undefined || !isOfPods(policy)) return undefined;
-  if (pods.list === undefined) return planUnknown(pods, acting);
+  if (pods.list === undefined) return planUnknown(pods, acting, now.ms);
   const known = { ...pods, list: pods.list };
   return policy.state === 'pods'
     ? planActive(known, { policy, acting }, rollout.settings, now)
     : planRemoval(known, now);
 }
 
-const planUnknown = (pods: ObservedPods, acting: LumigoResource): PodsPlan => ({
+const planUnknown = (pods: ObservedPods, acting: LumigoResource, nowMs: number): PodsPlan => ({
   ...nothing,
   halted: haltedStill(acting, pods),
   restUntil: pods.restUntil,
+  wakeAt: pods.restUntil > nowMs ? pods.restUntil : Infinity,
   summary: summaryOf([], { injected: acting.status?.instrumentedResourcesCount ?? 0 }),
 });
 
@@ -79,11 +81,17 @@ function planHalted(pods: Known, halted: RolloutNote, now: Now): PodsPlan {
 function planRemoval(pods: Known, now: Now): PodsPlan {
   const { list, restUntil } = pods;
   const open = owners(list, ({ injected }) => injected !== undefined).filter((each) => whyNot(each) !== 'Alone');
-  const { free, keptAt } = notKept(firstOf(open.filter((each) => whyNot(each) === undefined)), pods, now.ms);
+  const { free, keptAt } = notKept(open.flatMap(nextToGo), pods, now.ms);
   const isDue = restUntil <= now.ms;
   const [all, waiting] = [summaryOf(list), wantedOf(open).length];
   const summary = { ...all, waiting, left: all.injected - waiting };
   return { ...nothing, evict: isDue ? free : [], restUntil, summary, wakeAt: isDue ? keptAt : restUntil };
+}
+
+/** What is not ready serves nobody, so nobody waits for the others before it goes. */
+function nextToGo(each: Wanting): readonly ModePod[] {
+  const unready = each.isAnyGoing ? [] : each.wanted.filter(({ readySince }) => readySince === undefined);
+  return (whyNot(each) === undefined ? each.wanted : unready).slice(0, 1);
 }
 
 function planForward(pods: Known, context: Context, settings: TrialSettings, now: Now): PodsPlan {

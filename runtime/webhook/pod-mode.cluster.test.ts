@@ -192,6 +192,19 @@ describe('in Pod mode', () => {
     },
   );
 
+  it('the pods that come of a change from Workload mode have the injection at once', async () => {
+    const { bench } = operator;
+    const namespace = await bench.namespace('changed');
+    await bench.activate(namespace);
+    const manifest = workloadOf(deployment, namespace, 'shop');
+    await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 1 } });
+    await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([true]));
+    await bench.changeLumigo(namespace, { spec: podMode });
+    await bench.whenInstrumented(deployment, namespace, 'shop', false);
+    // Nobody runs the new one, so that the old one stays.
+    await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([true, true]));
+  });
+
   it('follows the injector: under another authority, and after somebody has emptied it; no apply of its source does', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await bench.namespace('follow');
