@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract, workloads } from '../../runtime/contract.ts';
 import { noteOf } from '../../runtime/injection/rollout-note.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
-import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
-import { isInstrumented, podsOf } from '../node/operator.ts';
+import { restrictedNamespace } from '../node/apps.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { NodeBench } from './bench.ts';
+import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
 /** Injections that break programs, on a real node, under requests. */
 const [deployments] = workloads;
@@ -15,28 +15,7 @@ const [deployments] = workloads;
 const LONG_MS = 300_000;
 
 let bench: NodeBench;
-
-/** A program that serves, unless it is injected: then it ends at once, or never gets ready. */
-const touchy = (how: string): string => `
-  const injected = process.env.LD_PRELOAD !== undefined;
-  if (injected && ${how === 'crash'}) { console.error('these are my last words'); process.exit(3); }
-  require('node:http').createServer((request, response) => {
-    response.statusCode = (${how === 'never'} || (injected && ${how === 'slow'})) && request.url === '/healthz' ? 503 : 200;
-    response.end('served');
-  }).listen(8080);
-  process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3000));`;
-
-function touchyDeployment(namespace: string, name: string, how: string, more: object = {}) {
-  const template = podTemplate(name, { image: nodeImage });
-  const containers = template.spec.containers.map((container) => ({
-    ...container,
-    command: ['/nodejs/bin/node', '-e', touchy(how)],
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-  }));
-  const made = deployment(namespace, name, { replicas: 2 });
-  const spec = made['spec'] as object;
-  return { ...made, spec: { ...spec, ...more, template: { ...template, spec: { ...template.spec, containers } } } };
-}
+afterEach(stopFollowing);
 
 const read = async (namespace: string, name: string): Promise<Workload> =>
   (await bench.client.get({ ...deployments, namespace, name })) as Workload;
@@ -45,51 +24,6 @@ const conditionOf = async (namespace: string) => {
   const lumigo = (await bench.client.get({ ...contract, namespace, name: 'lumigo' })) as unknown as LumigoResource;
   return lumigo.status?.conditions?.find(({ type }) => type === 'RolledOut');
 };
-
-/** Asks services until it is told to stop; resolves with what failed. Beside, it keeps whose pods were ever injected. */
-function follow(namespace: string, urls: readonly string[]) {
-  const failures: string[] = [];
-  const injected = new Set<string>();
-  let [asked, stopped] = [0, false];
-  const ask = async (url: string): Promise<void> => {
-    for (; !stopped; await sleep(20)) {
-      asked += 1;
-      await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(10_000) }).then(
-        (answer) => answer.ok || failures.push(`${url}: ${answer.status}`),
-        (error: unknown) => failures.push(`${url}: ${String((error as Error).cause ?? error)}`),
-      );
-    }
-  };
-  const look = async (): Promise<void> => {
-    for (; !stopped; await sleep(500))
-      for (const pod of await podsOf(bench.system.node, namespace))
-        if (isInstrumented(pod)) injected.add(pod.metadata.labels?.['app'] ?? '');
-  };
-  const all = Promise.all([look(), ...urls.map(ask)]);
-  const stop = async () => {
-    stopped = true;
-    await all;
-    return { asked, failures, injected: [...injected] };
-  };
-  toStop.push(stop);
-  return { stop };
-}
-
-/** Whatever still asks after a test that failed. */
-const toStop: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of toStop.splice(0)) await stop().catch(() => undefined);
-});
-
-/** Programs that run, each behind a service, in a namespace without a Lumigo. */
-async function prepare(namespace: string, apps: Readonly<Record<string, string>>): Promise<string[]> {
-  await bench.apply(restrictedNamespace(namespace));
-  for (const [name, how] of Object.entries(apps))
-    await bench.apply(touchyDeployment(namespace, name, how), service(namespace, name));
-  for (const name of Object.keys(apps))
-    await bench.whenRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 120_000 });
-  return Promise.all(Object.keys(apps).map((name) => bench.addressOf(namespace, name)));
-}
 
 const secondsSince = (started: number): string => ((Date.now() - started) / 1_000).toFixed(1);
 
@@ -104,9 +38,9 @@ describe('an injector image that does not exist', () => {
     'F58: affects one workload of six, which is as it was soon after; no request fails, and the Lumigo says why',
     async () => {
       const names = Array.from({ length: 6 }, (_, index) => `app-${index}`);
-      const urls = await prepare('missing', Object.fromEntries(names.map((name) => [name, 'serve'])));
+      const urls = await prepareTouchy(bench, 'missing', Object.fromEntries(names.map((name) => [name, 'serve'])));
       const before = await Promise.all(names.map((name) => read('missing', name)));
-      const following = follow('missing', urls);
+      const following = follow(bench, 'missing', urls);
       const started = Date.now();
       await bench.lumigo('missing', tokenOf(1));
       await eventually(async () => expect(await conditionOf('missing')).toMatchObject({ reason: 'Halted' }), {
@@ -172,8 +106,8 @@ describe('programs that do not bear the injection', () => {
     'are put back one by one, with their last words, and the namespace halts at two; those that do get it',
     async () => {
       const apps = { 'a-good': 'serve', 'b-crash': 'crash', 'c-slow': 'slow', 'd-good': 'serve' };
-      const urls = await prepare('touchy', apps);
-      const following = follow('touchy', urls);
+      const urls = await prepareTouchy(bench, 'touchy', apps);
+      const following = follow(bench, 'touchy', urls);
       const started = Date.now();
       await bench.lumigo('touchy', tokenOf(2));
       await bench.whenRunning('touchy', 'a-good', { replicas: 2, timeoutMs: 60_000 });

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
+import { isInstrumented, podsOf } from '../node/operator.ts';
+import type { NodeBench } from './bench.ts';
+
+/** A program that serves, unless it is injected: then it ends at once, or never gets ready. */
+const touchy = (how: string): string => `
+  const injected = process.env.LD_PRELOAD !== undefined;
+  if (injected && ${how === 'crash'}) { console.error('these are my last words'); process.exit(3); }
+  require('node:http').createServer((request, response) => {
+    response.statusCode = (${how === 'never'} || (injected && ${how === 'slow'})) && request.url === '/healthz' ? 503 : 200;
+    response.end('served');
+  }).listen(8080);
+  process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3000));`;
+
+/** A Deployment of two such programs. */
+export function touchyDeployment(namespace: string, name: string, how: string, more: object = {}) {
+  const template = podTemplate(name, { image: nodeImage });
+  const containers = template.spec.containers.map((container) => ({
+    ...container,
+    command: ['/nodejs/bin/node', '-e', touchy(how)],
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  }));
+  const made = deployment(namespace, name, { replicas: 2 });
+  const spec = made['spec'] as object;
+  return { ...made, spec: { ...spec, ...more, template: { ...template, spec: { ...template.spec, containers } } } };
+}
+
+/** Asks services until it is told to stop; resolves with what failed. Beside, it keeps whose pods were ever injected. */
+export function follow(bench: NodeBench, namespace: string, urls: readonly string[]) {
+  const failures: string[] = [];
+  const injected = new Set<string>();
+  let [asked, stopped] = [0, false];
+  const ask = async (url: string): Promise<void> => {
+    for (; !stopped; await sleep(20)) {
+      asked += 1;
+      await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(10_000) }).then(
+        (answer) => answer.ok || failures.push(`${url}: ${answer.status}`),
+        (error: unknown) => failures.push(`${url}: ${String((error as Error).cause ?? error)}`),
+      );
+    }
+  };
+  const look = async (): Promise<void> => {
+    for (; !stopped; await sleep(500))
+      for (const pod of await podsOf(bench.system.node, namespace))
+        if (isInstrumented(pod)) injected.add(pod.metadata.labels?.['app'] ?? '');
+  };
+  const all = Promise.all([look(), ...urls.map(ask)]);
+  const stop = async () => {
+    stopped = true;
+    await all;
+    return { asked, failures, injected: [...injected] };
+  };
+  toStop.push(stop);
+  return { stop };
+}
+
+/** Whatever still asks after a test that failed. */
+const toStop: (() => Promise<unknown>)[] = [];
+export async function stopFollowing(): Promise<void> {
+  for (const stop of toStop.splice(0)) await stop().catch(() => undefined);
+}
+
+/** Programs that run, each behind a service, in a namespace without a Lumigo. */
+export async function prepareTouchy(
+  bench: NodeBench,
+  namespace: string,
+  apps: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  await bench.apply(restrictedNamespace(namespace));
+  for (const [name, how] of Object.entries(apps))
+    await bench.apply(touchyDeployment(namespace, name, how), service(namespace, name));
+  for (const name of Object.keys(apps))
+    await bench.whenRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 120_000 });
+  return Promise.all(Object.keys(apps).map((name) => bench.addressOf(namespace, name)));
+}
