@@ -11,13 +11,20 @@ import {
   X509Certificate,
 } from '@peculiar/x509';
 import { createPrivateKey, KeyObject, randomBytes, webcrypto } from 'node:crypto';
-import type { IssuePair } from './issue-pair.ts';
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {
   readonly certificate: string;
   readonly key: string;
 }
+
+/** A serving pair, and the certificate of the authority made for it alone, whose key nobody keeps. All PEM. */
+export interface IssuedPair extends KeyPair {
+  readonly authority: string;
+}
+
+/** What issues: for this host (a DNS name or an IP address), for so many days from now on (milliseconds since 1970). */
+export type IssuePair = (host: string, days: number, now: number) => Promise<IssuedPair>;
 
 interface Validity {
   readonly days: number;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Debounce } from '../async/debounce.ts';
 import { describeError } from '../wording/errors.ts';
-import type { IssuePair } from './issue-pair.ts';
+import type { IssuePair } from './issue.ts';
 import { areTrusting, inspectPair, signerOf, withAuthority, type CertificateFiles } from './inspect.ts';
 import { planCertificates, renewalDueAt, VALID_DAYS } from './plan-certificates.ts';
 

@@ -13,7 +13,7 @@ import { keepAccount } from '../telemetry-proxy/account.ts';
 import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
-import { issueElsewhere } from '../certificates/issue-pair.ts';
+import { issueElsewhere } from '../certificates/issue-elsewhere.ts';
 import { rotateCertificates } from '../certificates/rotation.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';

@@ -1,15 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { KeyPair } from './issue.ts';
-
-/** A serving pair, and the certificate of the authority made for it alone, whose key nobody keeps. All PEM. */
-export interface IssuedPair extends KeyPair {
-  readonly authority: string;
-}
-
-/** What issues: for this host (a DNS name or an IP address), for so many days from now on (milliseconds since 1970). */
-export type IssuePair = (host: string, days: number, now: number) => Promise<IssuedPair>;
+import type { IssuedPair, IssuePair } from './issue.ts';
 
 /** Signing anew takes a tenth of a second; a machine may be busy. */
 const TIMEOUT_MS = 60_000;
