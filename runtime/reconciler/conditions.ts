@@ -37,16 +37,19 @@ export function statusOf(input: StatusInput, current: LumigoStatus | undefined):
   return {
     conditions,
     instrumentedResources: instrumented,
-    ...countsOf(progress, pods),
+    ...countsOf(progress, pods, current),
     ...(secretVersion === undefined ? {} : { secretVersion }),
     ...observedGeneration,
   };
 }
 
-const countsOf = ({ instrumented }: Progress, pods: StatusInput['pods']) => ({
-  instrumentedResourcesCount: instrumented + (pods?.summary.injected ?? 0),
-  ...(pods?.halted === undefined ? {} : { podsHalted: pods.halted }),
-});
+function countsOf({ instrumented }: Progress, pods: StatusInput['pods'], current: LumigoStatus | undefined) {
+  // Until pods are known it stays what it was.
+  const ofPods = pods === undefined ? 0 : pods.summary.injected;
+  const known = ofPods === undefined ? current?.instrumentedResourcesCount : instrumented + ofPods;
+  const halted = pods?.halted === undefined ? {} : { podsHalted: pods.halted };
+  return { instrumentedResourcesCount: known ?? instrumented, ...halted };
+}
 
 function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>): Untimed[] {
   const { webhook, telemetry, token, progress } = input;

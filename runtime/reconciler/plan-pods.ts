@@ -10,7 +10,17 @@ import type { TrialSettings } from '../rollout/trial.ts';
 import type { ObservedPods } from './observed-pods.ts';
 import type { Now, ObservedNamespace } from './observed.ts';
 import { planNext, type Context, type Known } from './plan-next-pods.ts';
-import { AT_ONCE, nothing, notKept, owners, summaryOf, wantedOf, type PodsPlan, type Wanting } from './pods-plan.ts';
+import {
+  AT_ONCE,
+  injectedIn,
+  nothing,
+  notKept,
+  owners,
+  summaryOf,
+  wantedOf,
+  type PodsPlan,
+  type Wanting,
+} from './pods-plan.ts';
 
 /** New pods come without the injection: either the webhook is not reached, or somebody takes it out. */
 const MISSED_MS = 10 * 60_000;
@@ -38,7 +48,7 @@ const planUnknown = (pods: ObservedPods, acting: LumigoResource, nowMs: number):
   halted: haltedStill(acting, pods),
   restUntil: pods.restUntil,
   wakeAt: pods.restUntil > nowMs ? pods.restUntil : Infinity,
-  summary: summaryOf([], { injected: acting.status?.instrumentedResourcesCount ?? 0 }),
+  summary: summaryOf([], { injected: undefined }),
 });
 
 function planActive(pods: Known, context: Context, settings: TrialSettings, now: Now): PodsPlan {
@@ -83,8 +93,8 @@ function planRemoval(pods: Known, now: Now): PodsPlan {
   const open = owners(list, ({ injected }) => injected !== undefined).filter((each) => whyNot(each) !== 'Alone');
   const { free, keptAt } = notKept(open.flatMap(nextToGo), pods, now.ms);
   const isDue = restUntil <= now.ms;
-  const [all, waiting] = [summaryOf(list), wantedOf(open).length];
-  const summary = { ...all, waiting, left: all.injected - waiting };
+  const waiting = wantedOf(open).length;
+  const summary = summaryOf(list, { waiting, left: injectedIn(list) - waiting });
   return { ...nothing, evict: isDue ? free : [], restUntil, summary, wakeAt: isDue ? keptAt : restUntil };
 }
 

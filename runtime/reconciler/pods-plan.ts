@@ -6,7 +6,8 @@ import type { ObservedPods } from './observed-pods.ts';
 
 /** What people are told, in numbers of pods. */
 export interface PodsSummary {
-  readonly injected: number;
+  /** Undefined until they are known. */
+  readonly injected: number | undefined;
   /** Wait until they are evicted. */
   readonly waiting: number;
   /** Of these, those whose controller has pods that are not ready. */
@@ -43,8 +44,11 @@ export const nothing: Omit<PodsPlan, 'summary' | 'restUntil'> = {
   ...{ evict: [], trial: undefined, halted: undefined, wantsTurn: false, wakeAt: Infinity },
 };
 
+export const injectedIn = (list: readonly ModePod[]): number =>
+  list.filter(({ injected, isGoing }) => injected !== undefined && !isGoing).length;
+
 export const summaryOf = (list: readonly ModePod[], more: Partial<PodsSummary> = {}): PodsSummary => ({
-  injected: list.filter(({ injected, isGoing }) => injected !== undefined && !isGoing).length,
+  injected: injectedIn(list),
   ...{ waiting: 0, blocked: 0, kept: 0, left: 0, underWay: undefined, isMissed: false },
   ...more,
 });
