@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { Bench } from '../../sandbox/testing/bench.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloads } from '../contract.ts';
 import { guarded } from '../kubernetes/http/client.ts';
 import { inject } from './inject.ts';
@@ -49,7 +49,7 @@ const samples = (restartPolicy: 'Always' | 'Never') =>
   fc.sample(podTemplate({ restartPolicy }), { seed: SEED, numRuns: COUNT });
 
 describe('the laws, as the API server sees them', () => {
-  it.each(workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const))(
+  it.each(mutableKinds)(
     'a %s: the patch is taken, what is stored is what was meant, and removing it restores what was there',
     async (_name, kind) => {
       const templates = samples(kind.kind === 'CronJob' ? 'Never' : 'Always');

@@ -5,7 +5,7 @@ import { collectedKinds, workloads } from '../contract.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { everyKind, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { configurationFile } from './files.ts';
 import { tokensFile } from './render.ts';
 
@@ -41,7 +41,7 @@ describe('Kubernetes events and object versions', () => {
     const namespace = await activate('kinds', tokenOf(1));
     expect(await whenCollecting(namespace)).toBeLessThan(5_000);
     const kinds = [
-      ...workloads.map((kind) => ({ ref: kind, object: workloadOf(kind, namespace, 'app') })),
+      ...everyKind.map(([, kind]) => ({ ref: kind, object: workloadOf(kind, namespace, 'app') })),
       { ref: { group: '', version: 'v1', plural: 'pods' }, object: podOf(namespace, 'app') },
       { ref: { group: '', version: 'v1', plural: 'events' }, object: eventOf(namespace, 'app') },
     ];
