@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lumigo as contract, workloads } from '../../runtime/contract.ts';
+import { lumigo as contract, managerSelector, pods, workloads } from '../../runtime/contract.ts';
 import { noteOf } from '../../runtime/injection/rollout-note.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
 import { restrictedNamespace } from '../node/apps.ts';
+import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { NodeBench } from './bench.ts';
@@ -24,6 +25,15 @@ const conditionOf = async (namespace: string) => {
   const lumigo = (await bench.client.get({ ...contract, namespace, name: 'lumigo' })) as unknown as LumigoResource;
   return lumigo.status?.conditions?.find(({ type }) => type === 'RolledOut');
 };
+
+const isInjected = async (namespace: string, name: string): Promise<boolean> =>
+  JSON.stringify((await read(namespace, name))['spec']).includes('lumigo-injector');
+
+async function killOperator(): Promise<void> {
+  for (const { metadata } of await podsOf(bench.system.node, 'lumigo-system', managerSelector))
+    await bench.client.delete({ ...pods, namespace: 'lumigo-system', name: metadata.name });
+  await whenOperatorReady(bench.system.node);
+}
 
 const secondsSince = (started: number): string => ((Date.now() - started) / 1_000).toFixed(1);
 
@@ -149,6 +159,34 @@ describe('programs that do not bear the injection', () => {
       );
       await bench.client.patch(path, { kind: 'merge', body: { spec: { paused: false } } });
       await bench.whenRunning('blocked', 'paused', { replicas: 2, timeoutMs: 60_000 });
+    },
+    LONG_MS,
+  );
+
+  it(
+    'are put back, and the others get it, where the operator is killed with one on trial and with one put back',
+    async () => {
+      // What was put back there counts no longer.
+      await bench.client.delete({ group: '', version: 'v1', plural: 'namespaces', name: 'touchy' });
+      const urls = await prepareTouchy(bench, 'killed', { 'a-crash': 'crash', 'b-good': 'serve' });
+      const following = follow(bench, 'killed', urls);
+      const started = Date.now();
+      await bench.lumigo('killed', tokenOf(4));
+      await eventually(async () => expect(await isInjected('killed', 'a-crash')).toBe(true), { timeoutMs: 30_000 });
+      await killOperator();
+      await eventually(
+        async () => expect(noteOf((await read('killed', 'a-crash')).metadata)).toMatchObject({ cause: 'Crash' }),
+        { timeoutMs: 120_000 },
+      );
+      await killOperator();
+      await bench.whenRunning('killed', 'b-good', { replicas: 2, timeoutMs: 90_000 });
+      await bench.whenRunning('killed', 'a-crash', { instrumented: false, replicas: 2 });
+      expect(await isInjected('killed', 'a-crash')).toBe(false);
+      const { asked, failures } = await following.stop();
+      process.stderr.write(
+        `      killed twice: ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`,
+      );
+      expect(failures).toEqual([]);
     },
     LONG_MS,
   );
