@@ -180,6 +180,10 @@ describe('Flux', () => {
     await seconds('upgraded', () => synced('lumigo-operator', 'shop'));
     expect(kubectl('get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml')).toContain('9.9.9');
     expect(await uidsOf('shop', 'front')).toEqual(before);
+    // The new leader tells that its injection is of another version.
+    const active = '{.items[*].status.conditions[?(@.type=="Active")].message}';
+    const said = () => kubectl('get', 'lumigo', '-n', 'shop', '-o', `jsonpath=${active}`);
+    await eventually(() => Promise.resolve(expect(said()).toContain('another version')), { timeoutMs: 60_000 });
     const entries = noted();
     await synced('lumigo-operator', 'shop');
     expect(
