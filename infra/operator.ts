@@ -54,10 +54,8 @@ export class Operator extends Chart {
 
   constructor(scope: Construct, id: string, props: OperatorProps = {}) {
     super(scope, id, { disableResourceNameHashes: true });
-    const { settings = parseSettings({}), delivery = 'Manifests', certificate } = props;
+    const { settings, delivery, certificate } = complete(props);
     const delivered = settings.certificates.issuer === 'delivery' ? certificate : undefined;
-    const problems = contradictionsWith(delivery, settings);
-    if (problems.length > 0) throw new SettingsError(problems, 'The settings');
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
     this.access = new Access(this, 'access', settings);
@@ -78,6 +76,12 @@ export class Operator extends Chart {
     if (settings.injection.podMode) new PodWebhook(this, 'pod-webhook', settings);
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
+}
+
+function complete({ settings = parseSettings({}), delivery = 'Manifests', certificate }: OperatorProps) {
+  const problems = contradictionsWith(delivery, settings);
+  if (problems.length > 0) throw new SettingsError(problems, 'The settings');
+  return { settings, delivery, certificate };
 }
 
 /** The certificate of the webhook, where it is neither the operator's nor somebody else's matter. */

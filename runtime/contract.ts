@@ -246,6 +246,3 @@ export const eventReasons = {
   operatorUpdateAvailable: 'LumigoOperatorUpdateAvailable',
   cannotUpdateOperator: 'LumigoCannotUpdateOperator',
 } as const;
-
-/** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could look, what it found, what it said of it. */
-export const lookKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } as const;

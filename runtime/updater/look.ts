@@ -1,7 +1,10 @@
 import { gt, valid } from 'semver';
 import type { UpdaterConfig } from '../config/config.ts';
-import { fieldManager, lookKeys, suffixes } from '../contract.ts';
+import { fieldManager, suffixes } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
+
+/** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could look, what it found, what it said of it. */
+const lookKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } as const;
 
 interface Installed {
   readonly operatorName: string;
