@@ -8,6 +8,8 @@ export interface Tried {
   readonly version: string;
   /** `2026-11-22` */
   readonly date: string;
+  /** Of the short form alone: what differs between API servers. */
+  readonly isShort?: boolean;
   readonly passed: number;
   /** Names of the tests that failed. */
   readonly failed: readonly string[];
@@ -23,8 +25,8 @@ export const readTried = (): readonly Tried[] =>
 export function triedTable(tried: readonly Tried[] = readTried()): string {
   if (tried.length === 0) return 'No run of all of them is on record yet.';
   const rows = tried.map(
-    ({ program, version, date, passed, failed }) =>
-      `| ${program} ${version.slice(1)} | ${passed} of ${passed + failed.length} tests | ${date} |`,
+    ({ program, version, date, isShort, passed, failed }) =>
+      `| ${program} ${version.slice(1)} | ${passed} of ${passed + failed.length} tests${isShort === true ? ', the short form' : ''} | ${date} |`,
   );
   return ['| against | passed | on |', '| --- | --- | --- |', ...rows].join('\n');
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { readTried, triedFile, type Tried } from '../../infra/tried-versions.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
@@ -57,7 +57,8 @@ async function tryWith({ program, version, components, tests }: Variant, short: 
     const env = { ...process.env, KUBEBUILDER_ASSETS: assets };
     spawnSync(process.execPath, jest, { stdio: ['ignore', 'ignore', 'inherit'], env });
     const date = new Date().toISOString().slice(0, 10);
-    return { program, version, date, ...resultOf(readFileSync(output, 'utf8')) };
+    const form = short ? { isShort: true } : {};
+    return { program, version, date, ...form, ...resultOf(readFileSync(output, 'utf8')) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -67,7 +68,7 @@ const program = new Command('npm run test:matrix --')
   .argument('[versions...]', 'which, such as 1.30; left out: all')
   .option('--short', 'a few test files, on the oldest and the newest Kubernetes')
   .option('--built', 'leave out what is not built on this machine')
-  .addOption(new Option('--keep', `write what came out into ${triedFile}`).conflicts('short'))
+  .option('--keep', `write what came out into ${triedFile}`)
   .action(main);
 
 await program.parseAsync().catch((error: unknown) => {
