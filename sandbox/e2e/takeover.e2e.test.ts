@@ -215,8 +215,9 @@ describe('F51: a release of the original with 20 instrumented workloads', () => 
     release('rollback', 'lumigo', '1', '--no-hooks');
     const account = ['get', 'serviceaccount', manager, '-n', 'lumigo-system', '--ignore-not-found', '-o', 'name'];
     await eventually(() => expect(kubectl(...account)).toBe(''), { timeoutMs: 90_000 });
-    const rights = kubectl('get', 'clusterrole,clusterrolebinding', '-o', 'name');
-    expect(rights).not.toContain(`${manager}-role`);
+    // They wait for the account, and Kubernetes' garbage collector comes to them a moment after it.
+    const rights = () => kubectl('get', 'clusterrole,clusterrolebinding', '-o', 'name');
+    await eventually(() => expect(rights()).not.toContain(`${manager}-role`), { timeoutMs: 60_000 });
     expect([await uidOfLumigo(), await livesOf()]).toEqual([uid, lives]);
     const over = whileTheOriginalLives();
     await release.meanwhile('upgrade', 'lumigo', ours, '--reset-then-reuse-values', '--wait', '--timeout', '180s');
