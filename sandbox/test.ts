@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { whyNoNode } from './node/requirements.ts';
 
@@ -8,8 +7,6 @@ import { whyNoNode } from './node/requirements.ts';
  * node where one can run. What is passed on is Jest's; LUMIGO_TEST_RESULTS names a folder for its results as JSON.
  */
 
-/** A node takes a core while it starts. */
-const nodes = Math.max(1, Math.min(2, availableParallelism()));
 const [, , ...passedOn] = process.argv;
 const results = process.env['LUMIGO_TEST_RESULTS'];
 
@@ -23,7 +20,7 @@ const passed = jest('all', '--selectProjects', 'unit', 'cluster');
 const passedUnderLoad = jest('load', '--selectProjects', 'load', '--runInBand');
 const why = whyNoNode();
 if (why !== undefined) process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
-const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', `--maxWorkers=${nodes}`);
+const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', '--runInBand');
 // What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
 const passedAlone = why !== undefined || jest('machine', '--selectProjects', 'machine', '--runInBand');
 process.exitCode = passed && passedUnderLoad && passedOnNode && passedAlone ? 0 : 1;
