@@ -9,16 +9,20 @@ import { ensureBinaries } from '../sandbox/programs/build.ts';
 import { finished } from '../sandbox/testing/run.ts';
 import { parseSettings } from './settings/settings.ts';
 
-/** The README's own blocks, run as they stand, against an API server without a node. */
-const readme = readFileSync('README.md', 'utf8');
-const blocks = (language: string): string[] =>
-  [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([^\`]*)\`\`\``, 'g'))].map(([, block = '']) => block);
-const commands = blocks('sh').flatMap((block) =>
-  block
-    .replace(/\\\n\s*/g, '')
-    .trim()
-    .split('\n'),
-);
+/** The blocks of the README and of the first steps, run as they stand, against an API server without a node. */
+const blocks = (file: string, language: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(new RegExp(`\`\`\`${language}\\n([^\`]*)\`\`\``, 'g'))].map(
+    ([, block = '']) => block,
+  );
+const commandsOf = (file: string): string[] =>
+  blocks(file, 'sh').flatMap((block) =>
+    block
+      .replace(/\\\n\s*/g, '')
+      .trim()
+      .split('\n'),
+  );
+const firstSteps = commandsOf('docs/first-steps.md');
+const commands = [...commandsOf('README.md'), ...firstSteps];
 
 /** What is not run here, and where it is tried instead. */
 const elsewhere: readonly [RegExp, string][] = [
@@ -27,9 +31,12 @@ const elsewhere: readonly [RegExp, string][] = [
   [/^(kind|minikube) /, 'no such cluster in the sandbox'],
   [/^(while|done|\s*cosign copy)/, 'sandbox/e2e/release.e2e.test.ts'],
   [/^(sha256sum|cosign verify-blob) /, 'infra/release: with the files of a release'],
-  [/rollout status /, 'sandbox/e2e/manifests.e2e.test.ts: it takes a node'],
+  [/(rollout status|wait lumigo|exec deployment)/, 'sandbox/e2e/manifests.e2e.test.ts and others: it takes a node'],
+  [/^npm ci$/, 'this is .ci/run'],
   [/^pulumi (stack|up)/, "infra/pulumi/stack.cluster.test.ts: Pulumi's engine is in no package registry"],
 ];
+
+const isTriedElsewhere = (command: string): boolean => elsewhere.some(([pattern]) => pattern.test(command));
 
 let cluster: ControlPlane;
 let folder: string;
@@ -89,7 +96,7 @@ describe('F52: the commands of the README', () => {
     await run(
       'kubectl create namespace my-namespace && kubectl create deployment cart --image shop/cart --namespace my-namespace',
     );
-    const [manifest = ''] = blocks('yaml');
+    const [manifest = ''] = blocks('README.md', 'yaml');
     expect(parseAllDocuments(manifest)).toHaveLength(2);
     await run(`kubectl apply -f - <<'END'\n${manifest}\nEND`);
     await run(command('npm run build'));
@@ -98,11 +105,16 @@ describe('F52: the commands of the README', () => {
     await run('kubectl delete namespace my-namespace');
   });
 
+  it('make the first steps, there and back', async () => {
+    for (const each of firstSteps.filter((step) => !ran.has(step) && !isTriedElsewhere(step))) {
+      ran.add(each);
+      // Without a node the hook of `helm delete` would wait for its pod.
+      await run(each.startsWith('helm delete') ? `${each} --no-hooks --wait` : each);
+      if (/ create -f /.test(each)) expect(await run('kubectl -n first-steps get lumigo')).toContain('lumigo');
+    }
+  });
+
   it('install as plain YAML, and remove that', async () => {
-    // Without a node the hook of `helm delete` would wait for its pod.
-    await run(
-      'helm delete lumigo --namespace lumigo-system --no-hooks --wait && kubectl delete namespace lumigo-system',
-    );
     await run(command('npx cdk8s synth'));
     await run(command('kubectl apply --server-side'));
     await run(deployment);
@@ -121,7 +133,7 @@ describe('F52: the commands of the README', () => {
   });
 
   it('are all of them: each was run, or stands in the table of what is tried elsewhere', () => {
-    const left = commands.filter((each) => !ran.has(each) && !elsewhere.some(([pattern]) => pattern.test(each)));
+    const left = commands.filter((each) => !ran.has(each) && !isTriedElsewhere(each));
     expect(left).toEqual([]);
   });
 });

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
-import { deployment, muslImage, nodeImage, podTemplate, pythonImage, service } from '../node/apps.ts';
+import {
+  deployment,
+  muslImage,
+  nodeImage,
+  podTemplate,
+  pythonImage,
+  restrictedNamespace,
+  service,
+} from '../node/apps.ts';
 import { isInstrumented } from '../node/operator.ts';
 import { NodeBench } from './bench.ts';
 
@@ -145,6 +153,32 @@ describe('programs without a line of tracing', () => {
       await bench.whenRunning(namespace, app, { timeoutMs: 90_000 });
       await bench.spansOf(await bench.addressOf(namespace, app), of(namespace, app));
     }
+  });
+});
+
+describe('a pod', () => {
+  /** Seconds from the creation of a Deployment until its one pod runs; nothing is asked of the program. */
+  async function secondsToRun(namespace: string, name: string, instrumented: boolean): Promise<number> {
+    const created = Date.now();
+    await bench.apply(
+      deployment(namespace, name, { command: ['/nodejs/bin/node', '-e', 'setInterval(() => 0, 1e6)'] }),
+    );
+    await bench.whenRunning(namespace, name, { instrumented });
+    return (Date.now() - created) / 1_000;
+  }
+  const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? NaN;
+
+  it('starts later by the copying of the injector, whose image is on the node, and by no more than 3 s', async () => {
+    await bench.apply(restrictedNamespace('without'));
+    await bench.namespace('with');
+    const took = { without: [] as number[], with: [] as number[] };
+    for (const round of [1, 2, 3, 4, 5])
+      for (const namespace of ['without', 'with'] as const)
+        took[namespace].push(await secondsToRun(namespace, `idle-${round}`, namespace === 'with'));
+    const [without, withInjection] = [median(took.without), median(took.with)];
+    const figures = `${without.toFixed(1)} s without the injection, ${withInjection.toFixed(1)} s with it`;
+    process.stderr.write(`      a pod runs after ${figures} (medians of 5)\n`);
+    expect(withInjection - without).toBeLessThan(3);
   });
 });
 
