@@ -77,7 +77,9 @@ describe('deleting a Lumigo', () => {
     const { bench } = operator;
     const namespace = await bench.namespace('keeps');
     await bench.activate(namespace, injection({ removeLumigoFromResourcesOnDeletion: false }));
+    await bench.whenWebhookInjects(namespace);
     await bench.create(workloadOf(kind, namespace, 'kept'));
+    expect(await bench.isInstrumented(kind, namespace, 'kept')).toBe(true);
     const before = await bench.templateOf(kind, namespace, 'kept');
     await bench.deleteLumigo(namespace);
     expect(await bench.templateOf(kind, namespace, 'kept')).toEqual(before);
@@ -120,6 +122,7 @@ describe('deleting a Lumigo', () => {
     const { bench } = operator;
     const namespace = await bench.namespace('late');
     await bench.activate(namespace);
+    await bench.whenWebhookInjects(namespace);
     await bench.create(workloadOf(job, namespace, 'export'));
     await bench.deleteLumigo(namespace);
     await eventually(async () =>

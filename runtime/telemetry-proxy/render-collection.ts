@@ -1,4 +1,5 @@
 import { collectedKinds, lumigo, tokenScheme } from '../contract.ts';
+import { intoLanes, lanesOf } from './render-lanes.ts';
 import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'receivers' | 'processors' | 'connectors' | 'exporters'> &
@@ -15,7 +16,7 @@ const route = 'routing/namespaces';
 /**
  * The part that collects Kubernetes events and object versions: one watch per kind for the whole cluster, a switch that
  * knows the namespaces, and per token an exporter that hands the collector itself what is meant for it. What belongs to
- * no known namespace falls out at the switch. From there on it goes the way of all telemetry, one queue on disk included.
+ * no known namespace falls out at the switch. From there on it goes the way of all telemetry, by the lane of its token.
  */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
   const tenants = tenantsOf(collection.namespaces);
@@ -42,7 +43,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
         exporters: [route],
       },
       ...each('logs', ({ id }) => ({ receivers: [route], exporters: [`otlphttp/to/${id}`] })),
-      'logs/loop': { receivers: ['otlp/loop'], processors: ['batch'], exporters: ['otlphttp/lumigo'] },
+      'logs/loop': { receivers: ['otlp/loop'], processors: [intoLanes, 'batch'], exporters: [lanesOf('logs')] },
     },
   };
 }

@@ -1,5 +1,6 @@
-import { otlpPaths, telemetryProxyFiles, tokenScheme } from '../contract.ts';
+import { telemetryProxyFiles, tokenScheme } from '../contract.ts';
 import { renderCollection } from './render-collection.ts';
+import { intoLanes, lanesOf, renderLanes } from './render-lanes.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
 /**
@@ -48,10 +49,11 @@ const batch = {
 export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
   const collects = collection !== undefined && collection.namespaces.length > 0;
   const collected = collects ? renderCollection(settings, collection) : undefined;
-  const forward = (receiver: string) => ({
-    receivers: [receiver],
-    processors: ['memory_limiter', 'transform/service', 'k8sattributes', 'resource/operator', 'batch'],
-    exporters: ['otlphttp/lumigo'],
+  const ways = renderLanes(settings);
+  const forward = (signal: 'traces' | 'logs') => ({
+    receivers: ['otlp'],
+    processors: ['memory_limiter', 'transform/service', 'k8sattributes', 'resource/operator', intoLanes, 'batch'],
+    exporters: [lanesOf(signal)],
   });
   return {
     extensions: extensions(settings),
@@ -68,14 +70,15 @@ export function render(settings: ProxySettings, collection: Collection | undefin
       },
       'resource/operator': { attributes: operatorAttributes(settings) },
       batch,
+      ...ways.processors,
       ...collected?.processors,
     },
-    exporters: { 'otlphttp/lumigo': lumigoExporter(settings), ...collected?.exporters },
-    connectors: { ...collected?.connectors },
+    exporters: { ...ways.exporters, ...collected?.exporters },
+    connectors: { ...ways.connectors, ...collected?.connectors },
     service: {
       extensions: ['health_check', 'file_storage', 'bearertokenauth', 'headers_setter'],
       telemetry: telemetry(settings),
-      pipelines: { traces: forward('otlp'), logs: forward('otlp'), ...collected?.pipelines },
+      pipelines: { traces: forward('traces'), logs: forward('logs'), ...ways.pipelines, ...collected?.pipelines },
     },
   };
 }
@@ -122,24 +125,6 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
   })
     .filter(([, value]) => value !== '')
     .map(([key, value]) => ({ action: 'upsert', key, value }));
-
-/**
- * Everything goes out here, under the token it came in with. The queue is on disk, tokens included; when it is full,
- * senders wait, and are then told to try again later.
- */
-const lumigoExporter = ({ endpoint, logsEndpoint, telemetryProxyQueueBatches }: ProxySettings) => ({
-  endpoint,
-  ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),
-  auth: { authenticator: 'headers_setter' },
-  timeout: '10s',
-  retry_on_failure: { initial_interval: '500ms', max_interval: '15s', max_elapsed_time: '0s' },
-  sending_queue: {
-    storage: 'file_storage',
-    queue_size: telemetryProxyQueueBatches,
-    num_consumers: 16,
-    block_on_overflow: true,
-  },
-});
 
 const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) => ({
   logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },

@@ -133,6 +133,7 @@ describe('an update', () => {
     await bench.activate(early);
     await bench.merge(job, early, 'old', { metadata: { labels: { touched: 'yes' } } });
     expect(await bench.isInstrumented(job, early, 'old')).toBe(false);
+    await bench.whenWebhookInjects(early);
     await bench.create(workloadOf(job, early, 'new'));
     await bench.merge(job, early, 'new', { metadata: { labels: { touched: 'yes' } } });
     expect(await bench.isInstrumented(job, early, 'new')).toBe(true);

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createSocket, type Socket } from 'node:dgram';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -100,21 +101,30 @@ export async function whenAnswering(awaited: Awaited, answers: () => Promise<boo
 const FIRST_PORT = 10_000;
 const PORTS = 22_000;
 
-const given = new Set<number>();
+/** By what a port is taken for whoever asked, whether or not something listens there already; it goes with this process. */
+const claims = new Set<Socket>();
 
 /**
- * Ports that nobody listens on at this moment, all different, and none that was given before. They are not the system's own
- * choice: those it gives to whoever connects somewhere next.
+ * Ports that nobody listens on at this moment, all different, and none that was given before, by this process or another that lives:
+ * tests run side by side, and listen some time after they have asked. They are not the system's own choice: those it gives to whoever
+ * connects somewhere next.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    ports.push(port);
+    if ((await claim(port)) && (await isFree(port))) ports.push(port);
   }
   return ports;
+}
+
+/** Binds the UDP port of the same number, which nothing here listens on: the kernel gives it to one process. */
+function claim(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref();
+  return new Promise((resolve) => {
+    socket.once('error', () => resolve(false));
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(claims.add(socket).has(socket)));
+  });
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
@@ -27,6 +33,8 @@ export class OtlpSink {
   mood: Mood = 'accept';
   /** Tokens that it does not know (401). */
   readonly refused = new Set<string>();
+  /** Tokens that are to come again later (429). */
+  readonly throttled = new Set<string>();
   /** Milliseconds before each answer. */
   delayMs = 0;
   /** Is told of whatever arrives. */
@@ -102,12 +110,19 @@ export class OtlpSink {
 
   #take({ url = '', headers }: IncomingMessage, body: Buffer): number {
     if (this.mood !== 'accept') return this.mood === 'refuse' ? 401 : 503;
-    if (this.refused.has((headers.authorization ?? '').replace('LumigoToken ', ''))) return 401;
+    const complaint = this.#complaintOf(headers);
+    if (complaint !== undefined) return complaint;
     const signal = signals[url];
     if (signal === undefined) return 404;
     const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
     this.#keepAll(signal, headers.authorization ?? '', decode(signal, plain, headers['content-type'] ?? ''));
     return 200;
+  }
+
+  #complaintOf({ authorization = '' }: IncomingHttpHeaders): number | undefined {
+    const token = authorization.replace('LumigoToken ', '');
+    if (this.refused.has(token)) return 401;
+    return this.throttled.has(token) ? 429 : undefined;
   }
 
   #keepAll(signal: Received['signal'], authorization: string, groups: readonly Group[]): void {

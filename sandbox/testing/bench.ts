@@ -1,4 +1,4 @@
-import { labels, lumigo as contract, type WorkloadKind } from '../../runtime/contract.ts';
+import { injector, labels, lumigo as contract, workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
@@ -6,6 +6,9 @@ import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { collectionOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
+import { workloadOf } from './workloads.ts';
+
+const [, , , , , job] = workloads;
 
 /** A token of the right shape that belongs to nobody. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
@@ -82,6 +85,15 @@ export class Bench {
       const { status } = await this.readLumigo(namespace, name);
       const active = status?.conditions?.find(({ type }) => type === 'Active');
       if (active?.status !== 'True') throw new Error(`not active: ${JSON.stringify(status?.conditions)}`);
+    });
+  }
+
+  /** Until the webhook knows what is in the Lumigo's status: what cannot change is injected when it is created, or never. */
+  async whenWebhookInjects(namespace: string): Promise<void> {
+    const probe = workloadOf(job, namespace, 'webhook-probe');
+    await eventually(async () => {
+      const { object } = await this.client.create(collectionOf(probe), probe, { dryRun: true });
+      if (!JSON.stringify(object).includes(injector.container)) throw new Error('the webhook injects nothing yet');
     });
   }
 

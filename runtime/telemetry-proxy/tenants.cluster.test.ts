@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { post, spanId, spansOf, startFlow } from '../../sandbox/otlp-sink/sender.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+
+/** Many tenants share one telemetry proxy; what happens to the data of one is nothing to those of other lanes. */
+let telemetry: TelemetryBench;
+const laneOf = (token: string): string => createHash('sha256').update(`LumigoToken ${token}`).digest('hex').slice(0, 1);
+const [noisy = '', ...others] = Array.from({ length: 12 }, (_, index) => tokenOf(0x7e_0000 + index));
+const quiet = others.filter((token) => laneOf(token) !== laneOf(noisy)).slice(0, 8);
+
+beforeAll(async () => {
+  telemetry = await startTelemetry({
+    controllerManager: false,
+    // So small that the noisy one fills it.
+    environment: { LUMIGO_TELEMETRY_PROXY_QUEUE_BATCHES: '20' },
+  });
+  for (const [index, token] of [noisy, ...quiet].entries())
+    await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });
+  await telemetry.whenSettled();
+});
+afterAll(() => telemetry?.stop());
+
+/** Milliseconds from the sending of a span until it has arrived, by tenant; each of the quiet ones sends five a second. */
+async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[]> {
+  const { sink, collector } = telemetry;
+  const sentAt = new Map<string, number>();
+  for (let round = 0; round < seconds * 5; round += 1) {
+    for (const [index, token] of quiet.entries()) {
+      const id = spanId(first + round * quiet.length + index);
+      sentAt.set(id, Date.now());
+      void post(`${collector().url}/v1/traces`, spansOf({ 'service.name': 'quiet' }, [id]), { token }).catch(
+        () => undefined,
+      );
+    }
+    await sleep(200);
+  }
+  const arrived = () =>
+    new Map(sink.spans.map(({ item, at }) => [Buffer.from(item.spanId, 'base64').toString('hex'), at]));
+  await eventually(() => expect([...sentAt.keys()].filter((id) => !arrived().has(id))).toEqual([]), {
+    timeoutMs: 60_000,
+    intervalMs: 500,
+  });
+  const at = arrived();
+  return [...sentAt].map(([id, sent]) => (at.get(id) ?? Infinity) - sent).toSorted((a, b) => a - b);
+}
+
+describe('data of other lanes is not delayed', () => {
+  it.each(['throttled', 'refused'] as const)(
+    'by a token that is %s while it sends 500 spans a second',
+    async (how) => {
+      const { sink, collector } = telemetry;
+      sink[how].add(noisy);
+      const flow = startFlow(collector().url, [noisy], 500);
+      await sleep(3_000);
+      const delays = await delaysOfTheQuiet(10, how === 'throttled' ? 0x1_000_000 : 0x2_000_000).finally(async () => {
+        sink[how].delete(noisy);
+        await flow.stop();
+      });
+      process.stderr.write(`      ${how}: ${delays[delays.length >> 1]} ms (median), ${delays.at(-1)} ms (longest)\n`);
+      expect(delays.at(-1)).toBeLessThan(10_000);
+      expect(JSON.stringify(sink.received.map(({ resource }) => resource))).not.toContain('lumigo.lane');
+    },
+  );
+});

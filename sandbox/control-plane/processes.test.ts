@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { freePorts } from './processes.ts';
+
+/** Another process asks for one of the ports of this one, with the same function. */
+const askFor = (ports: readonly number[]): string =>
+  spawnSync(
+    process.execPath,
+    [
+      '--import=tsx',
+      '--input-type=module',
+      '--eval',
+      `import { freePorts } from './sandbox/control-plane/processes.ts';
+       const chosen = ${JSON.stringify(ports)}.map((port) => (port - 10_000 + 0.5) / 22_000);
+       Math.random = () => chosen.shift() ?? 0.123_456;
+       console.log(JSON.stringify(await freePorts(1)));`,
+    ],
+    { encoding: 'utf8' },
+  ).stdout.trim();
+
+it('ports are given to one process alone, also before anybody listens on them', async () => {
+  const ports = await freePorts(2);
+  const given = JSON.parse(askFor(ports)) as number[];
+  expect(given).toHaveLength(1);
+  expect(ports).not.toContain(given[0]);
+});
