@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chartMetadata } from '../../infra/helm/chart-texts.ts';
 import { readTried, triedTable, type Tried } from '../../infra/tried-versions.ts';
 import { allComponents } from '../programs/components.ts';
-import { resultOf, withResults } from './result.ts';
+import { afterSecondTry, resultOf, withResults } from './result.ts';
 import { chosen, shortTests, variants } from './variants.ts';
 
 const named = (names: readonly string[], isShort = false) => chosen(names, isShort).map(({ name }) => name);
@@ -54,7 +54,10 @@ describe('what came of a run', () => {
         { name: '/a/b/two.test.ts', status: 'failed', assertionResults: [] },
       ],
     });
-    expect(resultOf(json)).toEqual({ passed: 1, failed: ['y', 'two.test.ts'] });
+    const first = resultOf(json);
+    expect(first).toEqual({ passed: 1, failed: ['y', 'two.test.ts'], files: ['/a/b/one.test.ts', '/a/b/two.test.ts'] });
+    expect(afterSecondTry(first, { failed: ['y'] })).toEqual({ passed: 2, failed: ['y'], onSecondTry: 1 });
+    expect(afterSecondTry(first, first)).toEqual({ passed: 1, failed: ['y', 'two.test.ts'] });
   });
 
   it('stands in the place of what came of the same version before, in the order of versions', () => {
@@ -69,6 +72,8 @@ describe('what came of a run', () => {
     expect(tried.map(({ version, date }) => `${version} ${date}`)).toEqual(['v1.9.0 1', 'v1.10.0 2', 'v1.30.0 2']);
     expect(triedTable([])).toBe('No run of all of them is on record yet.');
     expect(triedTable(tried.slice(0, 1))).toContain('| Kubernetes 1.9.0 | 2 of 3 tests | 1 |');
+    const second = { ...run('v1.9.0', '1'), failed: [], onSecondTry: 1 };
+    expect(triedTable([second])).toContain('| 2 of 2 tests, 1 of them on a second try, by themselves |');
     const short = { ...run('v1.9.0', '1'), isShort: true };
     expect(triedTable([short])).toContain('| Kubernetes 1.9.0 | 2 of 3 tests, the short form | 1 |');
   });

@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { readTried, triedFile, type Tried } from '../../infra/tried-versions.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
-import { resultOf, withResults } from './result.ts';
+import { afterSecondTry, resultOf, withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
 
 /**
@@ -43,22 +43,29 @@ async function main(names: readonly string[], { short = false, built = false, ke
   if (results.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
 }
 
+const jestArguments = [
+  ...['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'],
+  ...['--selectProjects', 'cluster', 'load'],
+];
+
 async function tryWith({ program, version, components, tests }: Variant, short: boolean): Promise<Tried> {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-matrix-'));
   try {
     const assets = join(folder, 'programs');
     mkdirSync(assets);
     for (const component of components) symlinkSync(await buildProgram(component, say), join(assets, component.name));
-    const output = join(folder, 'results.json');
-    const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-    const patterns = short ? shortTests : (tests ?? []);
-    const which = patterns.length === 0 ? [] : ['--testPathPatterns', ...patterns];
-    const jest = [...args, '--selectProjects', 'cluster', 'load', '--json', `--outputFile=${output}`, ...which];
-    const env = { ...process.env, KUBEBUILDER_ASSETS: assets };
-    spawnSync(process.execPath, jest, { stdio: ['ignore', 'ignore', 'inherit'], env });
+    const run = (files: readonly string[], ...flags: readonly string[]) => {
+      const output = join(folder, 'results.json');
+      const which = files.length === 0 ? [] : ['--testPathPatterns', ...files];
+      const jest = [...jestArguments, '--json', `--outputFile=${output}`, ...flags, ...which];
+      const env = { ...process.env, KUBEBUILDER_ASSETS: assets };
+      spawnSync(process.execPath, jest, { stdio: ['ignore', 'ignore', 'inherit'], env });
+      return resultOf(readFileSync(output, 'utf8'));
+    };
+    const { files, ...first } = run(short ? shortTests : (tests ?? []));
+    const result = files.length === 0 ? first : afterSecondTry(first, run(files, '--runInBand'));
     const date = new Date().toISOString().slice(0, 10);
-    const form = short ? { isShort: true } : {};
-    return { program, version, date, ...form, ...resultOf(readFileSync(output, 'utf8')) };
+    return { program, version, date, ...(short ? { isShort: true } : {}), ...result };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
