@@ -26,9 +26,6 @@ export const labels = {
   rollout: 'lumigo.rollout',
 } as const;
 
-/** The value of `lumigo.auto-trace` on what this operator instrumented is this prefix and its version. */
-export const instrumentedPrefix = 'lumigo-operator.v';
-
 /** What an opted-in workload (`lumigo.auto-trace: "true"`, no Lumigo) uses where its labels say nothing. */
 export const optInDefaults = {
   tokenSecret: 'lumigo-credentials',
@@ -69,14 +66,11 @@ export const injector = {
   fallbackUser: 1234,
 } as const;
 
+/** Of the injected variables (injection/variables.ts) those that are looked for elsewhere too. */
 export const environment = {
   preload: 'LD_PRELOAD',
   token: 'LUMIGO_TRACER_TOKEN',
   endpoint: 'LUMIGO_ENDPOINT',
-  logsEndpoint: 'LUMIGO_LOGS_ENDPOINT',
-  enableTraces: 'LUMIGO_ENABLE_TRACES',
-  enableLogs: 'LUMIGO_ENABLE_LOGS',
-  containerName: 'LUMIGO_CONTAINER_NAME',
 } as const;
 
 /** Containers of service meshes and secret agents, in which there is nothing to trace. */
@@ -98,8 +92,13 @@ export interface WorkloadKind {
   readonly template: readonly string[];
   /** Whether the pod template can change once the object exists: a Job's cannot. */
   readonly mutable: boolean;
-  /** Whether its definition may be absent, come and go: then there is nothing of it to wait for. */
-  readonly optional: boolean;
+  /**
+   * How its spec and status count the pods that a change of the template replaces (rollout/shape.ts). Undefined: none that run.
+   * `replicas` keep old pods until new ones serve; `nodes` have one each; `ordinals` go one by one, from the last to a partition.
+   */
+  readonly pods: 'replicas' | 'nodes' | 'ordinals' | undefined;
+  /** What brings its definition, which may be absent, come and go: then there is nothing of it to wait for. Undefined: Kubernetes. */
+  readonly addOn: string | undefined;
 }
 
 const workload = <const T extends object>(group: string, names: T, more: Partial<WorkloadKind> = {}) => ({
@@ -109,28 +108,26 @@ const workload = <const T extends object>(group: string, names: T, more: Partial
   ...names,
   template: ['spec', 'template'],
   mutable: true,
-  optional: false,
+  pods: undefined,
+  addOn: undefined,
   ...more,
 });
 
 export const workloads = [
-  workload('apps', { kind: 'Deployment', plural: 'deployments' }),
-  workload('apps', { kind: 'DaemonSet', plural: 'daemonsets' }),
-  workload('apps', { kind: 'StatefulSet', plural: 'statefulsets' }),
+  workload('apps', { kind: 'Deployment', plural: 'deployments' }, { pods: 'replicas' }),
+  workload('apps', { kind: 'DaemonSet', plural: 'daemonsets' }, { pods: 'nodes' }),
+  workload('apps', { kind: 'StatefulSet', plural: 'statefulsets' }, { pods: 'ordinals' }),
   workload('apps', { kind: 'ReplicaSet', plural: 'replicasets' }),
   workload('batch', { kind: 'CronJob', plural: 'cronjobs' }, { template: ['spec', 'jobTemplate', 'spec', 'template'] }),
   workload('batch', { kind: 'Job', plural: 'jobs' }, { mutable: false }),
-  workload('argoproj.io', { kind: 'Rollout', plural: 'rollouts' }, { version: 'v1alpha1', optional: true }),
+  workload(
+    'argoproj.io',
+    { kind: 'Rollout', plural: 'rollouts' },
+    { version: 'v1alpha1', pods: 'replicas', addOn: 'Argo Rollouts' },
+  ),
 ] as const satisfies readonly WorkloadKind[];
 
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
-
-/** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
-export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | 'plural'>[] = [
-  { group: '', version: 'v1', plural: 'events' },
-  pods,
-  ...workloads.filter(({ optional }) => !optional),
-];
 
 /** How a token stands in an Authorization header: `LumigoToken t_…`. */
 export const tokenScheme = 'LumigoToken';

@@ -1,4 +1,4 @@
-import { originalLease, suffixes } from '../contract.ts';
+import { originalLease, suffixes, workloads, type WorkloadKind } from '../contract.ts';
 
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -29,8 +29,28 @@ const needed = (why: string, test: string, granted: PolicyRule): Permission => (
   test: `${test}.cluster.test.ts`,
 });
 
-const appsKinds = 'deployments daemonsets statefulsets replicasets';
 const rbac = 'rbac.authorization.k8s.io';
+const kinds: readonly WorkloadKind[] = workloads;
+const builtIn = kinds.filter(({ addOn }) => addOn === undefined);
+const verbsOn = ({ mutable }: Pick<WorkloadKind, 'mutable'>) => `get list watch${mutable ? ' patch' : ''}`;
+
+/** One for each API group. */
+function neededOn(granted: readonly WorkloadKind[], verbs: string, why: string, test: string): Permission[] {
+  const groups = [...new Set(granted.map(({ group }) => group))];
+  return groups.map((group, index) => {
+    const plurals = granted.filter((kind) => kind.group === group).map(({ plural }) => plural);
+    return needed(index === 0 ? why : 'the same', test, rule(group, plurals.join(' '), verbs));
+  });
+}
+
+const neededOnAddOn = (kind: WorkloadKind): Permission[] => [
+  ...neededOn([kind], verbsOn(kind), `the same, where ${kind.addOn} is`, 'reconciler/add-ons'),
+  needed(
+    'whether it is, or comes later; the definition of that kind alone',
+    'reconciler/add-ons',
+    rule('apiextensions.k8s.io', 'customresourcedefinitions', 'list watch', `${kind.plural}.${kind.group}`),
+  ),
+];
 
 /**
  * What the two ServiceAccounts may do: the manager's, and (`telemetryProxy`) the collector's, which parses what every pod sends. A
@@ -48,23 +68,19 @@ export const permissions = {
       'reconciler/credential',
       rule('operator.lumigo.io', 'lumigoes/status', 'patch'),
     ),
-    needed(
+    ...neededOn(
+      builtIn.filter(({ mutable }) => mutable),
+      verbsOn({ mutable: true }),
       'the injection into what is there already, and its removal; watched as metadata, read whole before a change',
       'reconciler/lifecycle',
-      rule('apps', appsKinds, 'get list watch patch'),
     ),
-    needed('the same', 'reconciler/lifecycle', rule('batch', 'cronjobs', 'get list watch patch')),
-    needed(
-      'the same, where Argo Rollouts is',
-      'reconciler/argo',
-      rule('argoproj.io', 'rollouts', 'get list watch patch'),
+    ...kinds.filter(({ addOn }) => addOn !== undefined).flatMap(neededOnAddOn),
+    ...neededOn(
+      builtIn.filter(({ mutable }) => !mutable),
+      verbsOn({ mutable: false }),
+      'to say which cannot be changed any more',
+      'reconciler/lifecycle',
     ),
-    needed(
-      'whether it is, or comes later; the definition of that kind alone',
-      'reconciler/argo',
-      rule('apiextensions.k8s.io', 'customresourcedefinitions', 'list watch', 'rollouts.argoproj.io'),
-    ),
-    needed('to say which cannot be changed any more', 'reconciler/lifecycle', rule('batch', 'jobs', 'get list watch')),
     needed(
       'what becomes of pods with the injection, in a namespace where it is new: what breaks is put back',
       'reconciler/rollout',
@@ -125,12 +141,7 @@ export const permissions = {
       'telemetry-proxy/collection',
       rule('', 'pods events', 'list watch'),
     ),
-    needed(
-      'their versions, of the same namespaces',
-      'telemetry-proxy/collection',
-      rule('apps', appsKinds, 'list watch'),
-    ),
-    needed('the same', 'telemetry-proxy/collection', rule('batch', 'cronjobs jobs', 'list watch')),
+    ...neededOn(builtIn, 'list watch', 'their versions, of the same namespaces', 'telemetry-proxy/collection'),
     needed(
       'the heartbeat of each monitored namespace',
       'telemetry-proxy/collection',

@@ -45,20 +45,20 @@ export const variables: readonly InjectedVariable[] = [
     write: ({ endpoint }) => ({ value: endpoint + otlpPaths.traces }),
     read: (there) => (there?.value === undefined ? {} : { endpoint: there.value.replace(otlpPaths.traces, '') }),
   },
-  { name: environment.logsEndpoint, since: 1, write: ({ endpoint }) => ({ value: endpoint + otlpPaths.logs }) },
+  { name: 'LUMIGO_LOGS_ENDPOINT', since: 1, write: ({ endpoint }) => ({ value: endpoint + otlpPaths.logs }) },
   {
-    name: environment.enableTraces,
+    name: 'LUMIGO_ENABLE_TRACES',
     since: 1,
     write: ({ traces }) => ({ value: String(traces) }),
     read: (there) => ({ traces: there?.value !== 'false' }),
   },
   {
-    name: environment.enableLogs,
+    name: 'LUMIGO_ENABLE_LOGS',
     since: 1,
     write: ({ logs }) => ({ value: String(logs) }),
     read: (there) => ({ logs: there?.value === 'true' }),
   },
-  { name: environment.containerName, since: 1, write: (_recorded, container) => ({ value: container }) },
+  { name: 'LUMIGO_CONTAINER_NAME', since: 1, write: (_recorded, container) => ({ value: container }) },
 ];
 
 /** The format that this version writes. */

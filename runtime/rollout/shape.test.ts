@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { workloads } from '../contract.ts';
 import type { Workload } from '../injection/types.ts';
 import { restarts, shapeOf } from './shape.ts';
 
 const workload = (kind: string, spec: object, status: object, generation = 1): Workload => ({
-  ...{ apiVersion: 'apps/v1', kind, metadata: { generation }, spec, status },
+  ...{ apiVersion: workloads.find((row) => row.kind === kind)?.apiVersion ?? '', kind },
+  ...{ metadata: { generation }, spec, status },
 });
 const steady = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2 };
 const daemons = {

@@ -1,5 +1,7 @@
+import type { WorkloadKind } from '../contract.ts';
 import { isMap, type JsonMap } from '../injection/lists.ts';
 import type { Workload } from '../injection/types.ts';
+import { kindOf } from '../injection/workload.ts';
 
 /** Why a workload is not changed for now. */
 export interface Blocked {
@@ -53,16 +55,15 @@ const replicated: Count = (spec, status) => ({
 
 const onDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
 
-/** By kind; another one's pods are not replaced when its template changes. */
-const counts: Readonly<Record<string, Count>> = {
-  Deployment: replicated,
-  Rollout: replicated,
-  StatefulSet: (spec, status) => {
+/** By what a kind's row says of its pods. */
+const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
+  replicas: replicated,
+  ordinals: (spec, status) => {
     const all = replicated(spec, status);
     const partition = number(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
     return { ...all, desired: onDelete(spec) ? 0 : Math.max(0, all.desired - partition) };
   },
-  DaemonSet: (spec, status) => ({
+  nodes: (spec, status) => ({
     wanted: number(status, 'desiredNumberScheduled'),
     desired: onDelete(spec) ? 0 : number(status, 'desiredNumberScheduled'),
     running: number(status, 'currentNumberScheduled'),
@@ -74,7 +75,8 @@ const counts: Readonly<Record<string, Count>> = {
 /** What a whole workload shows of its pods. */
 export function shapeOf(workload: Workload): Shape {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
-  const found = counts[workload.kind]?.(spec, status) ?? none;
+  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+  const found = form === undefined ? none : counts[form](spec, status);
   // Argo's Rollouts have a text there.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
   // Argo's Rollouts pause at steps of their own strategy.

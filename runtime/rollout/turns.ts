@@ -1,3 +1,4 @@
+import { workloads } from '../contract.ts';
 import type { Shape } from './shape.ts';
 
 /** What waits for its turn. */
@@ -43,8 +44,10 @@ export function wavesOf(workloads: number, largest: number): number[] {
   return waves;
 }
 
-/** A Deployment's old pods serve on until new ones are ready; the others' do not. */
-const kinds = ['Deployment', 'Rollout', 'DaemonSet', 'StatefulSet'];
+/** Old pods of `replicas` serve on until new ones are ready; the others' do not. */
+const kinds: readonly string[] = (['replicas', 'nodes', 'ordinals'] as const).flatMap((form) =>
+  workloads.filter(({ pods }) => pods === form).map(({ kind }) => kind),
+);
 
 /** In which order they go: what risks least first, and of that the smallest that still has another pod to serve. */
 export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>

@@ -1,9 +1,16 @@
-import { collectedKinds, lumigo, tokenScheme } from '../contract.ts';
+import { lumigo, pods, tokenScheme, workloads, type WorkloadKind } from '../contract.ts';
 import { intoLanes, lanesOf } from './render-lanes.ts';
 import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'receivers' | 'processors' | 'connectors' | 'exporters'> &
   Pick<CollectorConfiguration['service'], 'pipelines'>;
+
+/** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
+export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | 'plural'>[] = [
+  { group: '', version: 'v1', plural: 'events' },
+  pods,
+  ...workloads.filter(({ addOn }) => addOn === undefined),
+];
 
 /** Longer than any configuration lives: what is pulled is pulled once. */
 const ONCE = '8760h';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { collectedKinds } from '../contract.ts';
+import { collectedKinds } from './render-collection.ts';
 import { collection, settings } from '../../sandbox/testing/arbitrary/telemetry-state.ts';
 import { render, serialize } from './render.ts';
 import type { CollectorConfiguration } from './types.ts';

@@ -6,7 +6,8 @@ import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { collectedKinds, workloads } from '../contract.ts';
+import { workloads } from '../contract.ts';
+import { collectedKinds } from './render-collection.ts';
 
 /** Many namespaces: each one's objects under its own token, and no trace lost while they come and go. */
 let telemetry: TelemetryBench;

@@ -53,7 +53,7 @@ function specOf(kind: string, name: string, template: object): object {
 }
 
 /** The six kinds that every API server has as a table for `it.each`: name and kind. */
-export const everyKind = workloads.filter(({ optional }) => !optional).map((kind) => [kind.kind, kind] as const);
+export const everyKind = workloads.filter(({ addOn }) => addOn === undefined).map((kind) => [kind.kind, kind] as const);
 
 /** Those whose template can change. */
 export const mutableKinds = everyKind.filter(([, { mutable }]) => mutable);

@@ -68,7 +68,7 @@ export function createClient(transport: Transport): Client {
       try {
         yield* listPages(transport, ref, options);
       } catch (error) {
-        if (ref.optional !== true || !isNotFound(error)) throw error;
+        if (ref.addOn === undefined || !isNotFound(error)) throw error;
       }
     },
     create: (ref, object, options = {}) =>

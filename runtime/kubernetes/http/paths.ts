@@ -9,8 +9,8 @@ export interface ResourceRef {
   readonly name?: string | undefined;
   /** e.g. `status`. */
   readonly subresource?: string | undefined;
-  /** Its definition may be absent: then there are none. */
-  readonly optional?: boolean | undefined;
+  /** What brings its definition, which may be absent: then there are none. */
+  readonly addOn?: string | undefined;
 }
 
 /** `/apis/apps/v1/namespaces/shop/deployments/cart/status`; each part is escaped, so that no name can point elsewhere. */

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', optional: true };
+const rollouts = { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', addOn: 'Argo Rollouts' };
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',

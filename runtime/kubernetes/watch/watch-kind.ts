@@ -4,10 +4,10 @@ import { listWatch, type ListWatch, type ListWatchOptions } from './list-watch.t
 
 /** A list-watch of a kind, whether it is one of the API server's own or its definition may be absent, come and go: that is heard of. */
 export function watchKind(
-  kind: Pick<WorkloadKind, 'group' | 'version' | 'plural' | 'optional'>,
+  kind: Pick<WorkloadKind, 'group' | 'version' | 'plural' | 'addOn'>,
   options: Omit<ListWatchOptions, 'resource' | 'definition'> & Watching,
 ): ListWatch {
-  const definition = kind.optional ? changesOf([definitionOf(kind)], options) : undefined;
+  const definition = kind.addOn === undefined ? undefined : changesOf([definitionOf(kind)], options);
   return listWatch({ ...options, resource: kind, definition });
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { collectedKinds } from '../../../runtime/contract.ts';
+import { collectedKinds } from '../../../runtime/telemetry-proxy/render-collection.ts';
 import type { Collection, ProxySettings } from '../../../runtime/telemetry-proxy/types.ts';
 
 /** Whatever a manager can come to know, for tests: names that YAML would take for something else among them. */
