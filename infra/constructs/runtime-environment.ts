@@ -1,7 +1,8 @@
 import { mounts, suffixes } from '../../runtime/contract.ts';
-import { toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/config/config.ts';
+import { managerFields, toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/config/config.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorVersion } from '../version.ts';
+import { carriedSettings } from './carried-settings.ts';
 import { imageReference } from './image.ts';
 import { monitoredText } from './monitored-namespaces.ts';
 
@@ -25,58 +26,22 @@ export const drainSeconds = 5;
 
 /** What the settings mean to the running operator; its pod's name is known to no one before it runs. */
 export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<RuntimeConfig, 'podName'> {
-  const { injection, injectorWebhook, name, ports, rollout } = settings;
-  const { queue } = settings.controllerManager.telemetryProxy;
   return {
+    ...carriedSettings(managerFields, settings),
     version: operatorVersion(),
-    operatorName: name,
-    operatorNamespace: settings.namespace,
-    serviceAccount: `${name}${suffixes.manager}`,
-    injectorImage: imageReference(injectorWebhook.lumigoInjector.image, settings.imagePrefix),
-    injectorImagePullPolicy: injection.imagePullPolicy,
-    injectorImagePullSecrets: injection.imagePullSecrets,
-    injectorSidecars: injection.sidecars,
+    serviceAccount: `${settings.name}${suffixes.manager}`,
+    injectorImage: imageReference(settings.injectorWebhook.lumigoInjector.image, settings.imagePrefix),
     telemetryProxyUrl: telemetryProxyUrl(settings),
-    platform: settings.platform,
-    updateOnUpgrade: injection.updateOnUpgrade,
-    podMode: injection.podMode,
-    rolloutStrategy: rollout.strategy,
-    rolloutSoakSeconds: rollout.soakSeconds,
-    rolloutDeadlineSeconds: rollout.deadlineSeconds,
-    rolloutLargestWave: rollout.largestWave,
-    rolloutConcurrent: rollout.concurrent,
-    rolloutConcurrentPerNamespace: rollout.concurrentPerNamespace,
-    rolloutSettleSeconds: rollout.settleSeconds,
-    excludedNamespaces: settings.webhook.excludedNamespaces,
-    removalDeadlineSeconds: settings.removal.deadlineSeconds,
     drainSeconds,
-    webhookPort: ports.webhook,
-    webhookTimeoutSeconds: settings.webhook.timeoutSeconds,
-    webhookClientCa: settings.webhook.clientCa.configMap,
-    webhookClientNames: settings.webhook.clientCa.names,
-    healthPort: ports.health,
-    metricsPort: ports.metrics,
-    metricsSecure: settings.metrics.secure,
     listenAddress: '',
     certificatesDirectory: '',
     certificatesIssuer: ['cert-manager', 'external'].includes(settings.certificates.issuer) ? 'external' : 'operator',
     webhookHost: webhookHost(settings),
     deploymentMethod: delivery,
-    clusterName: settings.cluster.name,
-    endpoint: settings.endpoint.otlp.url,
-    logsEndpoint: settings.endpoint.otlp.logs_url,
     monitoredNamespaces: monitoredText(settings),
-    tokenSecret: settings.lumigoToken.secretName,
-    tokenKey: settings.lumigoToken.secretKey,
     telemetryProxyDirectory: mounts.telemetryProxyConfiguration,
     telemetryProxyAccountDirectory: mounts.telemetryProxyAccount,
     telemetryProxyQueueDirectory: mounts.telemetryProxyQueue,
-    telemetryProxyQueueBatches: queue.batches,
-    otlpHttpPort: ports.otlpHttp,
-    otlpGrpcPort: ports.otlpGrpc,
-    telemetryHealthPort: ports.telemetryHealth,
-    telemetryMetricsPort: ports.telemetryMetrics,
-    telemetryLoopPort: ports.telemetryLoop,
     telemetryProxyCredentials: 'serviceAccount',
     logLevel: settings.debug.enabled ? 'debug' : 'info',
   };

@@ -1,9 +1,10 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { updaterEnvironment } from '../../runtime/config/config.ts';
+import { updaterEnvironment, updaterFields } from '../../runtime/config/config.ts';
 import type { Settings } from '../settings/schema.ts';
 import { whySuspended } from '../updater-state.ts';
 import { operatorVersion } from '../version.ts';
+import { carriedSettings } from './carried-settings.ts';
 import { imageReference } from './image.ts';
 import { optOut } from './labels.ts';
 import { containerSecurity, operatorPod } from './pod.ts';
@@ -78,19 +79,16 @@ function podSpec(settings: Settings, serviceAccountName: string) {
   };
 }
 
-function environment({ name, namespace, updater, debug }: Settings) {
-  const { mode, repository, versions, timeoutSeconds, verify } = updater;
+function environment(settings: Settings) {
+  const { updater, debug } = settings;
+  const { mode, repository, verify } = updater;
   const configuration = updaterEnvironment.toEnvironment({
+    ...carriedSettings(updaterFields, settings),
     version: operatorVersion(),
-    operatorName: name,
-    operatorNamespace: namespace,
     podName: '',
     mode: mode === 'upgrade' ? 'upgrade' : 'check',
     repository: whySuspended(updater) === undefined ? repository : '',
-    versions,
     keyring: verify.keyringSecret === '' ? '' : `${keyringMount.mountPath}/keyring.gpg`,
-    unsigned: verify.unsigned,
-    timeoutSeconds,
     logLevel: debug.enabled ? 'debug' : 'info',
   });
   return withPodName(configuration, updaterEnvironment.variableOf('podName'));

@@ -11,6 +11,7 @@ import {
   nonEmpty,
   oneOf,
   port,
+  setting,
   text,
   trueOrFalse,
   url,
@@ -22,65 +23,92 @@ import type { InjectorSettings } from '../injection/types.ts';
  * What a process of the operator is told by whoever installs it. Each field is one environment variable, which this table
  * reads and writes, so the constructs and the runtime cannot disagree on a name or a form.
  */
-const fields = {
+export const managerFields = {
   /** The operator's version, e.g. `1.2.3`; part of the label on what it instruments. */
   version: field('LUMIGO_OPERATOR_VERSION', nonEmpty),
   /** The installation's name, from which the names of its objects derive, e.g. `lumigo-lumigo-operator`. */
-  operatorName: field('LUMIGO_OPERATOR_NAME', name),
-  operatorNamespace: field('LUMIGO_OPERATOR_NAMESPACE', name),
+  operatorName: setting('name', 'LUMIGO_OPERATOR_NAME', name),
+  operatorNamespace: setting('namespace', 'LUMIGO_OPERATOR_NAMESPACE', name),
   serviceAccount: field('LUMIGO_SERVICE_ACCOUNT', name),
   /** Who holds the leader's Lease: the pod's name. */
   podName: field('LUMIGO_POD_NAME', name),
   injectorImage: field('LUMIGO_INJECTOR_IMAGE', nonEmpty),
-  injectorImagePullPolicy: field(
+  injectorImagePullPolicy: setting(
+    'injection.imagePullPolicy',
     'LUMIGO_INJECTOR_IMAGE_PULL_POLICY',
     oneOf('Always', 'IfNotPresent', 'Never'),
     'IfNotPresent',
   ),
-  injectorImagePullSecrets: field('LUMIGO_INJECTOR_IMAGE_PULL_SECRETS', names, []),
+  injectorImagePullSecrets: setting('injection.imagePullSecrets', 'LUMIGO_INJECTOR_IMAGE_PULL_SECRETS', names, []),
   /** Names of containers that are left alone unless an annotation asks for them. */
-  injectorSidecars: field('LUMIGO_INJECTION_SIDECARS', names, knownSidecars),
+  injectorSidecars: setting('injection.sidecars', 'LUMIGO_INJECTION_SIDECARS', names, knownSidecars),
   /** The base URL that instrumented programs send to, without a trailing slash. */
   telemetryProxyUrl: field('LUMIGO_TELEMETRY_PROXY_URL', url),
-  platform: field('LUMIGO_PLATFORM', oneOf('auto', 'kubernetes', 'openshift'), 'auto'),
+  platform: setting('platform', 'LUMIGO_PLATFORM', oneOf('auto', 'kubernetes', 'openshift'), 'auto'),
   /** Whether an operator upgrade renews the injection of existing workloads, which restarts them. */
-  updateOnUpgrade: field('LUMIGO_INJECTION_UPDATE_ON_UPGRADE', trueOrFalse, false),
+  updateOnUpgrade: setting('injection.updateOnUpgrade', 'LUMIGO_INJECTION_UPDATE_ON_UPGRADE', trueOrFalse, false),
   /** Whether there is a webhook for pods, for the Lumigo resources that ask for Pod mode. */
-  podMode: field('LUMIGO_INJECTION_POD_MODE', trueOrFalse, false),
+  podMode: setting('injection.podMode', 'LUMIGO_INJECTION_POD_MODE', trueOrFalse, false),
   /** How workloads that exist already are instrumented. */
-  rolloutStrategy: field(
+  rolloutStrategy: setting(
+    'rollout.strategy',
     'LUMIGO_ROLLOUT_STRATEGY',
     oneOf('progressive', 'immediate', 'on-next-change', 'manual'),
     'progressive',
   ),
   /** How long all pods of a workload are to be ready before the next workloads are changed. */
-  rolloutSoakSeconds: field('LUMIGO_ROLLOUT_SOAK_SECONDS', integer(0, 86_400), 10),
+  rolloutSoakSeconds: setting('rollout.soakSeconds', 'LUMIGO_ROLLOUT_SOAK_SECONDS', integer(0, 86_400), 10),
   /** How long no further pod may become ready until the workload is put back. */
-  rolloutDeadlineSeconds: field('LUMIGO_ROLLOUT_DEADLINE_SECONDS', integer(1, 86_400), 300),
+  rolloutDeadlineSeconds: setting(
+    'rollout.deadlineSeconds',
+    'LUMIGO_ROLLOUT_DEADLINE_SECONDS',
+    integer(1, 86_400),
+    300,
+  ),
   /** How many workloads of a namespace are changed together at most. */
-  rolloutLargestWave: field('LUMIGO_ROLLOUT_LARGEST_WAVE', integer(1, 1_000), 50),
+  rolloutLargestWave: setting('rollout.largestWave', 'LUMIGO_ROLLOUT_LARGEST_WAVE', integer(1, 1_000), 50),
   /** How many workloads may be changing at once, in all and in one namespace. */
-  rolloutConcurrent: field('LUMIGO_ROLLOUT_CONCURRENT', integer(1, 256), 16),
-  rolloutConcurrentPerNamespace: field('LUMIGO_ROLLOUT_CONCURRENT_PER_NAMESPACE', integer(1, 256), 16),
+  rolloutConcurrent: setting('rollout.concurrent', 'LUMIGO_ROLLOUT_CONCURRENT', integer(1, 256), 16),
+  rolloutConcurrentPerNamespace: setting(
+    'rollout.concurrentPerNamespace',
+    'LUMIGO_ROLLOUT_CONCURRENT_PER_NAMESPACE',
+    integer(1, 256),
+    16,
+  ),
   /** How long a changed workload keeps its place among those. */
-  rolloutSettleSeconds: field('LUMIGO_ROLLOUT_SETTLE_SECONDS', integer(0, 3600), 0),
+  rolloutSettleSeconds: setting('rollout.settleSeconds', 'LUMIGO_ROLLOUT_SETTLE_SECONDS', integer(0, 3600), 0),
   /** Namespaces that are never instrumented, whatever Lumigo they hold; the operator's own is always one of them. */
-  excludedNamespaces: field('LUMIGO_EXCLUDED_NAMESPACES', names, excludedNamespaces),
+  excludedNamespaces: setting('webhook.excludedNamespaces', 'LUMIGO_EXCLUDED_NAMESPACES', names, excludedNamespaces),
   /** How long a workload that cannot be updated may hold up the deletion of its Lumigo. */
-  removalDeadlineSeconds: field('LUMIGO_REMOVAL_DEADLINE_SECONDS', integer(1, 86_400), 120),
+  removalDeadlineSeconds: setting(
+    'removal.deadlineSeconds',
+    'LUMIGO_REMOVAL_DEADLINE_SECONDS',
+    integer(1, 86_400),
+    120,
+  ),
   /** How long the webhook goes on answering after it was told to stop, until every API server has noticed. */
   drainSeconds: field('LUMIGO_DRAIN_SECONDS', integer(0, 60), 5),
-  webhookPort: field('LUMIGO_WEBHOOK_PORT', port, ports.webhook),
+  webhookPort: setting('ports.webhook', 'LUMIGO_WEBHOOK_PORT', port, ports.webhook),
   /** How long the API server waits for the webhook, as its configuration says. */
-  webhookTimeoutSeconds: field('LUMIGO_WEBHOOK_TIMEOUT_SECONDS', integer(1, 30), webhooks.timeoutSeconds),
+  webhookTimeoutSeconds: setting(
+    'webhook.timeoutSeconds',
+    'LUMIGO_WEBHOOK_TIMEOUT_SECONDS',
+    integer(1, 30),
+    webhooks.timeoutSeconds,
+  ),
   /** The ConfigMap with the authority of the API server's client certificate; empty: the webhook answers everybody. */
-  webhookClientCa: field('LUMIGO_WEBHOOK_CLIENT_CA', text(/^[-a-z0-9.]*$/, 'the name of a ConfigMap'), ''),
+  webhookClientCa: setting(
+    'webhook.clientCa.configMap',
+    'LUMIGO_WEBHOOK_CLIENT_CA',
+    text(/^[-a-z0-9.]*$/, 'the name of a ConfigMap'),
+    '',
+  ),
   /** The common names of which that certificate has to have one; none: any. */
-  webhookClientNames: field('LUMIGO_WEBHOOK_CLIENT_NAMES', names, []),
-  healthPort: field('LUMIGO_HEALTH_PORT', port, ports.health),
-  metricsPort: field('LUMIGO_METRICS_PORT', port, ports.metrics),
+  webhookClientNames: setting('webhook.clientCa.names', 'LUMIGO_WEBHOOK_CLIENT_NAMES', names, []),
+  healthPort: setting('ports.health', 'LUMIGO_HEALTH_PORT', port, ports.health),
+  metricsPort: setting('ports.metrics', 'LUMIGO_METRICS_PORT', port, ports.metrics),
   /** Whether metrics are served over TLS, to whoever the API server says may read them; else plainly, to anybody. */
-  metricsSecure: field('LUMIGO_METRICS_SECURE', trueOrFalse, false),
+  metricsSecure: setting('metrics.secure', 'LUMIGO_METRICS_SECURE', trueOrFalse, false),
   /** The address that the three ports are bound to; empty: every address of the pod. */
   listenAddress: field('LUMIGO_LISTEN_ADDRESS', text(/^[0-9a-fA-F.:]*$/, 'an IP address'), ''),
   /** A folder with the webhook's certificate, for a manager beside a cluster; empty: the operator's own Secret. */
@@ -92,28 +120,43 @@ const fields = {
   /** How the operator was installed: stands on all telemetry. */
   deploymentMethod: field('LUMIGO_OPERATOR_DEPLOYMENT_METHOD', nonEmpty, 'Manifests'),
   /** A name for the cluster, shown with its telemetry; may be empty. */
-  clusterName: field('LUMIGO_CLUSTER_NAME', String, ''),
+  clusterName: setting('cluster.name', 'LUMIGO_CLUSTER_NAME', String, ''),
   /** Where the telemetry proxy sends everything, by OTLP over HTTP: a base URL without a trailing slash. */
-  endpoint: field('LUMIGO_ENDPOINT', url),
+  endpoint: setting('endpoint.otlp.url', 'LUMIGO_ENDPOINT', url),
   /** Where it sends logs, if not there; may be empty. */
-  logsEndpoint: field('LUMIGO_LOGS_ENDPOINT', emptyOr(url), ''),
+  logsEndpoint: setting('endpoint.otlp.logs_url', 'LUMIGO_LOGS_ENDPOINT', emptyOr(url), ''),
   /** The namespaces to monitor (monitoring/plan-monitoring.ts), as JSON. */
   monitoredNamespaces: field('LUMIGO_MONITORED_NAMESPACES', checked(parseMonitored), '[]'),
   /** Where the token for these stands: in the operator's own namespace and, unless one says otherwise, in each of them. */
-  tokenSecret: field('LUMIGO_TOKEN_SECRET', name, optInDefaults.tokenSecret),
-  tokenKey: field('LUMIGO_TOKEN_KEY', nonEmpty, optInDefaults.tokenKey),
+  tokenSecret: setting('lumigoToken.secretName', 'LUMIGO_TOKEN_SECRET', name, optInDefaults.tokenSecret),
+  tokenKey: setting('lumigoToken.secretKey', 'LUMIGO_TOKEN_KEY', nonEmpty, optInDefaults.tokenKey),
   /** Where the telemetry proxy finds its configuration, and where it keeps what it has not sent yet. */
   telemetryProxyDirectory: field('LUMIGO_TELEMETRY_PROXY_DIR', nonEmpty, mounts.telemetryProxyConfiguration),
   /** Where the manager writes the token that the telemetry proxy asks the API server with. */
   telemetryProxyAccountDirectory: field('LUMIGO_TELEMETRY_PROXY_ACCOUNT_DIR', nonEmpty, mounts.telemetryProxyAccount),
   telemetryProxyQueueDirectory: field('LUMIGO_TELEMETRY_PROXY_QUEUE_DIR', nonEmpty, mounts.telemetryProxyQueue),
-  telemetryProxyQueueBatches: field('LUMIGO_TELEMETRY_PROXY_QUEUE_BATCHES', integer(1, 1_000_000), 5_000),
+  telemetryProxyQueueBatches: setting(
+    'controllerManager.telemetryProxy.queue.batches',
+    'LUMIGO_TELEMETRY_PROXY_QUEUE_BATCHES',
+    integer(1, 1_000_000),
+    5_000,
+  ),
   /** The telemetry proxy's ports, which it shares its pod's addresses with; the last on loopback only. */
-  otlpHttpPort: field('LUMIGO_OTLP_HTTP_PORT', port, ports.otlpHttp),
-  otlpGrpcPort: field('LUMIGO_OTLP_GRPC_PORT', port, ports.otlpGrpc),
-  telemetryHealthPort: field('LUMIGO_TELEMETRY_PROXY_HEALTH_PORT', port, ports.telemetryHealth),
-  telemetryMetricsPort: field('LUMIGO_TELEMETRY_PROXY_METRICS_PORT', port, ports.telemetryMetrics),
-  telemetryLoopPort: field('LUMIGO_TELEMETRY_PROXY_LOOP_PORT', port, ports.telemetryLoop),
+  otlpHttpPort: setting('ports.otlpHttp', 'LUMIGO_OTLP_HTTP_PORT', port, ports.otlpHttp),
+  otlpGrpcPort: setting('ports.otlpGrpc', 'LUMIGO_OTLP_GRPC_PORT', port, ports.otlpGrpc),
+  telemetryHealthPort: setting(
+    'ports.telemetryHealth',
+    'LUMIGO_TELEMETRY_PROXY_HEALTH_PORT',
+    port,
+    ports.telemetryHealth,
+  ),
+  telemetryMetricsPort: setting(
+    'ports.telemetryMetrics',
+    'LUMIGO_TELEMETRY_PROXY_METRICS_PORT',
+    port,
+    ports.telemetryMetrics,
+  ),
+  telemetryLoopPort: setting('ports.telemetryLoop', 'LUMIGO_TELEMETRY_PROXY_LOOP_PORT', port, ports.telemetryLoop),
   /** Where the telemetry proxy finds that token: as any program in a pod or, beside a cluster, by its KUBECONFIG. */
   telemetryProxyCredentials: field(
     'LUMIGO_TELEMETRY_PROXY_CREDENTIALS',
@@ -123,27 +166,27 @@ const fields = {
   logLevel: field('LUMIGO_LOG_LEVEL', oneOf('error', 'warn', 'info', 'debug'), 'info'),
 };
 
-export type RuntimeConfig = Configuration<typeof fields>;
+export type RuntimeConfig = Configuration<typeof managerFields>;
 
-export const { variableOf, toEnvironment, fromEnvironment } = environmentTable(fields);
+export const { variableOf, toEnvironment, fromEnvironment } = environmentTable(managerFields);
 
-const { version, operatorName, operatorNamespace, podName, logLevel } = fields;
+const { version, operatorName, operatorNamespace, podName, logLevel } = managerFields;
 
 /** What the updater is told in the same way. */
-const updaterFields = {
+export const updaterFields = {
   ...{ version, operatorName, operatorNamespace, podName },
   /** Whether it upgrades the release, or only looks and tells. */
   mode: field('LUMIGO_UPDATER_MODE', oneOf('upgrade', 'check')),
   /** The chart repository, by its index (https://…) or as a registry's folder (oci://…); empty: there is none. */
   repository: field('LUMIGO_CHART_REPOSITORY', text(/^(https?|oci):\/\/\S+[^/]$/, 'an https:// or oci:// URL'), ''),
   /** A range of semantic versions; empty: the installed major version. */
-  versions: field('LUMIGO_CHART_VERSIONS', String, ''),
+  versions: setting('updater.versions', 'LUMIGO_CHART_VERSIONS', String, ''),
   /** A file of public keys that a chart must be signed by; empty: none is checked. */
   keyring: field('LUMIGO_CHART_KEYRING', String, ''),
   /** What to do where there is none. */
-  unsigned: field('LUMIGO_CHART_UNSIGNED', oneOf('refuse', 'accept'), 'refuse'),
+  unsigned: setting('updater.verify.unsigned', 'LUMIGO_CHART_UNSIGNED', oneOf('refuse', 'accept'), 'refuse'),
   /** How long the upgraded operator may take until it is ready, and the same again for a rollback. */
-  timeoutSeconds: field('LUMIGO_UPDATE_TIMEOUT_SECONDS', integer(1, 86_400), 600),
+  timeoutSeconds: setting('updater.timeoutSeconds', 'LUMIGO_UPDATE_TIMEOUT_SECONDS', integer(1, 86_400), 600),
   logLevel,
 };
 

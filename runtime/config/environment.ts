@@ -7,6 +7,8 @@ export interface Field<T> {
   readonly parse: (text: string) => T;
   /** Where it is not set; undefined: it has to be. */
   readonly fallback: T | undefined;
+  /** Which setting of the manifests it carries as it is, e.g. `rollout.soakSeconds`; undefined: it is made of others, or of none. */
+  readonly setting?: string;
 }
 
 type Fields<F> = { readonly [K in keyof F]: Field<unknown> };
@@ -19,6 +21,14 @@ export const field = <T>(variable: string, parse: (text: string) => T, fallback?
   parse,
   fallback,
 });
+
+/** A field that carries a setting of the manifests, by its path. */
+export const setting = <T, const Path extends string>(
+  path: Path,
+  variable: string,
+  parse: (text: string) => T,
+  fallback?: NoInfer<T>,
+) => ({ ...field(variable, parse, fallback), setting: path });
 
 /** @param meaning what it must be, for the message of an error */
 export const text = (pattern: RegExp, meaning: string) => (value: string) => {
