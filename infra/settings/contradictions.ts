@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { labels } from '../../runtime/contract.ts';
 import type { Delivery } from '../constructs/runtime-environment.ts';
-import { collectorImage, settingsSchema, type Settings } from './schema.ts';
+import { collectorImage } from './controller-manager.ts';
+import { settingsSchema, type Settings } from './schema.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { excludedNamespaces, knownSidecars, webhooks } from '../../runtime/contract.ts';
 import { endpoint } from './endpoint.ts';
 import {
-  commonName,
   dnsLabel,
   dnsSubdomain,
   fields,
@@ -12,22 +10,22 @@ import {
   oneOf,
   opaqueList,
   opaqueMap,
-  quantity,
   section,
   stringMap,
   text,
   wholeNumber,
 } from './leaves.ts';
 import { certificates } from './certificates.ts';
+import { controllerManager } from './controller-manager.ts';
+import { injection } from './injection.ts';
 import { metrics } from './metrics.ts';
 import { lumigoToken, monitoredNamespaces } from './monitored.ts';
 import { networkPolicy } from './network-policy.ts';
 import { nodeSelector, tolerations } from './placement.ts';
 import { ports } from './ports.ts';
-import { imageRepositoryOf } from '../publisher.ts';
 import { rollout } from './rollout.ts';
 import { updater } from './updater.ts';
-import { operatorVersion } from '../version.ts';
+import { webhook } from './webhook.ts';
 
 /** The longest name derived from the installation's has 35 characters more, and a Service's name has at most 63. */
 const NAME_LENGTH = 28;
@@ -47,111 +45,6 @@ const linuxNodes = {
     },
   },
 };
-
-/** The release that the configuration is tested with, and its content (of all architectures). */
-export const collectorImage = {
-  tag: '0.130.0',
-  digest: 'sha256:867d1074c2f750936fb9358ec9eefa009308053cf156b2c7ca1761ba5ef78452',
-} as const;
-
-const controllerManager = section({
-  replicas: wholeNumber(1, 20)
-    .default(2)
-    .describe('How many pods serve the webhook; one of them leads. With one, injection pauses while it restarts.'),
-  manager: section({
-    image: image(
-      { repository: imageRepositoryOf('lumigo-kubernetes-operator'), tag: operatorVersion() },
-      'the operator',
-    ),
-    resources: opaqueMap()
-      .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } })
-      .describe('Requests and limits of the manager container. Its heap takes 60 % of the memory limit.'),
-  }),
-  telemetryProxy: section({
-    image: image(
-      { repository: 'otel/opentelemetry-collector-contrib', ...collectorImage },
-      'the telemetry proxy (an OpenTelemetry Collector)',
-    ),
-    resources: opaqueMap()
-      .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } })
-      .describe(
-        'Requests and limits of the telemetry proxy container. It keeps to 80 % of the memory limit, and takes nothing in beyond.',
-      ),
-    queue: section({
-      batches: wholeNumber(1, 1_000_000)
-        .default(5_000)
-        .describe(
-          'How many batches of up to 1,024 spans wait on disk while Lumigo does not answer; for each of sixteen lanes, over which tokens are spread.',
-        ),
-      sizeLimit: quantity().default('2Gi').describe('How much disk the queue may take of the node.'),
-      claimName: z
-        .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a PersistentVolumeClaim, or empty' })
-        .default('')
-        .describe(
-          "A PersistentVolumeClaim in the operator's namespace for the queue, which then outlives the pod; it needs `controllerManager.replicas: 1`. Empty: the node's disk, for as long as the pod lives.",
-        ),
-    }),
-  }),
-});
-
-const injection = section({
-  imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never')
-    .default('IfNotPresent')
-    .describe("When nodes pull the injector's image for instrumented pods."),
-  imagePullSecrets: z
-    .array(dnsSubdomain(), { error: 'must be a list of names' })
-    .default([])
-    .describe("Names of pull secrets that instrumented pods gain; each must exist in the workload's own namespace."),
-  sidecars: z
-    .array(dnsLabel(), { error: 'must be a list of names' })
-    .min(1, 'must name at least one container; one that no pod has leaves none alone')
-    .default([...knownSidecars])
-    .describe(
-      'Names of containers that are left alone, as those of service meshes and secret agents, unless the annotation ' +
-        '`lumigo.inject-containers` of workload or pod template names them.',
-    ),
-  podMode: flag()
-    .default(false)
-    .describe(
-      'Whether a Lumigo may ask for Pod mode (`spec.tracing.injection.mode: Pod`): pods are injected as they are created, and no ' +
-        'workload is changed. It gives the operator a webhook for the pods of such namespaces, and the right to evict pods ' +
-        '(docs/pod-mode.md).',
-    ),
-  updateOnUpgrade: flag()
-    .default(false)
-    .describe(
-      'Whether an upgrade of the operator renews the injection of running workloads, which restarts their pods. ' +
-        'Otherwise a workload gets the new version when its pod template next changes.',
-    ),
-});
-
-const webhook = section({
-  excludedNamespaces: z
-    .array(dnsLabel(), { error: 'must be a list of namespaces' })
-    .min(1, 'must name at least one namespace, such as kube-system')
-    .default([...excludedNamespaces])
-    .describe("Namespaces whose workloads are never instrumented; the operator's own is always one of them."),
-  timeoutSeconds: wholeNumber(1, 30)
-    .default(webhooks.timeoutSeconds)
-    .describe('How long the API server waits for the webhook before it goes on without.'),
-  clientCa: section({
-    configMap: z
-      .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a ConfigMap, or empty' })
-      .default('')
-      .describe(
-        "A ConfigMap in the operator's namespace whose `ca.crt` is the authority of the API server's client certificate: nobody " +
-          'else is answered by the webhook. The API server has to be told of that certificate first, which managed clusters do ' +
-          'not offer (docs/security.md). Empty: the webhook answers everybody.',
-      ),
-    names: z
-      .array(commonName(), { error: 'must be a list of common names' })
-      .default([])
-      .describe(
-        'The common names of which that certificate has to have one; empty: any. Needed where the authority signs for others too, ' +
-          "as the cluster's own does.",
-      ),
-  }),
-});
 
 /**
  * Every setting of an installation, with its form, its default and its meaning. Names that the original operator's Helm
