@@ -73,12 +73,6 @@ export const environment = {
   endpoint: 'LUMIGO_ENDPOINT',
 } as const;
 
-/** Containers of service meshes and secret agents, in which there is nothing to trace. */
-export const knownSidecars = [
-  ...['istio-proxy', 'linkerd-proxy', 'consul-dataplane', 'envoy-sidecar', 'kuma-sidecar'],
-  ...['vault-agent', 'cloud-sql-proxy', 'daprd'],
-] as const;
-
 /** Paths below the telemetry proxy's base URL. */
 export const otlpPaths = { traces: '/v1/traces', logs: '/v1/logs' } as const;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { knownSidecars } from '../../runtime/contract.ts';
+import { knownSidecars } from '../../runtime/injection/chosen-containers.ts';
 import { dnsLabel, dnsSubdomain, flag, oneOf, section } from './leaves.ts';
 
 /** What is injected, into what, and when anew. */

@@ -1,4 +1,4 @@
-import { excludedNamespaces, knownSidecars, mounts, optInDefaults, ports, webhooks } from '../contract.ts';
+import { excludedNamespaces, mounts, optInDefaults, ports, webhooks } from '../contract.ts';
 import { parseMonitored } from '../monitoring/plan-monitoring.ts';
 import {
   checked,
@@ -17,6 +17,7 @@ import {
   url,
   type Configuration,
 } from './environment.ts';
+import { knownSidecars } from '../injection/chosen-containers.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { activePolicy } from '../../sandbox/testing/policies.ts';
-import { annotations, environment, knownSidecars } from '../contract.ts';
+import { annotations, environment } from '../contract.ts';
+import { knownSidecars } from './chosen-containers.ts';
 import { decide } from './decide.ts';
 import { remove } from './remove.ts';
 import type { InjectorSettings, PodTemplate, Workload } from './types.ts';

@@ -1,6 +1,12 @@
 import { annotations } from '../contract.ts';
 import type { ContainerChoice, Metadata } from './types.ts';
 
+/** Containers of service meshes and secret agents, in which there is nothing to trace. */
+export const knownSidecars = [
+  ...['istio-proxy', 'linkerd-proxy', 'consul-dataplane', 'envoy-sidecar', 'kuma-sidecar'],
+  ...['vault-agent', 'cloud-sql-proxy', 'daprd'],
+] as const;
+
 /** Comma-separated names, as a person writes them; undefined for none. */
 function namesIn(text: string | undefined): readonly string[] | undefined {
   const names = text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
