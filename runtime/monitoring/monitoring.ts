@@ -8,6 +8,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
+import { Kept } from '../kubernetes/watch/kept.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
@@ -76,22 +77,13 @@ function watchNamespaces(
   { transport, logger, signal }: MonitoringOptions,
   look: (namespace: Metadata) => void,
 ): Promise<void> {
-  const seen = new Map<string, Metadata>();
   const { stopped } = listWatch({
     ...{ transport, metadataOnly: true, signal, logger },
     resource: { group: '', version: 'v1', plural: 'namespaces' },
-    handler: {
-      upsert: ({ metadata }) => {
-        seen.set(metadata.uid, metadata);
-        look(metadata);
-      },
-      delete: ({ uid }) => {
-        const gone = seen.get(uid);
-        seen.delete(uid);
-        if (gone !== undefined) look({ ...gone, deletionTimestamp: '' });
-      },
-      known: () => [...seen.values()].map(({ name = '', uid = '' }) => ({ namespace: '', name, uid })),
-    },
+    handler: new Kept<Metadata>(
+      ({ metadata }) => metadata,
+      (now, before) => look(now ?? { ...before, deletionTimestamp: '' }),
+    ),
   });
   return stopped;
 }

@@ -1,11 +1,12 @@
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
+import { Kept } from '../kubernetes/watch/kept.ts';
 import type { ListWatch, ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 
 /** Watches the pods of a namespace, until the signal is aborted. */
 export type WatchPods = (namespace: string, handler: ListWatchHandler, signal: AbortSignal) => ListWatch;
 
 interface Watched<T> {
-  readonly pods: Map<string, { readonly name: string; readonly seen: T }>;
+  readonly pods: Kept<T>;
   readonly stop: AbortController;
   isSynced: boolean;
 }
@@ -43,33 +44,19 @@ export class PodWatches<T> {
   /** Undefined until all are known. */
   in(namespace: string): readonly T[] | undefined {
     const watched = this.#watched.get(namespace);
-    return watched?.isSynced === true ? [...watched.pods.values()].map(({ seen }) => seen) : undefined;
+    return watched?.isSynced === true ? watched.pods.values() : undefined;
   }
 
   #begin(namespace: string): void {
     const { watch, observe, onChange } = this.#options;
     const stop = new AbortController();
-    const watched: Watched<T> = { pods: new Map(), stop, isSynced: false };
-    this.#watched.set(namespace, watched);
     const signal = AbortSignal.any([stop.signal, this.#options.signal]);
     const changed = (): void => {
       if (watched.isSynced && !signal.aborted) onChange(namespace);
     };
-    const handler: ListWatchHandler = {
-      upsert: (object) => {
-        const seen = observe(object as KubernetesObject);
-        const { uid, name } = object.metadata;
-        if (seen === undefined) watched.pods.delete(uid);
-        else watched.pods.set(uid, { name, seen });
-        changed();
-      },
-      delete: ({ uid }) => {
-        watched.pods.delete(uid);
-        changed();
-      },
-      known: () => [...watched.pods].map(([uid, { name }]) => ({ uid, namespace, name })),
-    };
-    void watch(namespace, handler, signal).synced.then(() => {
+    const watched: Watched<T> = { pods: new Kept(observe, changed), stop, isSynced: false };
+    this.#watched.set(namespace, watched);
+    void watch(namespace, watched.pods, signal).synced.then(() => {
       watched.isSynced = true;
       changed();
     });

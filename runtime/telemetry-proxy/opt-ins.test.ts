@@ -4,15 +4,16 @@ import { OptIns } from './opt-ins.ts';
 
 const [deployment, , , replicaSet] = workloads;
 const everywhere = () => true;
+const shown = <T extends object>(metadata: T) => ({
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { resourceVersion: '1', ...metadata } },
+});
 
 function seeing() {
   const changes = { count: 0 };
   const optIns = new OptIns(() => (changes.count += 1));
   const handler = optIns.handler(deployment);
   const show = (own: Record<string, string>, stamps: Record<string, string> = {}) =>
-    handler.upsert({
-      metadata: { namespace: 'a', name: 'app', uid: 'u', generation: 1, labels: own, annotations: stamps },
-    });
+    handler.upsert(shown({ namespace: 'a', name: 'app', uid: 'u', generation: 1, labels: own, annotations: stamps }));
   return { optIns, handler, show, changes };
 }
 
@@ -50,9 +51,9 @@ describe('workloads that are traced by their own labels', () => {
     const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'app', uid: 'd', controller: true }];
     const metadata = { namespace: 'a', name: 'app-1', uid: 'u', labels: { [labels.autoTrace]: 'true' } };
     const handler = optIns.handler(replicaSet);
-    handler.upsert({ metadata: { ...metadata, ownerReferences } });
+    handler.upsert(shown({ ...metadata, ownerReferences }));
     expect([...optIns.sources(everywhere)]).toEqual([]);
-    handler.upsert({ metadata });
+    handler.upsert(shown(metadata));
     expect([...optIns.sources(everywhere)]).toHaveLength(1);
   });
 
@@ -69,7 +70,7 @@ describe('workloads that are traced by their own labels', () => {
     show({ [labels.autoTrace]: 'true' });
     expect(changes.count).toBe(1);
     expect([...optIns.sources(() => false)]).toEqual([]);
-    handler.delete({ namespace: 'a', name: 'app' });
+    handler.delete({ uid: 'u' });
     expect([...optIns.sources(everywhere)]).toEqual([]);
     expect(changes.count).toBe(2);
   });

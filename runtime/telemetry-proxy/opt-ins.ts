@@ -1,19 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WorkloadKind } from '../contract.ts';
 import type { TokenSource } from '../credentials/credential.ts';
 import { ownerOf } from '../injection/reach.ts';
 import { optInOf } from '../injection/stamp.ts';
 import type { Metadata } from '../injection/types.ts';
-
-interface Seen {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly source: TokenSource;
-}
+import { Kept } from '../kubernetes/watch/kept.ts';
 
 /** The workloads that are traced by their own labels, without a Lumigo in their namespace, and where their tokens stand. */
 export class OptIns {
-  readonly #byKind = new Map<WorkloadKind, Map<string, Seen>>();
+  readonly #kept: Kept<TokenSource>[] = [];
   readonly #onChange: () => void;
 
   constructor(onChange: () => void) {
@@ -21,32 +16,21 @@ export class OptIns {
   }
 
   /** What a watch of one kind tells it. */
-  handler(kind: WorkloadKind) {
-    const seen = new Map<string, Seen>();
-    this.#byKind.set(kind, seen);
-    const forget = (key: string): void => {
-      if (seen.delete(key)) this.#onChange();
-    };
-    return {
-      upsert: ({ metadata }: { metadata: Metadata }) => {
-        const { namespace = '', name = '', uid = '' } = metadata;
-        const key = `${namespace}/${name}`;
-        // A Deployment hands its annotations on to its ReplicaSets, which are no opt-ins of their own.
-        const source = ownerOf(kind.kind, metadata) === undefined ? sourceOf(metadata) : undefined;
-        if (source === undefined) return forget(key);
-        const before = seen.get(key)?.source;
-        seen.set(key, { namespace, name, uid, source });
-        if (JSON.stringify(before) !== JSON.stringify(source)) this.#onChange();
+  handler({ kind }: WorkloadKind): Kept<TokenSource> {
+    const kept = new Kept<TokenSource>(
+      // A Deployment hands its annotations on to its ReplicaSets, which are no opt-ins of their own.
+      ({ metadata }) => (ownerOf(kind, metadata) === undefined ? sourceOf(metadata) : undefined),
+      (now, before) => {
+        if (!isDeepStrictEqual(now, before)) this.#onChange();
       },
-      delete: ({ namespace = '', name = '' }: { namespace?: string; name?: string }) => forget(`${namespace}/${name}`),
-      known: () => seen.values(),
-    };
+    );
+    this.#kept.push(kept);
+    return kept;
   }
 
   /** Where the tokens of those stand that `counts` admits. */
   *sources(counts: (namespace: string) => boolean): Iterable<TokenSource> {
-    for (const seen of this.#byKind.values())
-      for (const { namespace, source } of seen.values()) if (counts(namespace)) yield source;
+    for (const kept of this.#kept) for (const source of kept.values()) if (counts(source.namespace)) yield source;
   }
 }
 

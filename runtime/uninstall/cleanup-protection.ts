@@ -6,6 +6,7 @@ import type { Metadata } from '../injection/types.ts';
 import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { addFinalizer, readMetadata } from '../kubernetes/resources/finalizers.ts';
+import { Kept } from '../kubernetes/watch/kept.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
@@ -116,21 +117,14 @@ export class CleanupProtection {
       metadataOnly: true,
       signal,
       logger,
-      handler: {
-        upsert: ({ metadata }) => {
-          this.#seen.set(object, metadata);
+      handler: new Kept(
+        (shown) => shown.metadata,
+        (metadata) => {
+          if (metadata === undefined) this.#seen.delete(object);
+          else this.#seen.set(object, metadata);
           this.look();
         },
-        delete: () => {
-          this.#seen.delete(object);
-          this.look();
-        },
-        // Its own object alone: what a list does not show is taken for gone, and the others' are in no list of this kind.
-        known: () => {
-          const seen = this.#seen.get(object);
-          return seen === undefined ? [] : [{ namespace: seen.namespace ?? '', name, uid: seen.uid ?? '' }];
-        },
-      },
+      ),
     });
   }
 }

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { KubernetesObject } from '../kubernetes/http/client.ts';
+import { Kept } from '../kubernetes/watch/kept.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
-import type { Identity } from '../kubernetes/watch/watch-position.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { lookRef, readLook } from './look.ts';
 
@@ -18,7 +18,6 @@ interface FollowOptions {
 /** Makes metrics of what the updater has found, which is gone with its pod. While it finds nothing new that costs no request. */
 export async function followLook({ config, transport, metrics, logger, signal }: FollowOptions): Promise<void> {
   const { name, ...resource } = lookRef(config);
-  let seen: Identity | undefined;
   const show = (data: Readonly<Record<string, string>>) => {
     const { newest, lookedAtSeconds } = readLook(data, config.version);
     metrics.newerVersion.reset();
@@ -33,17 +32,10 @@ export async function followLook({ config, transport, metrics, logger, signal }:
     metadataOnly: false,
     signal,
     logger,
-    handler: {
-      upsert: (object) => {
-        seen = { namespace: resource.namespace, name, uid: object.metadata.uid };
-        show((object as KubernetesObject & { data?: Record<string, string> }).data ?? {});
-      },
-      delete: () => {
-        seen = undefined;
-        show({});
-      },
-      known: () => (seen === undefined ? [] : [seen]),
-    },
+    handler: new Kept(
+      (object) => (object as KubernetesObject & { data?: Record<string, string> }).data ?? {},
+      (data = {}) => show(data),
+    ),
   });
   await watch.stopped;
 }

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { Debounce } from '../../async/debounce.ts';
+import { Kept } from './kept.ts';
 import { listWatch } from './list-watch.ts';
 import type { ResourceRef } from '../http/paths.ts';
 import type { Transport } from '../http/transport.ts';
-import type { Identity } from './watch-position.ts';
 
 export interface Watching {
   readonly transport: Transport;
@@ -20,25 +20,16 @@ const pause = { quietMs: 20, atMostMs: 100 };
  */
 export function changesOf(objects: readonly (ResourceRef & { readonly name: string })[], watching: Watching): Debounce {
   const changes = new Debounce(pause);
-  for (const { name, ...resource } of objects) {
-    let seen: Identity | undefined;
+  for (const { name, ...resource } of objects)
     listWatch({
       ...watching,
       resource,
       fieldSelector: `metadata.name=${name}`,
       metadataOnly: true,
-      handler: {
-        upsert: ({ metadata: { namespace = '', uid } }) => {
-          seen = { namespace, name, uid };
-          changes.touch();
-        },
-        delete: () => {
-          seen = undefined;
-          changes.touch();
-        },
-        known: () => (seen === undefined ? [] : [seen]),
-      },
+      handler: new Kept(
+        () => true,
+        () => changes.touch(),
+      ),
     });
-  }
   return changes;
 }
