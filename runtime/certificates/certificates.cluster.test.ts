@@ -21,13 +21,7 @@ const DAY = 24 * 3_600_000;
 
 const store = () => {
   const { name, namespace } = operator.installation.settings;
-  const names = {
-    namespace,
-    secret: `${name}-webhook-certificates`,
-    webhook: `${name}-injector-webhook`,
-    deployment: 'none',
-  };
-  return certificateStore(operator.cluster.client, names);
+  return certificateStore(operator.cluster.client, { operatorName: name, operatorNamespace: namespace });
 };
 
 /** Every replica serves a new one as soon as it may: two seconds after the API server was told of its authority. */

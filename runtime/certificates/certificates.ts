@@ -4,22 +4,9 @@ import { changesOf, type Watching } from '../kubernetes/watch/changes-of.ts';
 import { createClient, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { certificatesIn } from './inspect.ts';
-import { certificateStore } from './store.ts';
+import type { CertificateStore } from './store.ts';
 import { trustedPair } from './trusted-pair.ts';
 import { fromFolder, type CertificateSource } from './follow-certificate.ts';
-
-export type CertificateStore = ReturnType<typeof certificateStore>;
-
-export const certificateStoreOf = (
-  { operatorNamespace, operatorName }: RuntimeConfig,
-  client: Client,
-): CertificateStore =>
-  certificateStore(client, {
-    namespace: operatorNamespace,
-    secret: `${operatorName}${suffixes.certificates}`,
-    webhook: `${operatorName}${suffixes.injectorWebhook}`,
-    deployment: `${operatorName}${suffixes.manager}`,
-  });
 
 /** Should a watch ever miss something. */
 const IDLE_MS = 3_600_000;

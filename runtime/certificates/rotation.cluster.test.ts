@@ -13,14 +13,14 @@ import { certificateStore } from './store.ts';
 /** The rotation of the webhook's certificate, with a Secret and a webhook configuration on a real API server. */
 const DAY = 24 * 3_600_000;
 const dnsName = 'webhooks.lumigo-system.svc';
-const names = { namespace: 'lumigo-system', secret: 'webhook-certificates', webhook: 'injector', deployment: 'none' };
+const names = { namespace: 'lumigo-system', secret: 'op-webhook-certificates', webhook: 'op-injector-webhook' };
 
 let cluster: ControlPlane;
 let store: ReturnType<typeof certificateStore>;
 let stop: AbortController;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  store = certificateStore(cluster.client, names);
+  store = certificateStore(cluster.client, { operatorName: 'op', operatorNamespace: names.namespace });
   await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: names.namespace } });
 });
 afterAll(() => cluster?.stop());

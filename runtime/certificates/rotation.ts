@@ -3,28 +3,11 @@ import type { Logger } from 'pino';
 import type { Debounce } from '../async/debounce.ts';
 import { describeError } from '../wording/errors.ts';
 import type { IssuePair } from './issue.ts';
-import { areTrusting, inspectPair, signerOf, withAuthority, type CertificateFiles } from './inspect.ts';
+import { areTrusting, inspectPair, signerOf, withAuthority } from './inspect.ts';
 import { planCertificates, renewalDueAt, VALID_DAYS } from './plan-certificates.ts';
+import type { CertificateStore, StoredPair, Trust } from './store.ts';
 
-/** The webhook configuration, as far as certificates go. */
-export interface Trust {
-  readonly resourceVersion: string;
-  /** The caBundle of each webhook, as PEM. */
-  readonly bundles: readonly string[];
-}
-
-export interface StoredPair extends CertificateFiles {
-  readonly resourceVersion: string;
-}
-
-export interface RotationOptions {
-  /** Undefined: there is no Secret. */
-  readonly readPair: () => Promise<StoredPair | undefined>;
-  /** Fails with a conflict when the Secret changed since it was read, or is there although it was not. */
-  readonly writePair: (files: CertificateFiles, before: StoredPair | undefined) => Promise<void>;
-  /** Undefined: the webhook is not installed (yet). */
-  readonly readTrust: () => Promise<Trust | undefined>;
-  readonly writeTrust: (bundles: readonly string[], before: Trust) => Promise<void>;
+interface RotationOptions extends CertificateStore {
   /** Tells of what changes of both. */
   readonly changes: Pick<Debounce, 'wait'>;
   readonly issuePair: IssuePair;

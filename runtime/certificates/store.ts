@@ -1,27 +1,39 @@
-import { certificateFiles, fieldManager } from '../contract.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import { certificateFiles, fieldManager, suffixes } from '../contract.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { ownersOf } from '../kubernetes/resources/owners.ts';
 import type { CertificateFiles } from './inspect.ts';
-import type { StoredPair, Trust } from './rotation.ts';
 
-interface CertificateNames {
-  readonly namespace: string;
-  readonly secret: string;
-  readonly webhook: string;
-  /** Whose the Secret is: it goes when this Deployment goes. */
-  readonly deployment: string;
+/** The webhook configuration, as far as certificates go. */
+export interface Trust {
+  readonly resourceVersion: string;
+  /** The caBundle of each webhook, as PEM. */
+  readonly bundles: readonly string[];
 }
+
+export interface StoredPair extends CertificateFiles {
+  readonly resourceVersion: string;
+}
+
+export type CertificateStore = ReturnType<typeof certificateStore>;
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
 
 /** Where the webhook's certificate and the trust in it stand in the API. */
-export function certificateStore(client: Client, { namespace, secret, webhook, deployment }: CertificateNames) {
+export function certificateStore(
+  client: Client,
+  { operatorNamespace: namespace, operatorName }: Pick<RuntimeConfig, 'operatorNamespace' | 'operatorName'>,
+) {
   const secrets = { group: '', version: 'v1', plural: 'secrets', namespace };
-  const pairRef = { ...secrets, name: secret };
+  const pairRef = { ...secrets, name: `${operatorName}${suffixes.certificates}` };
   const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
-  const trustRef = { ...admission, plural: 'mutatingwebhookconfigurations', name: webhook };
+  const trustRef = {
+    ...admission,
+    plural: 'mutatingwebhookconfigurations',
+    name: `${operatorName}${suffixes.injectorWebhook}`,
+  };
   const dataOf = ({ certificate, key, authority }: CertificateFiles) => ({
     [certificateFiles.certificate]: encode(certificate),
     [certificateFiles.key]: encode(key),
@@ -31,6 +43,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
     pairRef,
     trustRef,
 
+    /** Undefined: there is no Secret. */
     async readPair(): Promise<StoredPair | undefined> {
       const found = await client.get(pairRef).catch(undefinedIfNotFound);
       if (found === undefined) return undefined;
@@ -43,6 +56,7 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
       };
     },
 
+    /** Fails with a conflict when the Secret changed since it was read, or is there although it was not. */
     async writePair(files: CertificateFiles, before: StoredPair | undefined): Promise<void> {
       if (before !== undefined) {
         const patch = guarded(before.resourceVersion, [{ op: 'add', path: '/data', value: dataOf(files) }]);
@@ -50,12 +64,14 @@ export function certificateStore(client: Client, { namespace, secret, webhook, d
         return;
       }
       const labels = { 'app.kubernetes.io/managed-by': fieldManager };
-      const ownerReferences = await ownersOf(client, namespace, deployment);
-      const metadata = { name: secret, namespace, labels, ownerReferences };
+      // It goes when the manager's Deployment goes.
+      const ownerReferences = await ownersOf(client, namespace, `${operatorName}${suffixes.manager}`);
+      const metadata = { name: pairRef.name, namespace, labels, ownerReferences };
       const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: dataOf(files) };
       await client.create(secrets, object, { fieldManager });
     },
 
+    /** Undefined: the webhook is not installed (yet). */
     async readTrust(): Promise<Trust | undefined> {
       const found = await client.get(trustRef).catch(undefinedIfNotFound);
       if (found === undefined) return undefined;

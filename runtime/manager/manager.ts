@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { certificateStoreOf } from '../certificates/certificates.ts';
+import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../cli/connection.ts';
 import { suffixes } from '../contract.ts';
@@ -37,7 +37,7 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const transport = createTransport(connection, { ...common, maxSockets });
   const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
   const config = await whenPlatformKnown(given, { transport, logger, signal });
-  const certificates = certificateStoreOf(config, createClient(transport));
+  const certificates = certificateStore(createClient(transport), config);
   const shared = { config, transport, metrics, logger };
   const authority = connection.ca;
   const parts = createParts({ ...shared, collectorTransport, authority, certificates, stopping: signal });

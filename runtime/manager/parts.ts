@@ -1,5 +1,5 @@
 import { aborted } from '../async/aborted.ts';
-import { certificateSource, type CertificateStore } from '../certificates/certificates.ts';
+import { certificateSource } from '../certificates/certificates.ts';
 import { CredentialCache } from '../credentials/cache.ts';
 import { secretReader } from '../credentials/credential.ts';
 import { changesOf } from '../kubernetes/watch/changes-of.ts';
@@ -15,6 +15,7 @@ import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { issueElsewhere } from '../certificates/issue-elsewhere.ts';
 import { rotateCertificates } from '../certificates/rotation.ts';
+import type { CertificateStore } from '../certificates/store.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
