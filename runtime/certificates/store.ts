@@ -1,7 +1,6 @@
 import type { RuntimeConfig } from '../config/config.ts';
 import { certificateFiles, fieldManager, suffixes } from '../contract.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
-import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { ownersOf } from '../kubernetes/resources/owners.ts';
 import type { CertificateFiles } from './inspect.ts';
 
@@ -45,7 +44,7 @@ export function certificateStore(
 
     /** Undefined: there is no Secret. */
     async readPair(): Promise<StoredPair | undefined> {
-      const found = await client.get(pairRef).catch(undefinedIfNotFound);
+      const found = await client.find(pairRef);
       if (found === undefined) return undefined;
       const { data = {} } = found as KubernetesObject & { data?: Record<string, string> };
       return {
@@ -73,7 +72,7 @@ export function certificateStore(
 
     /** Undefined: the webhook is not installed (yet). */
     async readTrust(): Promise<Trust | undefined> {
-      const found = await client.get(trustRef).catch(undefinedIfNotFound);
+      const found = await client.find(trustRef);
       if (found === undefined) return undefined;
       const { webhooks: each = [] } = found as KubernetesObject & {
         webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];

@@ -5,7 +5,6 @@ import { isOriginals } from '../injection/original.ts';
 import { stampOf } from '../injection/stamp.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
-import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';
 import { outlook, type Outlook } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
@@ -25,7 +24,7 @@ interface ExplainOptions extends VerdictContext {
 export async function explain(options: ExplainOptions): Promise<void> {
   const { client, namespace, print } = options;
   const { kind, name } = parseTarget(options.target);
-  const workload = await client.get({ ...kind, namespace, name }).catch(undefinedIfNotFound);
+  const workload = await client.find({ ...kind, namespace, name });
   if (workload === undefined)
     throw new Error(`there is no ${kind.kind} '${name}' in the '${namespace}' namespace; is it another one (-n)?`);
   const policy = policyIn(namespace, await listLumigoes(options), options);

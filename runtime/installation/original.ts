@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { originalLease } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { planLease, seeLease, type Lease, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from './installation.ts';
@@ -32,7 +31,7 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
   let seen: SeenLease | undefined;
   /** Whether it is over, else what there is to say. */
   const look = async (): Promise<true | string> => {
-    const lease = (await client.get(ref).catch(undefinedIfNotFound)) as Lease | undefined;
+    const lease = (await client.find(ref)) as Lease | undefined;
     if (lease === undefined) return true;
     seen = seeLease(seen, lease, performance.now());
     if (planLease(seen, performance.now(), '', times) > 0) return 'the original operator still leads';

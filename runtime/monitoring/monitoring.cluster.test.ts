@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 
 /** Namespaces that the settings monitor, by name and by label, and what is there already. */
 let operator: OperatorBench;
@@ -28,8 +27,7 @@ async function namespace(name: string, labels: Record<string, string> = {}): Pro
 
 const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<string | undefined> => {
   const ref = { group: '', version: 'v1', plural: 'secrets', namespace: name, name: secret };
-  const found = (await operator.cluster.client.get(ref).catch(undefinedIfNotFound)) as
-    { data: Record<string, string> } | undefined;
+  const found = (await operator.cluster.client.find(ref)) as { data: Record<string, string> } | undefined;
   return found && Buffer.from(found.data['token'] ?? '', 'base64').toString();
 };
 

@@ -5,7 +5,7 @@ import { lumigo as contract } from '../contract.ts';
 import { credentialIn, secretReader } from '../credentials/credential.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { isAlreadyExists, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
@@ -27,6 +27,8 @@ interface MonitoringOptions {
 const pause = { quietMs: 20, atMostMs: 200 };
 const backoff = { firstMs: 500, maxMs: 60_000 };
 const IDLE_MS = 60 * 60_000;
+/** What is there already is as good. */
+const unlessThere = undefinedIf(isAlreadyExists);
 
 interface Task {
   readonly namespace: string;
@@ -99,7 +101,7 @@ async function seeTo(options: MonitoringOptions, { namespace, entry }: Task): Pr
   else {
     await bringToken(options, namespace, plan.place);
     const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
-    await unlessThere(client.create({ ...contract, namespace }, lumigo));
+    await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
   logger.info({ namespace, action: plan.action }, 'monitored, as the settings say');
 }
@@ -112,12 +114,5 @@ async function bringToken({ config, client }: MonitoringOptions, namespace: stri
   if (token === undefined) return;
   const metadata = { namespace, name: to.secretName };
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [to.secretKey]: token } };
-  await unlessThere(client.create({ group: '', version: 'v1', plural: 'secrets', namespace }, secret));
-}
-
-/** What is there already is as good. */
-async function unlessThere(creating: Promise<unknown>): Promise<void> {
-  await creating.catch((error: unknown) => {
-    if (!isAlreadyExists(error)) throw error;
-  });
+  await client.create({ group: '', version: 'v1', plural: 'secrets', namespace }, secret).catch(unlessThere);
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseOf, type Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { readAndChange } from '../kubernetes/http/on-conflict.ts';
 import { heldSpec, type Lease } from '../kubernetes/lease/plan-lease.ts';
 import { isManagerAlive } from './plan-uninstall.ts';
@@ -18,7 +17,7 @@ const refOf = (installed: Installed) => ({
 
 /** Whether a manager leads that will answer; none does where there is no Lease. */
 export async function isLed(client: Client, installed: Installed): Promise<boolean> {
-  const lease = (await client.get(refOf(installed)).catch(undefinedIfNotFound)) as Lease | undefined;
+  const lease = (await client.find(refOf(installed))) as Lease | undefined;
   return isManagerAlive(lease?.spec, Date.now());
 }
 

@@ -2,7 +2,6 @@ import { suffixes } from '../contract.ts';
 import type { Metadata } from '../injection/types.ts';
 import { listManagers, type Installed } from '../installation/installation.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
-import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { accountOf } from './protected-objects.ts';
 
@@ -28,14 +27,12 @@ export async function readSigns(client: Client, installed: Installed): Promise<S
   const { operatorName, operatorNamespace } = installed;
   const options = { timeoutMs: ANSWER_MS };
   const find = async (ref: ResourceRef): Promise<Metadata | undefined> =>
-    (await client.get(ref, { ...options, metadataOnly: true }).catch(undefinedIfNotFound))?.metadata;
+    (await client.find(ref, { ...options, metadataOnly: true }))?.metadata;
   const name = `${operatorName}${suffixes.manager}`;
   const [namespace, account, deployment] = await Promise.all([
     find({ group: '', version: 'v1', plural: 'namespaces', name: operatorNamespace }),
     find(accountOf(installed)),
-    client
-      .get({ group: 'apps', version: 'v1', plural: 'deployments', namespace: operatorNamespace, name }, options)
-      .catch(undefinedIfNotFound),
+    client.find({ group: 'apps', version: 'v1', plural: 'deployments', namespace: operatorNamespace, name }, options),
   ]);
   const isNamespaceGoing = namespace !== undefined && !isThere(namespace);
   const isGone = !isThere(deployment?.metadata);

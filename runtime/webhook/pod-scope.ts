@@ -5,7 +5,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { fieldManager, suffixes } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
-import { isConflict, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
+import { isConflict } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { changesOf, type Watching } from '../kubernetes/watch/changes-of.ts';
@@ -67,7 +67,7 @@ function refsOf(operatorName: string): readonly [injector: Named, pods: Named] {
 }
 
 async function write(client: Client, refs: readonly [Named, Named], namespaces: readonly string[], logger: Logger) {
-  const [injector, there] = await Promise.all(refs.map((ref) => client.get(ref).catch(undefinedIfNotFound)));
+  const [injector, there] = await Promise.all(refs.map((ref) => client.find(ref)));
   // Who has just taken one away is about to bring it back, or takes all.
   if (injector === undefined || there === undefined) return;
   const wanted = planPodScope((injector as Configuration).webhooks ?? [], namespaces);

@@ -84,9 +84,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
 
 async function refuseIfInstalled(client: Client, context: string): Promise<void> {
   const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
-  const found = await client
-    .get({ ...definitions, name: `${lumigo.plural}.${lumigo.group}` })
-    .catch(undefinedIfNotFound);
+  const found = await client.find({ ...definitions, name: `${lumigo.plural}.${lumigo.group}` });
   if (found !== undefined)
     throw new Error(
       `a Lumigo operator is installed in the cluster of context '${context}' already; the demo would get in its way`,

@@ -115,7 +115,7 @@ export async function deleteLumigo(client: Client): Promise<boolean> {
   const ref = { ...contract, namespace: demoNamespace, name: 'lumigo' };
   await client.delete(ref).catch(undefinedIfNotFound);
   const deadline = Date.now() + PATIENCE_MS;
-  while ((await client.get(ref).catch(undefinedIfNotFound)) !== undefined) {
+  while ((await client.find(ref)) !== undefined) {
     if (Date.now() > deadline) return false;
     await sleep(LOOK_MS);
   }

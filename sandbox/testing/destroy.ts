@@ -5,7 +5,7 @@ import { refOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 
 /** An object as the API has it, or undefined where there is none. */
-const find = ({ client }: ControlPlane, manifest: Manifest) => client.get(refOf(manifest)).catch(undefinedIfNotFound);
+const find = ({ client }: ControlPlane, manifest: Manifest) => client.find(refOf(manifest));
 
 export async function whenGone(cluster: ControlPlane, manifest: Manifest): Promise<void> {
   await eventually(

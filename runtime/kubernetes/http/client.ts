@@ -1,6 +1,6 @@
 import type { PatchOperation } from '../../injection/types.ts';
 import { metadataType, type ChangedObject, type KubernetesObject, type Manifest } from '../resources/objects.ts';
-import { isNotFound } from './errors.ts';
+import { isNotFound, undefinedIfNotFound } from './errors.ts';
 import { type ListOptions, listPages, type Page, type ReadOptions } from './pages.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import type { ApiRequest, Transport } from './transport.ts';
@@ -37,6 +37,8 @@ interface DeleteOptions {
 /** The API in raw JSON. Every method throws what Transport.request throws; every ref but those of `pages` and `create` needs a name. */
 export interface Client {
   get(ref: ResourceRef, options?: ReadOptions): Promise<KubernetesObject>;
+  /** The same, undefined where it is not there. */
+  find(ref: ResourceRef, options?: ReadOptions): Promise<KubernetesObject | undefined>;
   /** All objects, page by page; the next page is asked for when the one before is done with. */
   pages(ref: ResourceRef, options?: ListOptions): AsyncGenerator<Page, void, undefined>;
   create(ref: ResourceRef, object: Manifest, options?: WriteOptions): Promise<Written>;
@@ -59,11 +61,13 @@ export const guarded = (resourceVersion: string, operations: readonly PatchOpera
 const guardPath = '/metadata/resourceVersion';
 
 export function createClient(transport: Transport): Client {
+  const get: Client['get'] = async (ref, options = {}) => {
+    const { body } = await transport.request({ method: 'GET', path: objectPath(ref), ...callOf(options) });
+    return body as KubernetesObject;
+  };
   return {
-    async get(ref, options = {}) {
-      const { body } = await transport.request({ method: 'GET', path: objectPath(ref), ...callOf(options) });
-      return body as KubernetesObject;
-    },
+    get,
+    find: (ref, options) => get(ref, options).catch(undefinedIfNotFound),
     async *pages(ref, options = {}) {
       try {
         yield* listPages(transport, ref, options);

@@ -54,11 +54,14 @@ const hasStatus = (error: unknown, status: number): error is ApiError =>
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404);
 
-/** For `catch`: what is not there is undefined, and every other error stays one. */
-export function undefinedIfNotFound(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-  return undefined;
-}
+/** For `catch`: what is expected is undefined, and every other error stays one. */
+export const undefinedIf =
+  (isExpected: (error: unknown) => boolean) =>
+  (error: unknown): undefined => {
+    if (!isExpected(error)) throw error;
+  };
+
+export const undefinedIfNotFound = undefinedIf(isNotFound);
 
 /** The object changed since it was read. `AlreadyExists` has the same status and is another matter. */
 export const isConflict = (error: unknown): error is ApiError =>

@@ -1,6 +1,6 @@
 import type { Metadata } from '../../injection/types.ts';
 import type { Client } from '../http/client.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../http/errors.ts';
+import { isAlreadyExists, isConflict, isNotFound, undefinedIf } from '../http/errors.ts';
 import type { ResourceRef } from '../http/paths.ts';
 import { type ElectionTimes, heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
 
@@ -32,8 +32,7 @@ export class LeaseHolder {
 
   /** The Lease; undefined when there is none. */
   async read(signal?: AbortSignal): Promise<Lease | undefined> {
-    const { client } = this.#options;
-    return client.get(this.#ref, this.#call(signal)).catch(undefinedIf(isNotFound));
+    return (await this.#options.client.find(this.#ref, this.#call(signal))) as Lease | undefined;
   }
 
   /** Takes or renews it. Undefined when another was faster: it was changed, made or deleted since it was read. */
@@ -68,11 +67,4 @@ export class LeaseHolder {
     // Two attempts fit between a renewal that fails and the deadline, also when the first hangs on a dead connection.
     return { signal, lane: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
   }
-}
-
-function undefinedIf(expected: (error: unknown) => boolean): (error: unknown) => undefined {
-  return (error) => {
-    if (!expected(error)) throw error;
-    return undefined;
-  };
 }

@@ -1,12 +1,11 @@
 import type { Metadata } from '../../injection/types.ts';
 import { guarded, type Client } from '../http/client.ts';
-import { undefinedIfNotFound } from '../http/errors.ts';
 import { readAndChange } from '../http/on-conflict.ts';
 import type { ResourceRef } from '../http/paths.ts';
 
 /** The metadata of one object; undefined where it is not there. */
 export const readMetadata = async (client: Client, ref: ResourceRef): Promise<Metadata | undefined> =>
-  (await client.get(ref, { metadataOnly: true }).catch(undefinedIfNotFound))?.metadata;
+  (await client.find(ref, { metadataOnly: true }))?.metadata;
 
 /** Sees to it that an object has a finalizer, last of all. It must not be on its way out. */
 export const addFinalizer = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string): Promise<void> =>
