@@ -7,20 +7,16 @@ import { observeModePod, type ModePod } from '../rollout/mode-pod.ts';
 import type { PodTrial } from '../rollout/judge-pods.ts';
 import { describeError } from '../wording/errors.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
-import type { ObservedPods } from './observed-pods.ts';
+import type { ObservedPods } from './observed.ts';
 import { isOfPods } from './plan-pods.ts';
 import type { PodsPlan } from './pods-plan.ts';
 import { PodWatches, type WatchPods } from './pod-watches.ts';
 import type { Term } from './term.ts';
 
-interface State {
+type State = { -readonly [K in 'trial' | 'restUntil' | 'resumedAt']: ObservedPods[K] } & {
   policy: NamespacePolicy;
-  trial: PodTrial | undefined;
-  restUntil: number;
-  resumedAt: number;
-  /** By uid: pods that were asked for, or that something keeps. */
   readonly keptUntil: Map<string, number>;
-}
+};
 
 /** So many namespaces in Pod mode are watched; in others pods are injected all the same, and none is evicted. */
 const MOST = 500;
@@ -58,10 +54,9 @@ export class Evictions {
       this.#turns.want(namespace, false);
       return undefined;
     }
-    const { trial, restUntil, resumedAt, keptUntil } = this.#stateOf(namespace, policy);
     return {
+      ...this.#stateOf(namespace, policy),
       list: this.#pods.in(namespace),
-      ...{ trial, restUntil, resumedAt, keptUntil },
       hasTurn: this.#turns.has(namespace),
       strategy: this.#term.config.rolloutStrategy,
       injector: this.#injector,

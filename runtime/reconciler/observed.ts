@@ -1,12 +1,14 @@
+import type { RuntimeConfig } from '../config/config.ts';
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
 import type { InstrumentedResource, LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import type { Problem } from '../lumigo/problem.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
+import type { PodTrial } from '../rollout/judge-pods.ts';
+import type { ModePod } from '../rollout/mode-pod.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import type { ObservedPod, TrialSettings } from '../rollout/trial.ts';
 import type { WebhookSeen } from './judge-probes.ts';
-import type { ObservedPods } from './observed-pods.ts';
 
 /**
  * What the leader knows of one workload: some 600 bytes, whatever the size of the object. It is never changed, only
@@ -135,6 +137,24 @@ export interface ObservedRollout {
   readonly hasTurn: boolean;
   /** How many workloads of the cluster were put back and not tried again yet. */
   readonly revertedInCluster: number;
+}
+
+/** What the leader knows of the pods of a namespace in Pod mode. */
+export interface ObservedPods {
+  /** Undefined until all are known. */
+  readonly list: readonly ModePod[] | undefined;
+  /** What replaces a pod that was evicted is watched. */
+  readonly trial: PodTrial | undefined;
+  /** Nothing is evicted before. */
+  readonly restUntil: number;
+  /** Since when it is tried again after a halt, in milliseconds since 1970. */
+  readonly resumedAt: number;
+  /** By uid, until when a pod is left that was asked for, or that a disruption budget, or something else, has kept. */
+  readonly keptUntil: ReadonlyMap<string, number>;
+  readonly hasTurn: boolean;
+  readonly strategy: RuntimeConfig['rolloutStrategy'];
+  /** A fingerprint of what the installation decides for every injection. */
+  readonly injector: string;
 }
 
 /** The monotonic clock in milliseconds, and the time of day for people. */

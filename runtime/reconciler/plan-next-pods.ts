@@ -3,7 +3,7 @@ import { covers } from '../injection/lists.ts';
 import type { LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import { isEvictable, whyNot } from '../rollout/evictable.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';
-import type { ObservedPods } from './observed-pods.ts';
+import type { ObservedPods } from './observed.ts';
 import {
   AT_ONCE,
   firstOf,

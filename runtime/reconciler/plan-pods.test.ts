@@ -5,7 +5,7 @@ import type { LumigoResource, RolloutNote } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';
 import { podsCondition } from './conditions-pods.ts';
-import type { ObservedPods } from './observed-pods.ts';
+import type { ObservedPods } from './observed.ts';
 import { planPods } from './plan-pods.ts';
 import type { ObservedNamespace } from './observed.ts';
 

@@ -7,8 +7,7 @@ import type { Evidence } from '../rollout/evidence.ts';
 import { evidenceAgainst, judgePod } from '../rollout/judge-pods.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';
 import type { TrialSettings } from '../rollout/trial.ts';
-import type { ObservedPods } from './observed-pods.ts';
-import type { Now, ObservedNamespace } from './observed.ts';
+import type { Now, ObservedNamespace, ObservedPods } from './observed.ts';
 import { planNext, type Context, type Known } from './plan-next-pods.ts';
 import {
   AT_ONCE,

@@ -2,7 +2,7 @@ import type { RolloutNote } from '../injection/types.ts';
 import { byOwner, type Owned } from '../rollout/evictable.ts';
 import type { PodTrial } from '../rollout/judge-pods.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';
-import type { ObservedPods } from './observed-pods.ts';
+import type { ObservedPods } from './observed.ts';
 
 /** What people are told, in numbers of pods. */
 export interface PodsSummary {
