@@ -1,7 +1,6 @@
-import type { RuntimeConfig } from '../config/config.ts';
 import { certificateFiles, fieldManager, suffixes } from '../contract.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
-import { ownersOf } from '../kubernetes/resources/owners.ts';
+import { ownersOf, type Installed } from '../installation/installation.ts';
 import type { CertificateFiles } from './inspect.ts';
 
 /** The webhook configuration, as far as certificates go. */
@@ -21,10 +20,8 @@ const encode = (text: string): string => Buffer.from(text).toString('base64');
 const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
 
 /** Where the webhook's certificate and the trust in it stand in the API. */
-export function certificateStore(
-  client: Client,
-  { operatorNamespace: namespace, operatorName }: Pick<RuntimeConfig, 'operatorNamespace' | 'operatorName'>,
-) {
+export function certificateStore(client: Client, installed: Installed) {
+  const { operatorNamespace: namespace, operatorName } = installed;
   const secrets = { group: '', version: 'v1', plural: 'secrets', namespace };
   const pairRef = { ...secrets, name: `${operatorName}${suffixes.certificates}` };
   const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
@@ -64,7 +61,7 @@ export function certificateStore(
       }
       const labels = { 'app.kubernetes.io/managed-by': fieldManager };
       // It goes when the manager's Deployment goes.
-      const ownerReferences = await ownersOf(client, namespace, `${operatorName}${suffixes.manager}`);
+      const ownerReferences = await ownersOf(client, installed);
       const metadata = { name: pairRef.name, namespace, labels, ownerReferences };
       const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: dataOf(files) };
       await client.create(secrets, object, { fieldManager });

@@ -1,8 +1,7 @@
 import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
 import { managerContainer, managerSelector, suffixes } from '../contract.ts';
-import type { PodTemplate } from '../injection/types.ts';
-import { configOfOriginal } from './original-config.ts';
-import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+import { configOfOriginal, deployments, type ManagerDeployment } from './original-config.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 
 /** The operator as it is installed: its objects' names derive from these. */
 export type Installed = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace'>;
@@ -12,8 +11,18 @@ export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
   name: `${operatorName}${suffixes.lease}`,
 });
 
-interface ManagerDeployment extends KubernetesObject {
-  readonly spec: { readonly template: PodTemplate };
+/** The Deployment of the manager. */
+export const managerOf = ({ operatorName, operatorNamespace }: Installed) => ({
+  ...{ ...deployments, namespace: operatorNamespace },
+  name: `${operatorName}${suffixes.manager}`,
+});
+
+/** What the operator makes for itself belongs to its Deployment, and goes with it. Beside a cluster there is none. */
+export async function ownersOf(client: Client, installed: Installed) {
+  const ref = managerOf(installed);
+  const found = await client.find(ref, { metadataOnly: true });
+  if (found === undefined) return [];
+  return [{ apiVersion: 'apps/v1', kind: 'Deployment', name: ref.name, uid: found.metadata.uid }];
 }
 
 /**
@@ -55,7 +64,6 @@ export async function findInstalled(client: Client, environment: NodeJS.ProcessE
 /** Every operator whose Deployment is in the cluster. */
 export async function listManagers(client: Client) {
   const found: (Installed & { readonly deployment: ManagerDeployment })[] = [];
-  const deployments = { group: 'apps', version: 'v1', plural: 'deployments' };
   for await (const { items } of client.pages(deployments, { labelSelector: managerSelector }))
     for (const deployment of items as readonly ManagerDeployment[]) {
       const { name, namespace: operatorNamespace = '' } = deployment.metadata;

@@ -9,19 +9,20 @@ const originalSelector =
 
 declare const __OPERATOR_VERSION__: string;
 
-type Installed = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
+export const deployments = { group: 'apps', version: 'v1', plural: 'deployments' } as const;
+
+export type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
 
 /** What this operator would be told in the place of the original that is installed; undefined where none is. */
 export async function configOfOriginal(client: Client): Promise<RuntimeConfig | undefined> {
-  const deployments = { group: 'apps', version: 'v1', plural: 'deployments' };
   for await (const { items } of client.pages(deployments, { labelSelector: originalSelector })) {
-    const [found] = items as unknown as readonly Installed[];
+    const [found] = items as unknown as readonly ManagerDeployment[];
     if (found !== undefined) return configInPlaceOf(found);
   }
   return undefined;
 }
 
-function configInPlaceOf({ metadata, spec }: Installed): RuntimeConfig {
+function configInPlaceOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
   const { env = [] } = spec.template.spec.containers.find(({ name }) => name === managerContainer) ?? {};
   const told = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
   const name = metadata.name.slice(0, -suffixes.manager.length);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
 import { describeError } from '../wording/errors.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
+import type { Watching } from '../kubernetes/watch/changes-of.ts';
 
 /** Every OpenShift has its security context constraints, and nothing else serves the group. */
 const OPENSHIFT = '/apis/security.openshift.io';
@@ -27,11 +27,7 @@ export async function withPlatform(config: RuntimeConfig, transport: Transport):
 /** The same for whoever has time: until the API server answers, it calls no webhook either. */
 export async function whenPlatformKnown(
   config: RuntimeConfig,
-  {
-    transport,
-    logger,
-    signal,
-  }: { readonly transport: Transport; readonly logger: Logger; readonly signal: AbortSignal },
+  { transport, logger, signal }: Watching,
 ): Promise<RuntimeConfig> {
   while (!signal.aborted) {
     try {

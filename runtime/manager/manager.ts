@@ -2,13 +2,11 @@ import type { Logger } from 'pino';
 import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../cli/connection.ts';
-import { suffixes } from '../contract.ts';
 import { whenPlatformKnown } from '../installation/platform.ts';
-import { leaseOf } from '../installation/installation.ts';
+import { leaseOf, ownersOf } from '../installation/installation.ts';
 import { whenOriginalEnded } from '../installation/original.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { elect } from '../kubernetes/lease/leader-election.ts';
-import { ownersOf } from '../kubernetes/resources/owners.ts';
 import { createTransport, type TransportOptions } from '../kubernetes/http/transport.ts';
 import { createLogger } from '../observability/logging.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -63,7 +61,7 @@ function election(shared: Shared, parts: readonly LeaderRunnable[]): Runnable {
       await elect({
         client,
         ...leaseOf(config),
-        owners: () => ownersOf(client, config.operatorNamespace, `${config.operatorName}${suffixes.manager}`),
+        owners: () => ownersOf(client, config),
         identity: config.podName,
         signal,
         logger,

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
@@ -7,21 +6,17 @@ import type { Metadata } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
-import type { Transport } from '../kubernetes/http/transport.ts';
+import type { Watching } from '../kubernetes/watch/changes-of.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 import { entryOf, parseMonitored, planMonitoring, type MonitoredEntry, type TokenPlace } from './plan-monitoring.ts';
 
-interface MonitoringOptions {
+interface MonitoringOptions extends Watching {
   readonly config: RuntimeConfig;
   readonly client: Client;
-  /** For the watch. */
-  readonly transport: Transport;
   readonly lumigoes: LumigoStore;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
 const pause = { quietMs: 20, atMostMs: 200 };

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
@@ -7,6 +6,7 @@ import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
+import type { Watching } from '../kubernetes/watch/changes-of.ts';
 import { watchKind } from '../kubernetes/watch/watch-kind.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
@@ -20,16 +20,13 @@ import { Reloader } from './reloader.ts';
 import { TokenCache } from './token-cache.ts';
 import type { ProxySettings } from './types.ts';
 
-interface TelemetryProxyOptions {
+interface TelemetryProxyOptions extends Watching {
   readonly config: RuntimeConfig;
-  readonly transport: Transport;
   /** With the rights of the telemetry proxy's own account. */
   readonly collectorTransport: Transport;
   readonly lumigoes: LumigoStore;
   readonly credentials: CredentialCache;
   readonly metrics: Metrics;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** Quiet for so long, a burst of changes is over; a burst that goes on is not waited for longer than the second. */

@@ -1,6 +1,5 @@
-import { suffixes } from '../contract.ts';
 import type { Metadata } from '../injection/types.ts';
-import { listManagers, type Installed } from '../installation/installation.ts';
+import { listManagers, managerOf, type Installed } from '../installation/installation.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { accountOf } from './protected-objects.ts';
@@ -24,19 +23,18 @@ interface Signs {
 }
 
 export async function readSigns(client: Client, installed: Installed): Promise<Signs> {
-  const { operatorName, operatorNamespace } = installed;
   const options = { timeoutMs: ANSWER_MS };
   const find = async (ref: ResourceRef): Promise<Metadata | undefined> =>
     (await client.find(ref, { ...options, metadataOnly: true }))?.metadata;
-  const name = `${operatorName}${suffixes.manager}`;
+  const manager = managerOf(installed);
   const [namespace, account, deployment] = await Promise.all([
-    find({ group: '', version: 'v1', plural: 'namespaces', name: operatorNamespace }),
+    find({ group: '', version: 'v1', plural: 'namespaces', name: installed.operatorNamespace }),
     find(accountOf(installed)),
-    client.find({ group: 'apps', version: 'v1', plural: 'deployments', namespace: operatorNamespace, name }, options),
+    client.find(manager, options),
   ]);
   const isNamespaceGoing = namespace !== undefined && !isThere(namespace);
   const isGone = !isThere(deployment?.metadata);
-  const isHandedOver = !isGone && accountIn(deployment) !== name;
+  const isHandedOver = !isGone && accountIn(deployment) !== manager.name;
   const isEnding = isNamespaceGoing || isGone || isHandedOver;
   const accountGoingSince = account?.deletionTimestamp;
   const isRemoved = isNamespaceGoing || (isGone && accountGoingSince !== undefined);

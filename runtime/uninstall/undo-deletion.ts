@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { cleanupFinalizer } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
-import type { Installed } from '../installation/installation.ts';
+import { managerOf, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists } from '../kubernetes/http/errors.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
@@ -53,8 +53,7 @@ async function bringBack({ client, transport, installed, logger }: UndoOptions):
       logger.error({ problem: describeError(error) }, `ServiceAccount ${namespace}/${name} has to be applied again`);
   });
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
-  const deployment = { group: 'apps', version: 'v1', plural: 'deployments', namespace, name };
-  await fresh.patch(deployment, { kind: 'merge', body: { spec: { template } } }, { metadataOnly: true });
+  await fresh.patch(managerOf(installed), { kind: 'merge', body: { spec: { template } } }, { metadataOnly: true });
 }
 
 async function freshClient(client: Client, transport: Transport, installed: Installed): Promise<Client> {

@@ -1,18 +1,14 @@
-import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { KubernetesObject } from '../kubernetes/http/client.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
-import type { Transport } from '../kubernetes/http/transport.ts';
+import type { Watching } from '../kubernetes/watch/changes-of.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { lookRef, readLook } from './look.ts';
 
-interface FollowOptions {
+interface FollowOptions extends Watching {
   readonly config: RuntimeConfig;
-  readonly transport: Transport;
   readonly metrics: Pick<Metrics, 'newerVersion' | 'updateCheck'>;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** Makes metrics of what the updater has found, which is gone with its pod. While it finds nothing new that costs no request. */

@@ -1,15 +1,11 @@
 import { gt, valid } from 'semver';
 import type { UpdaterConfig } from '../config/config.ts';
 import { fieldManager, suffixes } from '../contract.ts';
+import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 
 /** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could look, what it found, what it said of it. */
 const lookKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } as const;
-
-interface Installed {
-  readonly operatorName: string;
-  readonly operatorNamespace: string;
-}
 
 /** The ConfigMap in which the updater writes down what it found. It is part of the installation: nobody may create one. */
 export const lookRef = ({ operatorName, operatorNamespace }: Installed) => ({

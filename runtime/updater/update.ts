@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { UpdaterConfig } from '../config/config.ts';
-import { eventReasons, suffixes } from '../contract.ts';
+import { eventReasons } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
+import { managerOf } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
 import type { ChartSource } from './chart-source.ts';
@@ -104,10 +105,10 @@ function sourceOf(helm: Helm, repository: string): ChartSource {
  * What events are about, and the release that it belongs to, which Helm notes on every object.
  * @throws Error where the operator's Deployment is not there
  */
-async function findOperator(client: Client, { operatorName, operatorNamespace: namespace }: UpdaterConfig) {
-  const name = `${operatorName}${suffixes.manager}`;
-  const ref = { group: 'apps', version: 'v1', plural: 'deployments', namespace, name };
-  const { metadata } = await client.get(ref, { metadataOnly: true });
+async function findOperator(client: Client, config: UpdaterConfig) {
+  const manager = managerOf(config);
+  const { namespace, name } = manager;
+  const { metadata } = await client.get(manager, { metadataOnly: true });
   const { uid = '', resourceVersion = '', annotations } = metadata;
   const regarding: Regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, uid, resourceVersion };
   return { release: annotations?.['meta.helm.sh/release-name'], regarding };
