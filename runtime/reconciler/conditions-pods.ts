@@ -1,13 +1,12 @@
 import { annotations } from '../contract.ts';
-import type { Condition } from '../injection/types.ts';
 import { shown } from '../rollout/evidence.ts';
-import { HALTED, ROLLED_OUT } from './conditions-rollout.ts';
+import { complete, HALTED, incomplete, type Reasons, type Untimed } from './conditions-rollout.ts';
 import type { PodsPlan } from './pods-plan.ts';
 
 type Seen = Pick<PodsPlan, 'summary' | 'halted'>;
 
 /** The first that holds says in one word how far the pods of a namespace in Pod mode are. */
-const reasons: readonly (readonly [reason: string, holds: (seen: Seen) => boolean])[] = [
+const reasons: Reasons<Seen> = [
   [HALTED, ({ halted }) => halted !== undefined],
   ['NotInjected', ({ summary }) => summary.isMissed],
   [
@@ -20,20 +19,14 @@ const reasons: readonly (readonly [reason: string, holds: (seen: Seen) => boolea
 ];
 
 /** How far the pods that run are replaced, for people; undefined while there is, and was, nothing to say. */
-export function podsCondition(
-  seen: Seen,
-  wasSaid: boolean,
-): Pick<Condition, 'type' | 'status' | 'reason' | 'message'> | undefined {
-  const reason = reasons.find(([, holds]) => holds(seen))?.[0];
-  if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: messageOf(seen) };
-  const message = 'Every pod that could be injected is, and runs';
-  return wasSaid ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message } : undefined;
-}
+export const podsCondition = (seen: Seen, wasSaid: boolean): Untimed | undefined =>
+  incomplete(seen, reasons, sentencesOf) ??
+  (wasSaid ? complete('Every pod that could be injected is, and runs') : undefined);
 
 const pods = (number: number, one: string, many: string): string =>
   number === 0 ? '' : number === 1 ? `1 pod ${one}` : `${number} pods ${many}`;
 
-function messageOf({ halted, summary }: Seen): string {
+function sentencesOf({ halted, summary }: Seen): string[] {
   const { underWay, waiting, blocked, kept, left, isMissed } = summary;
   return [
     halted === undefined
@@ -47,7 +40,5 @@ function messageOf({ halted, summary }: Seen): string {
     pods(blocked, 'waits until its others are ready', 'wait until others of their controller are ready'),
     pods(kept, 'is kept by a disruption budget', 'are kept by a disruption budget'),
     pods(left, 'is left until it is replaced anyway', 'are left until they are replaced anyway'),
-  ]
-    .filter((each) => each !== '')
-    .join('. ');
+  ];
 }

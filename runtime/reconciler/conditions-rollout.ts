@@ -4,7 +4,8 @@ import { shown } from '../rollout/evidence.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 
-type RolloutCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+/** A condition as it is planned: since when it holds follows from the one before. */
+export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
 /** How many workloads of a sort are named. */
 const NAMED = 10;
@@ -13,7 +14,9 @@ export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
 
 /** The first that holds says in one word how far a rollout is. */
-const reasons: readonly (readonly [reason: string, holds: (summary: RolloutSummary) => boolean])[] = [
+export type Reasons<T> = readonly (readonly [reason: string, holds: (seen: T) => boolean])[];
+
+const reasons: Reasons<RolloutSummary> = [
   [HALTED, ({ halted }) => halted !== undefined],
   ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
   ['PutBack', ({ reverted }) => reverted.length > 0],
@@ -22,18 +25,20 @@ const reasons: readonly (readonly [reason: string, holds: (summary: RolloutSumma
 ];
 
 /** How far the instrumentation of what exists is, for people; undefined while there is, and was, nothing to say. */
-export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): RolloutCondition | undefined {
-  const reason = reasons.find(([, holds]) => holds(summary))?.[0];
-  if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: messageOf(summary) };
-  return wasSaid
-    ? {
-        type: ROLLED_OUT,
-        status: 'True',
-        reason: 'Complete',
-        message: 'Every workload that could be instrumented is, and runs',
-      }
-    : undefined;
+export const rolloutCondition = (summary: RolloutSummary, wasSaid: boolean): Untimed | undefined =>
+  incomplete(summary, reasons, sentencesOf) ??
+  (wasSaid ? complete('Every workload that could be instrumented is, and runs') : undefined);
+
+/** Undefined where none of the reasons holds; empty sentences are left out. */
+export function incomplete<T>(seen: T, all: Reasons<T>, say: (seen: T) => readonly string[]): Untimed | undefined {
+  const reason = all.find(([, holds]) => holds(seen))?.[0];
+  const message = say(seen).filter((each) => each !== '');
+  return reason === undefined ? undefined : { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
 }
+
+export const complete = (message: string): Untimed => ({
+  ...{ type: ROLLED_OUT, status: 'True', reason: 'Complete', message },
+});
 
 const nameOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
@@ -42,24 +47,21 @@ const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
   ...(list.length > NAMED ? [`and ${list.length - NAMED} more`] : []),
 ];
 
-function messageOf({ halted, underWay, queued, blocked, reverted, left }: RolloutSummary): string {
-  const sentences = [
-    halted === undefined ? '' : `No further workload is changed: ${halted}`,
-    ...some(
-      reverted,
-      (each) =>
-        `${nameOf(each)} was put back at ${shown(`${note(each).at} (${note(each).cause}): ${note(each).evidence}`)}`,
-    ),
-    reverted.length === 0
-      ? ''
-      : `Tried again when the pod template or the injector changes, or by ${retryOf(reverted[0])}`,
-    underWay.length === 0 ? '' : `Under way: ${some(underWay, nameOf).join(', ')}`,
-    queued === 0 ? '' : `${queued} wait for their turn`,
-    ...some(blocked, (each) => `${nameOf(each)} ${each.rollout.shape.blocked?.message} and is left until it is not`),
-    left === 0 ? '' : `${left} are left until their pod template changes, as the setting rollout.strategy asks`,
-  ];
-  return sentences.filter((each) => each !== '').join('. ');
-}
+const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left }: RolloutSummary): string[] => [
+  halted === undefined ? '' : `No further workload is changed: ${halted}`,
+  ...some(
+    reverted,
+    (each) =>
+      `${nameOf(each)} was put back at ${shown(`${note(each).at} (${note(each).cause}): ${note(each).evidence}`)}`,
+  ),
+  reverted.length === 0
+    ? ''
+    : `Tried again when the pod template or the injector changes, or by ${retryOf(reverted[0])}`,
+  underWay.length === 0 ? '' : `Under way: ${some(underWay, nameOf).join(', ')}`,
+  queued === 0 ? '' : `${queued} wait for their turn`,
+  ...some(blocked, (each) => `${nameOf(each)} ${each.rollout.shape.blocked?.message} and is left until it is not`),
+  left === 0 ? '' : `${left} are left until their pod template changes, as the setting rollout.strategy asks`,
+];
 
 const note = ({ rollout }: RolloutSummary['reverted'][number]) => rollout.note;
 

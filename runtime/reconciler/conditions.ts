@@ -2,7 +2,7 @@ import type { Condition, InstrumentedResource, LumigoStatus, Metadata } from '..
 import type { Problem } from '../lumigo/problem.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
-import { ROLLED_OUT, rolloutCondition } from './conditions-rollout.ts';
+import { ROLLED_OUT, rolloutCondition, type Untimed } from './conditions-rollout.ts';
 import { podsCondition } from './conditions-pods.ts';
 import type { PodsPlan } from './pods-plan.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
@@ -21,8 +21,6 @@ export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'teleme
   /** ISO 8601, in whole seconds. */
   readonly now: string;
 }
-
-type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
 /** The status that a Lumigo should have. Times of conditions whose status stays are kept, so that nothing changes without a cause. */
 export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
