@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
@@ -13,12 +13,24 @@ describe('the bundle', () => {
   });
   afterAll(() => rmSync(join(file, '..'), { recursive: true }));
 
-  it('has less than 1.2 MB to be loaded at the start', () => {
-    expect(statSync(file).size).toBeLessThan(1_200_000);
+  const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { encoding: 'utf8' });
+
+  it('has less than 0.6 MB to be loaded at the start', () => {
+    const chunks = readFileSync(file, 'utf8').matchAll(/from"(\.\/chunk-[^"]+)"/g);
+    const files = [file, ...Array.from(chunks, ([, chunk = '']) => join(file, '..', chunk))];
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.reduce((sum, each) => sum + statSync(each).size, 0)).toBeLessThan(600_000);
+  });
+
+  it('has Node.js load nothing that it does not use: neither fetch, HTTP/2 nor Web Crypto', () => {
+    const told = 'data:text/javascript,process.on("exit",()=>console.error(String(process.moduleLoadList)))';
+    const { stderr } = run(`--import=${told}`, file, '--help');
+    expect(stderr).toContain('NativeModule https');
+    expect(stderr).not.toMatch(/undici|http2|webcrypto/);
   });
 
   it('is a program by itself', () => {
-    const { status, stdout } = spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
+    const { status, stdout } = run(file, '--help');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('--preview') });
   });
 });

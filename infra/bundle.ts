@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
@@ -15,7 +16,7 @@ export async function bundle(to = bundlePath, plugin?: Plugin): Promise<void> {
   await build({
     entryPoints: { main: 'runtime/main.ts', issuer: 'runtime/certificates/issuer.ts' },
     outdir: dirname(to),
-    plugins: [withoutBodyParser, ...(plugin === undefined ? [] : [plugin])],
+    plugins: [builtinsAsked, leftOut, ...(plugin === undefined ? [] : [plugin])],
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -33,14 +34,27 @@ export async function bundle(to = bundlePath, plugin?: Plugin): Promise<void> {
 }
 
 /**
- * Express brings parsers of bodies, with half a megabyte of tables of character sets. The webhook reads bodies itself, in bounds
- * (runtime/webhook/body.ts), so that they would only be loaded.
+ * What is imported by `import` from Node.js itself is read whole, each of its exports, and some of those load what nobody asked for: `http`
+ * all of `fetch` and HTTP/2. Asked for like this, a module gives what is used of it.
  */
-const withoutBodyParser: Plugin = {
-  name: 'without-body-parser',
+const builtinsAsked: Plugin = {
+  name: 'builtins-asked',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^body-parser$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
-    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};' }));
+    const namespace = 'builtin';
+    onResolve({ filter: /^(node:)?[a-z0-9_/]+$/ }, ({ path }) => (isBuiltin(path) ? { path, namespace } : undefined));
+    onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
+/** What libraries load for features that are not used here: exemplars of metrics, and logging from a thread of its own. */
+const leftOut: Plugin = {
+  name: 'left-out',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'left-out';
+    onResolve({ filter: /^(@opentelemetry\/api|thread-stream)$/ }, ({ path }) => ({ path, namespace }));
+    onLoad({ filter: /.*/, namespace }, () => ({ contents: 'module.exports = {};' }));
   },
 };
 

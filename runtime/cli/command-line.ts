@@ -1,7 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { injectorOf, fromEnvironment, updaterEnvironment } from '../config/config.ts';
-import { explain } from '../diagnostics/explain.ts';
-import { assumedPolicy, preview } from '../diagnostics/preview.ts';
 import { findConfig, findInstalled } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { connect, type ConnectOptions } from './connection.ts';
@@ -13,8 +11,6 @@ import { writeAccount } from '../telemetry-proxy/account.ts';
 import { prepare as prepareTelemetryProxy } from '../telemetry-proxy/files.ts';
 import { release, releaseAll } from '../uninstall/protected-objects.ts';
 import { uninstall } from '../uninstall/uninstall.ts';
-import { openHelm } from '../updater/helm.ts';
-import { update } from '../updater/update.ts';
 import { createLogger } from '../observability/logging.ts';
 
 declare const __OPERATOR_VERSION__: string;
@@ -102,6 +98,7 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configurat
     .action((flags: Flags) => dispatch(flags, { print, environment }));
 }
 
+/** What the manager does not need is loaded where it is asked for. */
 async function dispatch(flags: Flags, surroundings: Surroundings): Promise<void> {
   const { environment } = surroundings;
   if (!commands().some((option) => option.attributeName() in flags))
@@ -137,7 +134,11 @@ async function runInsight(
   const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
   const isExcluded = (namespace: string) => excluded.has(namespace);
   const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print, isExcluded };
-  if (target !== undefined) return explain({ ...context, target, namespace: namespace ?? ownNamespace });
+  if (target !== undefined) {
+    const { explain } = await import('../diagnostics/explain.ts');
+    return explain({ ...context, target, namespace: namespace ?? ownNamespace });
+  }
+  const { assumedPolicy, preview } = await import('../diagnostics/preview.ts');
   const assume = assumeLumigo === true ? assumedPolicy : undefined;
   return preview({ ...context, pace: config, assume, ...(namespace === undefined ? {} : { namespace }) });
 }
@@ -163,6 +164,7 @@ async function runUninstall(
 }
 
 async function runUpdate(client: Client, flags: Flags, environment: NodeJS.ProcessEnv): Promise<void> {
+  const [{ openHelm }, { update }] = await Promise.all([import('../updater/helm.ts'), import('../updater/update.ts')]);
   const config = updaterEnvironment.fromEnvironment(environment);
   const helm = openHelm({
     namespace: config.operatorNamespace,

@@ -1,4 +1,5 @@
-import { gt, valid } from 'semver';
+import gt from 'semver/functions/gt.js';
+import valid from 'semver/functions/valid.js';
 import type { UpdaterConfig } from '../config/config.ts';
 import { fieldManager, suffixes } from '../contract.ts';
 import type { Installed } from '../installation/installation.ts';
