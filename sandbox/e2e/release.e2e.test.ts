@@ -81,11 +81,16 @@ const runStep = (name: string) => steps.find((step) => step.name === name)?.run(
 interface Manifest {
   readonly manifests: readonly { readonly digest: string; readonly platform: { readonly architecture: string } }[];
   readonly config: { readonly digest: string };
-  readonly layers: readonly { readonly digest: string }[];
+  readonly layers: readonly { readonly digest: string; readonly size: number }[];
 }
 interface Config {
   readonly architecture: string;
-  readonly config: { readonly User: string; readonly Entrypoint: readonly string[]; readonly Labels: object };
+  readonly config: {
+    readonly User: string;
+    readonly Env: readonly string[];
+    readonly Entrypoint: readonly string[];
+    readonly Labels: object;
+  };
 }
 
 const ask = async <T>(kind: 'manifests' | 'blobs', repository: string, reference: string): Promise<T> => {
@@ -128,10 +133,12 @@ describe('F52: a release', () => {
 
   it.each(architectures)('has images for %s that say what they are, and run nothing as root', async (architecture) => {
     for (const name of ['lumigo-kubernetes-operator', 'lumigo-kubernetes-operator-updater']) {
-      const { config } = await imageOf(`acme/${name}`, architecture);
+      const { config, manifest } = await imageOf(`acme/${name}`, architecture);
+      expect(manifest.layers.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(100_000_000);
       expect(config.architecture).toBe(architecture);
       expect(config.config).toMatchObject({
         User: '65532:65532',
+        Env: expect.arrayContaining(['SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt', 'MALLOC_ARENA_MAX=1']),
         Entrypoint: ['/nodejs/bin/node', '--max-old-space-size-percentage=60', '/app/main.js'],
         Labels: { 'org.opencontainers.image.version': version, 'org.opencontainers.image.licenses': 'Apache-2.0' },
       });
