@@ -7,7 +7,11 @@ import { imageNode } from '../sandbox/node-runtime.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
-const HEAP = '--max-semi-space-size=4 --max-old-space-size=154';
+export const asInThePod = {
+  NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=154',
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
 
 export interface Surroundings {
   readonly cluster: ControlPlane;
@@ -28,7 +32,7 @@ export async function withSurroundings<T>(
     const [webhookPort = 0] = await freePorts(1);
     const installation = await install(cluster.client, { webhook: webhookPort });
     const manager = await startManager(cluster, installation, {
-      ...{ webhookPort, node, environment: { NODE_OPTIONS: HEAP } },
+      ...{ webhookPort, node, environment: asInThePod },
     });
     try {
       return await measure({ cluster, installation, manager, node });

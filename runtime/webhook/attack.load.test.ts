@@ -3,21 +3,21 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from '../../bench/load.ts';
 import { sampleReview } from '../../bench/review.ts';
+import { asInThePod } from '../../bench/surroundings.ts';
 import { launch, type Running } from '../../sandbox/control-plane/processes.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { paths, workloads } from '../contract.ts';
 
-/** As in the container: its memory limit, and the part of it that the heap takes (settings, Dockerfile). */
+/** The container's. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
-const heap = `--max-semi-space-size=4 --max-old-space-size=${Math.floor((LIMIT_BYTES * 0.6) / 1024 / 1024)}`;
 /** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/reliability.md tells of. */
 const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 25);
 
 let operator: OperatorBench;
 let attacker: Running | undefined;
 beforeAll(async () => {
-  operator = await startOperator({ environment: { NODE_OPTIONS: heap } });
+  operator = await startOperator({ environment: asInThePod });
 });
 afterAll(async () => {
   await attacker?.stop('SIGKILL');
