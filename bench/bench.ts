@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { describeError } from '../runtime/wording/errors.ts';
 import { measureAgainst } from './against.ts';
 import { measureChanges } from './measure-changes.ts';
+import { measureCrowd } from './measure-crowd.ts';
 import { measureIdle } from './measure-idle.ts';
 import { measureReviews } from './measure-reviews.ts';
 import { withSurroundings } from './surroundings.ts';
@@ -56,6 +57,7 @@ new Command('bench')
         ...(await measureIdle(there, Number(idleSeconds), say)),
         ...(await measureReviews(there, counts[0] ?? 1_000, say)),
         ...(await measureChanges(there, counts, say)),
+        ...(await measureCrowd(there, say)),
       ];
     });
     process.stdout.write(`\n${render(figures)}\n`);

@@ -148,23 +148,16 @@ function versionOf(facts: ReturnType<typeof readMetadata>, known?: ObservedWorkl
 /** A workload as its metadata shows it, of which nothing else is known yet. */
 export function observeWorkload(kind: WorkloadKind, metadata: Metadata): ObservedWorkload {
   const facts = readMetadata(metadata);
-  return {
+  const workload = {
     kind,
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     createdAt: metadata.creationTimestamp ?? '',
     ...facts,
-    settled: undefined,
-    attempt: undefined,
-    failure: undefined,
-    write: undefined,
-    elsewhere: undefined,
-    tooLarge: false,
-    told: undefined,
-    instrumentedVersion: versionOf(facts),
-    rollout: undefined,
   };
+  const instrumentedVersion = versionOf(facts);
+  return instrumentedVersion === undefined ? workload : { ...workload, instrumentedVersion };
 }
 
 function readMetadata(metadata: Metadata) {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { Agent, createServer, request, type Server } from 'node:https';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueServing } from '../../runtime/certificates/issue.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
@@ -19,13 +21,17 @@ export interface Passing {
 
 /** What happens to a request instead of being passed on and answered. */
 export type Interference =
+  | Delayed
   /** It is answered at once, and the API server never sees it. */
   | { readonly answer: number; readonly retryAfterSeconds?: number }
-  /**
-   * It is passed on; the answer comes when `holdAnswer` resolves, and with `cutBody` half of its body arrives before the
-   * connection breaks.
-   */
-  | { readonly holdAnswer?: () => Promise<unknown>; readonly cutBody?: true };
+  /** It is answered by a stream of these, which stays open; the API server never sees it. */
+  | { readonly lines: Iterable<string> };
+
+/** It is passed on; the answer comes when `holdAnswer` resolves, and with `cutBody` half of its body arrives before the connection breaks. */
+interface Delayed {
+  readonly holdAnswer?: () => Promise<unknown>;
+  readonly cutBody?: true;
+}
 
 /** The way from the managers to the API server, over TLS of its own: where it is looked at, delayed and broken. */
 export interface ApiProxy {
@@ -49,6 +55,7 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane): Pr
     const passing = passingOf(incoming);
     const interference = proxy.interfere?.(passing);
     if (interference !== undefined && 'answer' in interference) return void refuse(incoming, outgoing, interference);
+    if (interference !== undefined && 'lines' in interference) return void show(outgoing, interference.lines);
     if (passing.isWatch) {
       watches.add(outgoing);
       outgoing.once('close', () => watches.delete(outgoing));
@@ -101,11 +108,17 @@ function refuse(
   });
 }
 
+/** Whoever reads slowly holds it up. */
+const show = (outgoing: ServerResponse, lines: Iterable<string>): Promise<void> =>
+  pipeline(Readable.from(lines), outgoing.writeHead(200, { 'content-type': 'application/json' }), { end: false }).catch(
+    () => void outgoing.destroy(),
+  );
+
 function forward(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   forwarded: ClientRequest,
-  interference: Interference | undefined,
+  interference: Delayed | undefined,
 ): void {
   forwarded.once('response', (answer) => {
     void pass(answer, outgoing, interference).catch(() => outgoing.destroy());
@@ -119,10 +132,10 @@ function forward(
 async function pass(
   answer: IncomingMessage,
   outgoing: ServerResponse,
-  interference: Interference | undefined,
+  interference: Delayed | undefined,
 ): Promise<void> {
   answer.once('error', () => outgoing.socket?.destroy());
-  if (interference !== undefined && !('answer' in interference)) {
+  if (interference !== undefined) {
     await interference.holdAnswer?.();
     if (interference.cutBody === true) return cutBody(answer, outgoing);
   }

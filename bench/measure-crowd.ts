@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { workloads } from '../runtime/contract.ts';
+import type { KubernetesObject } from '../runtime/kubernetes/http/client.ts';
+import { whenAnswering } from '../sandbox/control-plane/processes.ts';
+import { startApiProxy } from '../sandbox/faults/api-proxy.ts';
+import { startManager } from '../sandbox/manager/manager.ts';
+import { makeFleet } from './fleet.ts';
+import { usageOf, type Usage } from './process-usage.ts';
+import { asInThePod, type Surroundings } from './surroundings.ts';
+import type { Figure } from './table.ts';
+
+const [deployment] = workloads;
+/** How many, and the peak aimed at in MB. */
+const sizes = [
+  [10_000, 90],
+  [100_000, 160],
+] as const;
+const NAMESPACES = 100;
+const LISTED_MS = 300_000;
+
+/**
+ * What the leader takes for workloads of namespaces without a Lumigo, at the peak of its first list. They are as the API server shows a
+ * real one, and their list-watch is streamed by a proxy: making them would take half an hour. The surroundings' own manager ends.
+ */
+export async function measureCrowd(there: Surroundings, say: (line: string) => void): Promise<Figure[]> {
+  const { client } = there.cluster;
+  const namespace = await makeFleet(client, 1);
+  const sample = await client.get({ ...deployment, namespace, name: 'app-0' }, { metadataOnly: true });
+  await there.manager.stop();
+  const found: [number, number, Usage][] = [];
+  for (const [count, target] of sizes) {
+    say(`a crowd of ${count} Deployments`);
+    found.push([count, target, await listed(there, count, sample)]);
+  }
+  const [[fewer = 0, , before] = [], [more = 0, , after] = []] = found;
+  const each = ((after?.residentBytes ?? 0) - (before?.residentBytes ?? 0)) / 1_024 / (more - fewer);
+  return [
+    ...found.map(([count, target, { peakBytes }]) => ({
+      ...{ name: 'peak of the first list, none in a namespace with a Lumigo', count },
+      ...{ value: peakBytes / 1e6, unit: 'MB', target },
+    })),
+    { name: 'resident for each of them', value: each, unit: 'KB' },
+  ];
+}
+
+/** What a manager has used when it has listed them and leads. */
+async function listed(there: Surroundings, count: number, sample: KubernetesObject): Promise<Usage> {
+  const { cluster, installation, node } = there;
+  const proxy = await startApiProxy(cluster);
+  proxy.interfere = ({ path, isWatch }) =>
+    isWatch && path.startsWith('/apis/apps/v1/deployments?') ? { lines: crowd(count, sample) } : undefined;
+  const { webhookPort } = there.manager;
+  try {
+    const manager = await startManager({ ...cluster, server: proxy.server }, installation, {
+      ...{ name: `crowd-${count}`, webhookPort, node, environment: asInThePod },
+    });
+    const awaited = { complaint: 'the leader has not listed all', withinMs: LISTED_MS, processes: [manager] };
+    await whenAnswering(awaited, () => readFileSync(manager.logFile, 'utf8').includes('"msg":"reconciler ready"'));
+    const usage = usageOf(manager.pid);
+    await manager.stop();
+    return usage;
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** A streamed list as an API server writes it. */
+function* crowd(count: number, { metadata, ...rest }: KubernetesObject): Generator<string> {
+  const line = (type: string, changed: object) =>
+    `${JSON.stringify({ type, object: { ...rest, metadata: { ...metadata, ...changed } } })}\n`;
+  for (let index = 0; index < count; index += 1)
+    yield line('ADDED', { name: `app-${index}`, namespace: `crowd-${index % NAMESPACES}`, uid: randomUUID() });
+  yield line('BOOKMARK', { annotations: { 'k8s.io/initial-events-end': 'true' } });
+}
