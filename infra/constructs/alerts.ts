@@ -19,6 +19,13 @@ export const alerts: readonly Alert[] = [
     summary: 'No replica of the Lumigo operator leads: existing workloads and Lumigo resources are not looked after.',
   },
   {
+    name: 'LumigoWatchSilent',
+    expr: `time() - ${metric('watch_heard_timestamp_seconds')} > 600 and on (pod) ${metric('leader')} == 1`,
+    ...{ for: '5m', severity: 'warning' },
+    summary:
+      'The Lumigo operator has heard nothing of a kind of resource for ten minutes: what exists is not looked after.',
+  },
+  {
     name: 'LumigoWebhookUnreachable',
     expr: `${metric('webhook_reachable')} == 0 and on (pod) ${metric('leader')} == 1`,
     ...{ for: '10m', severity: 'warning' },

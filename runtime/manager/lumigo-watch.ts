@@ -49,6 +49,7 @@ export class LumigoWatch implements Runnable {
       resource: contract,
       signal,
       logger,
+      onHeard: () => metrics.watchHeard.setToCurrentTime({ resource: contract.plural }),
       onRestart: (cause, error) => {
         metrics.watchRestarts.inc({ resource: contract.plural, cause });
         if (isNotFound(error)) this.#onKnown();

@@ -72,6 +72,8 @@ export class Reconciling implements LeaderRunnable {
     const watches = workloads.map((kind) =>
       watchKind(kind, {
         ...{ transport, metadataOnly: true, signal, logger },
+        // One that may go for good is not missed.
+        onHeard: kind.optional ? undefined : () => metrics.watchHeard.setToCurrentTime({ resource: kind.plural }),
         onRestart: (cause) => metrics.watchRestarts.inc({ resource: kind.plural, cause }),
         handler: reconciler.handler(kind),
       }),

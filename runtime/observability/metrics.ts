@@ -107,6 +107,11 @@ export function createMetrics() {
       'Requests to the API server, by verb, resource and HTTP status (0: no answer)',
       ['verb', 'resource', 'code'],
     ),
+    watchHeard: gauge(
+      'lumigo_operator_watch_heard_timestamp_seconds',
+      'When a watch last told something: a change, or that there is none, which comes about once a minute; by resource',
+      ['resource'],
+    ),
     watchRestarts: counter('lumigo_operator_watch_restarts_total', 'Watches begun anew, by resource and cause', [
       'resource',
       'cause',

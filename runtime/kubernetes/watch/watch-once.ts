@@ -14,6 +14,8 @@ export interface WatchOptions {
   readonly streamSeconds?: number | undefined;
   /** A watch that is silent for so long is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
   readonly watchdogMs?: number | undefined;
+  /** Told of each sign of life: a change, or a bookmark. */
+  readonly onHeard?: (() => void) | undefined;
 }
 
 interface WatchOnceOptions extends WatchOptions {
@@ -57,6 +59,7 @@ export async function watchOnce(options: WatchOnceOptions): Promise<void> {
       onValue: (line) => {
         position.receive(line);
         watchdog.heard();
+        options.onHeard?.();
       },
     });
   } finally {
