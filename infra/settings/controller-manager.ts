@@ -36,7 +36,9 @@ export const controllerManager = section({
     queue: section({
       batches: wholeNumber(1, 1_000_000)
         .default(5_000)
-        .describe('How many batches of up to 1,024 spans wait on disk while Lumigo does not answer; for each of sixteen lanes, over which tokens are spread.'),
+        .describe(
+          'How many batches of up to 1,024 spans wait on disk while Lumigo does not answer; for each of sixteen lanes, over which tokens are spread.',
+        ),
       sizeLimit: quantity().default('2Gi').describe('How much disk the queue may take of the node.'),
       claimName: z
         .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a PersistentVolumeClaim, or empty' })

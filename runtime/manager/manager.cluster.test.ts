@@ -129,7 +129,7 @@ describe('the manager', () => {
 
   it('tells how old what it knows is, of each kind that it watches', async () => {
     const heard = () => operator.metric('lumigo_operator_watch_heard_timestamp_seconds');
-    const kinds = workloads.filter(({ optional }) => !optional).length + 1;
+    const kinds = workloads.filter(({ addOn }) => addOn === undefined).length + 1;
     const before = await heard();
     expect(Math.abs(before / kinds - Date.now() / 1_000)).toBeLessThan(180);
     await operator.bench.create(workloadOf(deployment, await operator.bench.namespace('heard'), 'app'));
