@@ -6,6 +6,7 @@ import { measureChanges } from './measure-changes.ts';
 import { measureCrowd } from './measure-crowd.ts';
 import { measureIdle } from './measure-idle.ts';
 import { measureReviews } from './measure-reviews.ts';
+import { soak } from './soak.ts';
 import { withSurroundings } from './surroundings.ts';
 import { plot } from './plot.ts';
 import { render, type Figure } from './table.ts';
@@ -14,6 +15,7 @@ interface Flags {
   readonly workloads: string;
   readonly idleSeconds: string;
   readonly against?: string;
+  readonly soak?: string;
   readonly plot?: boolean;
 }
 
@@ -44,14 +46,16 @@ new Command('bench')
   .option('--workloads <counts>', 'how many Deployments to instrument, one run each', '1000')
   .option('--idle-seconds <seconds>', 'how long to watch the idle manager', '60')
   .option('--against <command>', 'does the same with another operator of Lumigo resources, and measures nothing else')
+  .option('--soak <seconds>', 'changes workloads for so long instead, and ends with 1 where a target is missed')
   .option('--plot', 'draws time and memory over the counts into docs/performance-*.svg')
   .showHelpAfterError('(--help lists the flags)')
-  .action(async ({ workloads, idleSeconds, against, plot: isDrawn }: Flags) => {
+  .action(async ({ workloads, idleSeconds, against, soak: soakSeconds, plot: isDrawn }: Flags) => {
     const say = (line: string) => void process.stderr.write(`  ${line}\n`);
     const counts = workloads.split(',').map(Number);
     if (counts.some((count) => !Number.isInteger(count) || count < 1))
       throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
     const figures = await withSurroundings(say, async (there) => {
+      if (soakSeconds !== undefined) return soak(there, Number(soakSeconds), say);
       if (against !== undefined) return measureAgainst(there, against, counts, say);
       return [
         ...(await measureIdle(there, Number(idleSeconds), say)),
@@ -61,6 +65,8 @@ new Command('bench')
       ];
     });
     process.stdout.write(`\n${render(figures)}\n`);
+    if (soakSeconds !== undefined && figures.some(({ value, target = Infinity }) => !(value <= target)))
+      process.exitCode = 1;
     mkdirSync('dist', { recursive: true });
     if (isDrawn === true) draw(figures);
     writeFileSync('dist/bench.json', `${JSON.stringify(figures, null, 2)}\n`);

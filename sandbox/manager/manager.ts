@@ -33,8 +33,8 @@ export interface Manager extends Running {
   readonly certificates: string;
   /** Milliseconds from the start of the process until it was ready. */
   readonly readyAfterMs: number;
-  /** The sum of a metric over its labels. */
-  metric(name: string): Promise<number>;
+  /** The sum of a metric over its labels, or over those that have one such as `kind="Job"`. */
+  metric(name: string, label?: string): Promise<number>;
 }
 
 const READY_MS = 60_000;
@@ -107,7 +107,7 @@ export async function startManager(
       // Its container ends with the pod, whatever ends that.
       await Promise.all([running.stop(signal), collector?.stop()]);
     },
-    metric: async (metric) => sumOf(metric, (await get(metricsPort, paths.metrics)).text),
+    metric: async (metric, label = '') => sumOf(metric, label, (await get(metricsPort, paths.metrics)).text),
   };
 }
 
@@ -159,7 +159,9 @@ function get(port: number, path: string): Promise<{ status: number; text: string
   });
 }
 
-function sumOf(name: string, exposition: string): number {
-  const lines = exposition.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+function sumOf(name: string, label: string, exposition: string): number {
+  const lines = exposition
+    .split('\n')
+    .filter((line) => (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && line.includes(label));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }

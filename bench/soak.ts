@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventReasons, workloads } from '../runtime/contract.ts';
+import type { Client } from '../runtime/kubernetes/http/client.ts';
+import { instrumentFleet, makeFleet } from './fleet.ts';
+import { usageOf } from './process-usage.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { Figure } from './table.ts';
+
+const [deployment] = workloads;
+const FLEET = 200;
+const PER_SECOND = 20;
+const EACH_MS = 1_000 / PER_SECOND;
+
+/**
+ * So many changes a second for so long: every other one is a user's annotation, the rest deletes a Deployment or makes it anew. What it
+ * leaves behind in memory, in watches and in events.
+ */
+export async function soak(
+  { cluster, manager }: Surroundings,
+  seconds: number,
+  say: (line: string) => void,
+): Promise<Figure[]> {
+  const { client } = cluster;
+  const namespace = await makeFleet(client, FLEET);
+  await instrumentFleet(client, namespace, FLEET);
+  const restarts = () => manager.metric('lumigo_operator_watch_restarts_total', `resource="${deployment.plural}"`);
+  const before = await restarts();
+  const resident: number[] = [];
+  const started = performance.now();
+  say(`${PER_SECOND} changes a second for ${seconds} s`);
+  const failures = { count: 0 };
+  const changes = seconds * PER_SECOND;
+  for (let index = 0; index < changes; index += 1) {
+    await sleep(Math.max(0, started + index * EACH_MS - performance.now()));
+    void change(client, namespace, index).catch(() => void (failures.count += 1));
+    if (index % PER_SECOND === 0) resident.push(usageOf(manager.pid).residentBytes / 1e6);
+  }
+  const took = (performance.now() - started) / 1_000;
+  await sleep(10_000);
+  const tenth = Math.ceil(resident.length / 10);
+  return [
+    { name: 'soak: changes a second', value: changes / took, unit: '' },
+    { name: 'soak: changes that failed', value: failures.count, unit: '', target: 0 },
+    // The first tenths fill the heap.
+    ...grown(resident.slice(3 * tenth, 5 * tenth), resident.slice(-2 * tenth)),
+    { name: 'soak: watch begun anew', value: (await restarts()) - before, unit: '', target: 0 },
+    ...(await told(client, namespace)),
+  ];
+}
+
+const grown = (early: readonly number[], late: readonly number[]): Figure[] => [
+  { name: 'soak: resident at its end', value: median(late), unit: 'MB' },
+  { name: 'soak: growth since the middle', value: median(late) - median(early), unit: 'MB', target: 5 },
+];
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
+
+/** Of four on one Deployment two change an annotation, one deletes it and one makes it anew. */
+async function change(client: Client, namespace: string, index: number): Promise<void> {
+  const round = Math.floor(index / FLEET) % 4;
+  const name = `app-${index % FLEET}`;
+  const ref = { ...deployment, namespace, name };
+  if (round === 1) return client.delete(ref);
+  if (round === 2) return void (await client.create({ ...deployment, namespace }, small(name)));
+  await client.patch(ref, { kind: 'merge', body: { metadata: { annotations: { changed: String(index) } } } });
+}
+
+const small = (name: string) => ({
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+  spec: {
+    replicas: 0,
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'app', image: 'example/app:1' }] } },
+  },
+});
+
+/** Each life of a Deployment is instrumented once. */
+async function told(client: Client, namespace: string): Promise<Figure[]> {
+  const seen = new Set<string>();
+  let twice = 0;
+  for await (const { items } of client.pages({ group: '', version: 'v1', plural: 'events', namespace }))
+    for (const item of items) {
+      const { reason, involvedObject } = item as unknown as { reason: string; involvedObject: { uid: string } };
+      if (reason !== eventReasons.added) continue;
+      if (seen.has(involvedObject.uid)) twice += 1;
+      seen.add(involvedObject.uid);
+    }
+  return [
+    { name: 'soak: Deployments whose instrumentation is told', value: seen.size, unit: '' },
+    { name: 'soak: events told twice', value: twice, unit: '', target: 0 },
+  ];
+}
