@@ -10,7 +10,7 @@ describe('the bundle', () => {
   beforeAll(async () => {
     file = join(mkdtempSync(join(tmpdir(), 'lumigo-bundle-')), 'main.js');
     await bundle(file);
-  });
+  }, 30_000);
   afterAll(() => rmSync(join(file, '..'), { recursive: true }));
 
   const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { encoding: 'utf8' });

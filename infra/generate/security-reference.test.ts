@@ -63,7 +63,7 @@ describe('the Dockerfile', () => {
     const bases = lines
       .filter((line) => /^(FROM|ARG BASE=)/.test(line))
       .map((line) => line.replace(/^(FROM (--platform=\S+ )?|ARG BASE=)/, '').replace(/ AS .*/, ''))
-      .filter((base) => base !== '${BASE}' && !stages.includes(base));
+      .filter((base) => !['${BASE}', 'scratch', ...stages].includes(base));
     expect(bases).toHaveLength(3);
     for (const base of bases) expect(base).toMatch(/:[-.a-z0-9]+@sha256:[0-9a-f]{64}$/);
   });
