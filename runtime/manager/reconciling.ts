@@ -73,7 +73,8 @@ export class Reconciling implements LeaderRunnable {
       watchKind(kind, {
         ...{ transport, metadataOnly: true, signal, logger },
         // One that may go for good is not missed.
-        onHeard: kind.addOn !== undefined ? undefined : () => metrics.watchHeard.setToCurrentTime({ resource: kind.plural }),
+        onHeard:
+          kind.addOn !== undefined ? undefined : () => metrics.watchHeard.setToCurrentTime({ resource: kind.plural }),
         onRestart: (cause) => metrics.watchRestarts.inc({ resource: kind.plural, cause }),
         handler: reconciler.handler(kind),
       }),
