@@ -48,12 +48,18 @@ const builtinsAsked: Plugin = {
   },
 };
 
-/** What libraries load for features that are not used here: exemplars of metrics, and logging from a thread of its own. */
+/**
+ * What libraries load for features that are not used here: exemplars of metrics, logging from a thread of its own, and what
+ * Express has for bodies, queries and files (the webhook reads bodies itself, in bounds: runtime/webhook/body.ts).
+ */
 const leftOut: Plugin = {
   name: 'left-out',
   setup({ onResolve, onLoad }) {
     const namespace = 'left-out';
-    onResolve({ filter: /^(@opentelemetry\/api|thread-stream)$/ }, ({ path }) => ({ path, namespace }));
+    onResolve(
+      { filter: /^(@opentelemetry\/api|thread-stream|body-parser|mime-db|qs|send|serve-static)$/ },
+      ({ path }) => ({ path, namespace }),
+    );
     onLoad({ filter: /.*/, namespace }, () => ({ contents: 'module.exports = {};' }));
   },
 };

@@ -12,8 +12,8 @@ import { removeInstrumentation } from './remove-instrumentation.ts';
 
 /** Far more than fit one after the other into the time that an account which is being deleted is believed. */
 const WORKLOADS = Number(process.env['LUMIGO_REMOVED_WORKLOADS'] ?? 300);
-/** What each answer to a manager takes, from before the removal on: the leader cannot be done when it is told to end, and 300 writes after each other take 75 s. */
-const SLOW_MS = WORKLOADS > 300 ? 0 : 250;
+/** What each answer to a manager takes, from before the removal on: the leader cannot be done when it is told to end, and 300 writes after each other take more than the bound. */
+const SLOW_MS = WORKLOADS > 300 ? 0 : 120;
 const MOST_MS = 30_000;
 /** What a leader has under way when it ends. */
 const IN_FLIGHT = 16;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { Logger } from 'pino';
 import { paths } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
@@ -19,33 +19,32 @@ interface AppOptions {
 const pathOf = { injector: paths.inject, lumigoes: paths.lumigoes, pods: paths.pods } as const;
 
 /** The webhook's HTTP application; it listens nowhere. */
-export function createApp(options: AppOptions): RequestListener {
+export function createApp(options: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
   const [bodies, turns] = [new BodyReader(), new Turns()];
-  const reviews = new Map<string, Review>();
-  for (const name of ['injector', 'lumigoes', 'pods'] as const)
-    reviews.set(pathOf[name], (request) => failOpen(() => options[name](request), options.logger, request.uid));
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // The API server says after it how long it will wait.
-    const [path = ''] = (request.url ?? '').split('?', 1);
-    const review = request.method === 'POST' ? reviews.get(path) : undefined;
-    if (review === undefined) return refuse(response, 404, 'no webhook is served here');
-    if (!isJson.test(request.headers['content-type'] ?? ''))
-      return refuse(response, 400, 'the body is no JSON; send it as application/json');
-    await bodies.read(request, async (body) => {
-      const size = body.kind === 'whole' ? body.bytes.length : 0;
-      const work = () => {
-        // Whoever has gone by now waits for nothing.
-        if (!request.socket.destroyed) answer(response, path, reviewBody(body, review), options);
-      };
-      await (size > limits.small ? turns.take(work) : work());
+  const serve = (path: string, review: Review): void => {
+    app.post(path, async (request, response) => {
+      if (request.is('json') === false)
+        return refuse(response, 400, 'the body is no JSON; send it as application/json');
+      await bodies.read(request, async (body) => {
+        const size = body.kind === 'whole' ? body.bytes.length : 0;
+        const work = () => {
+          // Whoever has gone by now waits for nothing.
+          if (!request.socket.destroyed) answer(response, path, reviewBody(body, review), options);
+        };
+        await (size > limits.small ? turns.take(work) : work());
+      });
     });
   };
-  return (request, response) => void serve(request, response).catch((error: unknown) => garbage(response, error));
+  for (const name of ['injector', 'lumigoes', 'pods'] as const)
+    serve(pathOf[name], (request) => failOpen(() => options[name](request), options.logger, request.uid));
+  app.use((_request, response) => refuse(response, 404, 'no webhook is served here'));
+  app.use(refuseGarbage);
+  return app;
 }
 
-const isJson = /^application\/json\s*(;|$)/i;
-
-function answer(response: ServerResponse, path: string, reviewed: Reviewed, { logger, onAnswer }: AppOptions): void {
+function answer(response: Response, path: string, reviewed: Reviewed, { logger, onAnswer }: AppOptions): void {
   if ('status' in reviewed) return refuse(response, reviewed.status, reviewed.message);
   const { uid, answer, seconds } = reviewed;
   const { code, message: reason, allowed, notable: workload } = answer;
@@ -56,7 +55,7 @@ function answer(response: ServerResponse, path: string, reviewed: Reviewed, { lo
   onAnswer?.(path, answer, seconds);
   const text = JSON.stringify(writeReview(uid, answer));
   response.setHeader('content-type', 'application/json');
-  // A text given to `end` leaves with the headers in one piece; a buffer would be sent after them (a fourth of the cost).
+  // A text given to `end` leaves with the headers in one piece; Express would send a buffer after them (a fourth of the cost).
   response.end(text);
 }
 
@@ -75,15 +74,14 @@ function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
 }
 
 /** The connection ends with it: the rest of a body that nobody reads would stand before the next request. */
-function refuse(response: ServerResponse, status: number, message: string): void {
+function refuse(response: Response, status: number, message: string): void {
+  response.setHeader('Connection', 'close');
   response.req.resume();
-  response
-    .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
-    .end(JSON.stringify({ message }));
+  response.status(status).json({ message });
 }
 
-/** A body that is no JSON or is cut off. */
-function garbage(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) response.destroy();
-  else refuse(response, 400, `the review cannot be read: ${describeError(error)}`);
-}
+/** Bodies that are no JSON or are cut off. */
+const refuseGarbage: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (response.headersSent) return next(error);
+  refuse(response, 400, `the review cannot be read: ${describeError(error)}`);
+};
