@@ -25,7 +25,7 @@ export function createApp(options: AppOptions): Express {
   const [bodies, turns] = [new BodyReader(), new Turns()];
   const serve = (path: string, review: Review): void => {
     app.post(path, async (request, response) => {
-      if (request.is('json') === false)
+      if (request.is('application/json') === false)
         return refuse(response, 400, 'the body is no JSON; send it as application/json');
       await bodies.read(request, async (body) => {
         const size = body.kind === 'whole' ? body.bytes.length : 0;
