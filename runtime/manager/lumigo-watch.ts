@@ -1,6 +1,7 @@
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
+import { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Runnable, Shared } from './runnable.ts';
@@ -21,6 +22,8 @@ export class LumigoWatch implements Runnable {
    * manager does not wait for it in vain. To take anything from anybody, wait for `synced`.
    */
   readonly known: Promise<void>;
+  /** Whether what was told is out of date: nobody's workload is changed by what may have been undone. */
+  readonly catchUp = new CatchUp();
   readonly #options: LumigoWatchOptions;
   readonly #listeners = new Set<(namespace: string) => void>();
   #onSynced: () => void = () => undefined;
@@ -49,6 +52,7 @@ export class LumigoWatch implements Runnable {
       resource: contract,
       signal,
       logger,
+      catchUp: this.catchUp,
       onHeard: () => metrics.watchHeard.setToCurrentTime({ resource: contract.plural }),
       onRestart: (cause, error) => {
         metrics.watchRestarts.inc({ resource: contract.plural, cause });

@@ -111,7 +111,11 @@ export function createParts(options: PartsOptions): Part[] {
       run: async (signal) => {
         const certificate = certificateSource(config, certificates, { transport, logger, signal });
         const onCertificate = (pair: Pair) => scrapes?.useCertificate(pair);
-        admission = await serveAdmission({ config, lumigoes, metrics, logger, signal, certificate, onCertificate });
+        const lumigoesRead = lumigoWatch.catchUp;
+        admission = await serveAdmission({
+          ...{ config, lumigoes, lumigoesRead, metrics, logger, signal },
+          ...{ certificate, onCertificate },
+        });
         await aborted(signal);
         await admission.close(config.drainSeconds);
       },

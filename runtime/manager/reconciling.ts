@@ -53,6 +53,7 @@ export class Reconciling implements LeaderRunnable {
     const { signal, fence } = term;
     const reconciler = new Reconciler({
       ...this.#options,
+      lumigoesRead: lumigoWatch.catchUp,
       api: createReconcilerApi(createClient(within(transport, { signal, fence }))),
       credential: (namespace, acting) => credentialOf(credentials, namespace, acting),
       events: this.#events,

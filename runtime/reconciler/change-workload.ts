@@ -53,7 +53,7 @@ export class WorkloadChanger {
 
   /** Reads the workload, decides, writes what differs. */
   #make(planned: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
-    const { api, lumigoes } = this.#term;
+    const { api, lumigoes, lumigoesRead } = this.#term;
     const { workload, policy } = planned;
     let change: Change = 'none';
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
@@ -64,7 +64,7 @@ export class WorkloadChanger {
       if (turn.may === 'stay') return { kind: 'left', metadata, ...turn };
       if (decision.action === 'none')
         return { kind: 'left', metadata, decision, rollout: this.#watched(planned, seen) };
-      if (lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
+      if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = decision.action === 'remove' ? 'removed' : decision.change;
       const written = await this.#write(workload, policy, seen, decision.workload);
       return this.#written(planned, seen, { kind: 'written', metadata: written, change, decision, rollout: undefined });

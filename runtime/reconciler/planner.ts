@@ -1,22 +1,28 @@
+import type { Term } from './term.ts';
+
 /** Planning takes at most this share of the time: a plan that took 5 ms is not made again for 100 ms. */
 const SHARE = 1 / 20;
 /** What happens together is planned together. */
 const SHORTEST_MS = 10;
 /** Timers cannot be set for longer. */
 const LONGEST_MS = 24 * 3_600_000;
+/** While what is known of the Lumigo resources is out of date nothing is planned. */
+const BEHIND_MS = 300;
 
 /** Has each namespace planned soon after something was seen of it, and not more often than it is worth. */
 export class Planner {
   readonly #plan: (namespace: string) => number;
   readonly #signal: AbortSignal;
+  readonly #lumigoesRead: Term['lumigoesRead'];
   readonly #appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   /** By namespace, until when it rests after its last plan. */
   readonly #restUntil = new Map<string, number>();
 
   /** `plan`: plans and begins what is planned; returns when to plan again should nothing happen before, by the monotonic clock. */
-  constructor(plan: (namespace: string) => number, signal: AbortSignal) {
+  constructor(plan: (namespace: string) => number, { signal, lumigoesRead }: Pick<Term, 'signal' | 'lumigoesRead'>) {
     this.#plan = plan;
     this.#signal = signal;
+    this.#lumigoesRead = lumigoesRead;
     signal.addEventListener('abort', () => {
       for (const { timer } of this.#appointments.values()) clearTimeout(timer);
       this.#appointments.clear();
@@ -41,6 +47,10 @@ export class Planner {
   #keep(namespace: string): void {
     this.#appointments.delete(namespace);
     const started = performance.now();
+    if (!this.#lumigoesRead.isCurrent) {
+      void this.#lumigoesRead.catchUp(0);
+      return this.#appoint(namespace, started + BEHIND_MS);
+    }
     const wakeAt = this.#plan(namespace);
     const ended = performance.now();
     const restUntil = ended + Math.max(SHORTEST_MS, (ended - started) / SHARE);

@@ -74,7 +74,7 @@ export class Reconciler {
     });
     this.#rollouts = new Rollouts(term, options.watchPods(labels.autoTrace));
     this.#evictions = new Evictions(term, options.watchPods(undefined));
-    this.#planner = new Planner((namespace) => this.#plan(namespace), signal);
+    this.#planner = new Planner((namespace) => this.#plan(namespace), term);
     signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
   }
 

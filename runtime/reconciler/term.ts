@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
+import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ReconcilerApi } from './api.ts';
@@ -13,6 +14,8 @@ export interface Term {
   readonly api: ReconcilerApi;
   readonly store: WorkloadStore;
   readonly lumigoes: LumigoStore;
+  /** Whether what is known of the Lumigo resources is out of date. */
+  readonly lumigoesRead: Pick<CatchUp, 'isCurrent' | 'catchUp'>;
   readonly events: EventQueue;
   readonly metrics: Metrics;
   readonly logger: Logger;

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { injectorOf, type RuntimeConfig } from '../config/config.ts';
+import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createApp } from './app.ts';
@@ -17,6 +18,8 @@ interface AdmissionOptions {
   /** Told of each certificate that is served from now on, for whoever else serves with it. */
   readonly onCertificate: (pair: Pair) => void;
   readonly lumigoes: LumigoStore;
+  /** Whether what is known of the Lumigo resources is out of date. */
+  readonly lumigoesRead: CatchUp;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -24,6 +27,8 @@ interface AdmissionOptions {
 
 /** The API server needs one for each review that it waits for; each takes some 100 KB with a body that is small (body.ts). */
 const MOST_CONNECTIONS = 512;
+/** Whoever sends a review is there to be asked for the Lumigo resources, too; the API server waits for an answer for 5 s. */
+const CATCH_UP_MS = 1_000;
 
 export interface Admission {
   readonly hasCertificate: () => boolean;
@@ -32,7 +37,7 @@ export interface Admission {
 
 /** Serves both webhooks with the certificate that is there; rejects with a sentence when the port cannot be had. */
 export async function serveAdmission(options: AdmissionOptions): Promise<Admission> {
-  const { config, lumigoes, metrics, logger, signal } = options;
+  const { config, lumigoes, lumigoesRead, metrics, logger, signal } = options;
   const context = {
     injector: injectorOf(config),
     ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
@@ -43,6 +48,7 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
     injector: (request) => reviewWorkload(request, context),
     lumigoes: (request) => reviewLumigo(request, lumigoes),
     pods: (request) => reviewPod(request, context),
+    current: () => (lumigoesRead.isCurrent ? undefined : lumigoesRead.catchUp(CATCH_UP_MS)),
     logger,
     onAnswer: (webhook, answer, seconds) => {
       metrics.reviews.inc({ webhook, outcome: outcomeOf(answer) });

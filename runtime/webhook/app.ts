@@ -11,6 +11,8 @@ interface AppOptions {
   readonly injector: Review;
   readonly lumigoes: Review;
   readonly pods: Review;
+  /** Awaited before a review where there is something to wait for: what decides about it may be out of date. */
+  readonly current?: () => Promise<void> | undefined;
   readonly logger: Logger;
   /** Told of every answer: the path, the answer and how long it took. */
   readonly onAnswer?: (path: string, answer: Answer, seconds: number) => void;
@@ -28,6 +30,8 @@ export function createApp(options: AppOptions): Express {
       if (request.is('application/json') === false)
         return refuse(response, 400, 'the body is no JSON; send it as application/json');
       await bodies.read(request, async (body) => {
+        const outdated = options.current?.();
+        if (outdated !== undefined) await outdated;
         const size = body.kind === 'whole' ? body.bytes.length : 0;
         const work = () => {
           // Whoever has gone by now waits for nothing.

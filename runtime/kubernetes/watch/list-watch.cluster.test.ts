@@ -10,6 +10,7 @@ import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import type { WatchMemory } from '../../../sandbox/testing/watch-memory.ts';
 import type { Client, KubernetesObject } from '../http/client.ts';
+import { CatchUp } from './catch-up.ts';
 import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
 import type { Identity } from './watch-position.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
@@ -205,6 +206,23 @@ describe('when the connection does not hold', () => {
     await eventually(() => expect(watched.restarts).toContain('silent'));
     proxy.freeze(false);
     await agree(watched);
+  });
+
+  it('is out of date meanwhile, and tries again at once for whoever asks', async () => {
+    const catchUp = new CatchUp();
+    await watch({ catchUp }).synced;
+    expect(catchUp.isCurrent).toBe(true);
+    proxy.block(true);
+    await eventually(() => expect(catchUp.isCurrent).toBe(false));
+    // After these failures its own turn would come seconds later.
+    await sleep(5_000);
+    proxy.block(false);
+    const asked = performance.now();
+    await eventually(async () => {
+      await catchUp.catchUp(1_000);
+      expect(catchUp.isCurrent).toBe(true);
+    });
+    expect(performance.now() - asked).toBeLessThan(1_000);
   });
 
   it('an API server that is killed and started again is found again', async () => {

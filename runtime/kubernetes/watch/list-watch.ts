@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Debounce } from '../../async/debounce.ts';
 import { describeError } from '../../wording/errors.ts';
 import { ApiError, isNotFound } from '../http/errors.ts';
@@ -7,6 +6,7 @@ import { listPages } from '../http/pages.ts';
 import { isOlder } from '../resources/objects.ts';
 import { type ResourceRef, resourcePath } from '../http/paths.ts';
 import { backoffMs } from '../http/plan-backoff.ts';
+import { CatchUp } from './catch-up.ts';
 import { SilenceError, watchOnce, type WatchOptions } from './watch-once.ts';
 import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
 
@@ -26,6 +26,8 @@ export interface ListWatchOptions extends WatchOptions {
    */
   readonly definition?: Debounce | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
+  /** For whoever must know whether what was told is out of date. */
+  readonly catchUp?: CatchUp | undefined;
 }
 
 export interface ListWatch {
@@ -56,6 +58,7 @@ class Watcher {
   readonly #options: ListWatchOptions;
   readonly #subject: string;
   readonly #position: WatchPosition;
+  readonly #catchUp: CatchUp;
   /** Whether the server streams lists (`sendInitialEvents`, of Kubernetes 1.32 or 1.34 and later), as far as is known. */
   #streamsLists = true;
   /** Objects on a page of a list, where the server cannot stream it; undefined: as always, 0: all of them. */
@@ -66,13 +69,17 @@ class Watcher {
   #handlerFails = false;
 
   constructor(options: ListWatchOptions) {
-    const { resource, handler, signal } = options;
+    const { resource, handler, signal, catchUp = new CatchUp() } = options;
     this.#options = options;
+    this.#catchUp = catchUp;
     this.#subject = resourcePath(resource);
     let onSynced = (): void => undefined;
     this.synced = new Promise((resolve) => {
-      onSynced = resolve;
-      signal.addEventListener('abort', onSynced, { once: true });
+      onSynced = () => {
+        catchUp.note(true);
+        resolve();
+      };
+      signal.addEventListener('abort', () => resolve(), { once: true });
     });
     const onHandlerError = (error: unknown): void => this.#handlerFailed(error);
     this.#position = new WatchPosition({ handler, subject: this.#subject, onHandlerError, onSynced });
@@ -126,6 +133,8 @@ class Watcher {
     }
     this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
     if (this.#failures === 0) return;
+    // Where its definition is not there, there is nothing of the kind to know.
+    this.#catchUp.note(isNotFound(error));
     const retryInMs = this.#retryInMs(error);
     if (!this.#isUndefined(error))
       this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
@@ -137,8 +146,7 @@ class Watcher {
 
   async #rest(error: unknown, retryInMs: number): Promise<void> {
     const { signal, definition } = this.#options;
-    if (definition === undefined || !isNotFound(error))
-      return sleep(retryInMs, undefined, { signal }).catch(() => undefined);
+    if (definition === undefined || !isNotFound(error)) return this.#catchUp.rest(retryInMs, signal);
     if (await definition.wait(retryInMs, signal)) this.#heardAt = performance.now();
   }
 
@@ -176,6 +184,7 @@ class Watcher {
   }
 
   #opened(): void {
+    if (!this.#position.listing) this.#catchUp.note(true);
     if (this.#failures > 0) this.#options.logger?.info({ resource: this.#subject }, 'watch resumed');
   }
 

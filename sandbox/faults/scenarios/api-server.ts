@@ -136,11 +136,13 @@ export const etcdRestored = scenarioOf<Restored>({
     await fleet.bench.changeLumigo(fleet.namespace, { spec: { logging: { enabled: true } } });
     await write(fleet, lostWrites);
     await trial.rest();
+    const sincePlanned = withoutLumigoes(trial);
     await cluster.whileDown((data) => {
       rmSync(data, { recursive: true });
       cpSync(backup, data, { recursive: true });
     });
     await trial.countFromHere();
+    await sincePlanned;
     await changeAfterwards(trial, fleet);
   },
 });
@@ -152,6 +154,19 @@ async function write(fleet: Fleet, times: number): Promise<void> {
       kind: 'merge',
       body: { metadata: { annotations: { written: String(count) } } },
     });
+}
+
+/** The workloads as they were before are seen first, and the Lumigo is still the later one to whoever goes by what they knew. */
+async function withoutLumigoes({ proxy }: Trial): Promise<void> {
+  await new Promise<void>((resolve) => {
+    proxy.interfere = ({ path, isWrite, isWatch }) => {
+      const { pathname } = new URL(path, proxy.server);
+      if (isWatch && pathname.endsWith('/deployments')) resolve();
+      return !isWrite && pathname.endsWith('/lumigoes') ? { answer: 503 } : undefined;
+    };
+  });
+  await sleep(3_000);
+  proxy.interfere = undefined;
 }
 
 async function changeAfterwards(trial: Trial, fleet: Fleet): Promise<void> {
