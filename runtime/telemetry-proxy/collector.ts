@@ -69,9 +69,12 @@ export async function whenEnded(
   if (collector === undefined) return false;
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(LOOK_MS))
     if (!runs(collector) || (await isUp())) return false;
-  orElse<boolean>(false, () => process.kill(collector.pid, 'SIGKILL'));
+  end(collector);
   return true;
 }
+
+/** Without another word. */
+export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false, () => process.kill(pid, 'SIGKILL'));
 
 const ANSWER_MS = 2_000;
 

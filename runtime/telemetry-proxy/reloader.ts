@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { askToReload, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
+import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
 import { initialMs, planReload, textOf, type Duty, type Failure } from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
@@ -17,7 +17,8 @@ interface ReloaderOptions {
   readonly signal: AbortSignal;
 }
 
-const UP_MS = 30_000;
+/** A collector that reads the cluster first waits for that for 10 s. */
+const UP_MS = 20_000;
 const LOOK_MS = 50;
 
 /**
@@ -62,9 +63,7 @@ export class Reloader {
 
   async #reload(process: CollectorProcess, settings: ProxySettings, duty: Duty | undefined): Promise<void> {
     const { logger, onReload, signal } = this.#options;
-    const host = settings.listenAddress === '' ? '127.0.0.1' : settings.listenAddress;
-    const look = () => upSince(host, settings.telemetryHealthPort);
-    const before = await look();
+    const before = await upSinceBy(settings);
     // It is only starting; a signal now would end it.
     if (before === undefined) return;
     const started = Date.now();
@@ -73,7 +72,7 @@ export class Reloader {
       await this.#write(settings, duty);
       this.#known = { process, running: undefined };
       if (!askToReload(process)) throw new Error('the collector is gone');
-      await this.#whenUp(process, look, before);
+      await this.#whenUp(settings, process, before);
       this.#took(process, duty);
       logger.info({ namespaces, tookMs: Date.now() - started }, 'telemetry proxy reloaded');
       onReload({ duty });
@@ -98,15 +97,20 @@ export class Reloader {
     writeConfiguration(settings, { namespaces, initial, since });
   }
 
-  async #whenUp(process: CollectorProcess, look: () => Promise<string | undefined>, before: string): Promise<void> {
+  async #whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
     for (const deadline = Date.now() + UP_MS; Date.now() < deadline;) {
       await sleep(LOOK_MS, undefined, { signal: this.#options.signal });
-      const since = await look();
+      const now = await upSinceBy(settings);
       if (!runs(process))
         throw new Error('the collector ended when it was to take up its configuration; its log says why');
-      if (since !== undefined && since !== before) return;
+      if (now !== undefined && now !== before) return;
     }
-    throw new Error(`the collector was not up ${UP_MS / 1_000} s after it was to take up its configuration`);
+    // Before a reload it waits for every request to end, and anybody may have begun one. A new one forwards at once, what is on disk first.
+    writeConfiguration(settings);
+    end(process);
+    throw new Error(
+      `the collector was not up ${UP_MS / 1_000} s after it was to take up its configuration, and was ended`,
+    );
   }
 
   #took(process: CollectorProcess, duty: Duty | undefined): void {
@@ -126,6 +130,10 @@ export class Reloader {
     if (textOf(this.#lastGood) === text) this.#lastGood = undefined;
   }
 }
+
+/** Since when the collector is up. */
+const upSinceBy = ({ listenAddress, telemetryHealthPort }: ProxySettings): Promise<string | undefined> =>
+  upSince(listenAddress === '' ? '127.0.0.1' : listenAddress, telemetryHealthPort);
 
 const isSame = (a: CollectorProcess, b: CollectorProcess): boolean => a.pid === b.pid && a.began === b.began;
 

@@ -107,13 +107,16 @@ const extensions = (settings: ProxySettings) => ({
   },
 });
 
+/** A reload waits for requests that were begun; an SDK gives up after 10 s. Of gRPC the collector has no such bounds: reloader.ts. */
+const promptly = { read_header_timeout: '5s', read_timeout: '10s' };
+
 const otlpReceiver = ({ listenAddress, otlpGrpcPort, otlpHttpPort }: ProxySettings) => {
   const protocol = (port: number) => ({
     endpoint: at(listenAddress, port),
     include_metadata: true,
     auth: { authenticator: 'bearertokenauth' },
   });
-  return { protocols: { grpc: protocol(otlpGrpcPort), http: protocol(otlpHttpPort) } };
+  return { protocols: { grpc: protocol(otlpGrpcPort), http: { ...protocol(otlpHttpPort), ...promptly } } };
 };
 
 const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid = '' }: ProxySettings) =>

@@ -107,7 +107,7 @@ describe('200 namespaces', () => {
         `${at(0.5)} ms (median), ${at(0.99)} ms (99 %), ${at(1)} ms (longest); collector ${before} MB before, at most ${most} MB`,
     );
     expect(flow.sent()).toBeGreaterThan(15_000);
-    // An exporter waits for 10 s by default: half of it leaves room for a batch that is sent again.
-    expect(at(1)).toBeLessThan(5_000);
+    // An exporter waits for 10 s by default. Five are what Go's HTTP server waits for where a connection has just come and bears no request yet.
+    expect(at(1)).toBeLessThan(8_000);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { post, spanId, spansOf, startFlow } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -7,6 +8,8 @@ import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/test
 
 /** Many tenants share one telemetry proxy; what happens to the data of one is nothing to those of other lanes. */
 let telemetry: TelemetryBench;
+/** Of one of the quiet ones. */
+let namespace: string;
 const laneOf = (token: string): string => createHash('sha256').update(`LumigoToken ${token}`).digest('hex').slice(0, 1);
 const [noisy = '', ...others] = Array.from({ length: 12 }, (_, index) => tokenOf(0x7e_0000 + index));
 const quiet = others.filter((token) => laneOf(token) !== laneOf(noisy)).slice(0, 8);
@@ -18,7 +21,7 @@ beforeAll(async () => {
     environment: { LUMIGO_TELEMETRY_PROXY_QUEUE_BATCHES: '20' },
   });
   for (const [index, token] of [noisy, ...quiet].entries())
-    await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });
+    namespace = await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });
   await telemetry.whenSettled();
 });
 afterAll(() => telemetry?.stop());
@@ -60,5 +63,38 @@ describe('data of other lanes is not delayed', () => {
     process.stderr.write(`      ${how}: ${delays[delays.length >> 1]} ms (median), ${delays.at(-1)} ms (longest)\n`);
     expect(delays.at(-1)).toBeLessThan(10_000);
     expect(JSON.stringify(sink.received.map(({ resource }) => resource))).not.toContain('lumigo.lane');
+  });
+});
+
+describe('whoever begins something and does not go on', () => {
+  const head = 'POST /v1/traces HTTP/1.1\r\nhost: proxy\r\ncontent-length: 100000\r\n';
+  it.each([
+    ['HTTP, silent', ''],
+    ['HTTP, within the headers', head],
+    ['HTTP, within the body', `${head}authorization: LumigoToken ${noisy}\r\n\r\n{`],
+    ['gRPC, silent', undefined],
+  ])('does not keep the proxy from taking data again after a reload: %s', async (_how, text) => {
+    const { collector, bench, whenSettled } = telemetry;
+    const port = text === undefined ? collector().grpcPort : Number(new URL(collector().url).port);
+    const hanging = connect(port, '127.0.0.1').on('error', () => undefined);
+    try {
+      hanging.write(text ?? '');
+      await sleep(300);
+      const before = await whenSettled();
+      await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: true } } });
+      const began = Date.now();
+      const flow = startFlow(collector().url, [quiet[0] ?? ''], 100);
+      await eventually(async () => expect(await whenSettled()).toBeGreaterThan(before), { timeoutMs: 60_000 });
+      await flow.stop();
+      const longest = Math.max(...flow.latencies);
+      process.stderr.write(
+        `      reloaded ${Date.now() - began} ms after it was asked for; acknowledged after ${longest} ms at most\n`,
+      );
+      expect(longest).toBeLessThan(30_000);
+    } finally {
+      hanging.destroy();
+      await bench.changeLumigo(namespace, { spec: { infrastructure: { enabled: false } } });
+      await whenSettled();
+    }
   });
 });

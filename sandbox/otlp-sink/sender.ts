@@ -75,9 +75,11 @@ export interface Flow {
   stop(): Promise<void>;
 }
 
+const GIVE_UP_MS = 60_000;
+
 /**
  * Programs that send spans at a steady rate, each request by itself, as SDKs do: what cannot be delivered now (no
- * connection, 429, 502, 503, 504) is sent again after a moment; any other answer ends the flow with an error.
+ * connection, 429, 502, 503, 504) is sent again after a moment, for a minute; any other answer ends the flow with an error.
  */
 export function startFlow(url: string, tokens: readonly string[], spansPerSecond: number): Flow {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
@@ -94,6 +96,7 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
       }).catch(() => ({ status: 0 }));
       if (status === 200) break;
       if (![0, 429, 502, 503, 504].includes(status)) failure = new Error(`the proxy answered ${status}`);
+      if (Date.now() - started > GIVE_UP_MS) failure = new Error(`the proxy took nothing for ${GIVE_UP_MS / 1_000} s`);
       repeated += 1;
       await sleep(100);
     }

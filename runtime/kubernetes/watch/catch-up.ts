@@ -9,8 +9,7 @@ const CALM_MS = 250;
  */
 export class CatchUp {
   #isCurrent = false;
-  #restingSince: number | undefined;
-  #hurry: AbortController | undefined;
+  #hurry: () => void = () => undefined;
   readonly #waiting = new Set<() => void>();
 
   get isCurrent(): boolean {
@@ -25,29 +24,33 @@ export class CatchUp {
 
   /** The pause before the next try, which somebody may cut short. */
   async rest(ms: number, signal: AbortSignal): Promise<void> {
-    this.#restingSince = performance.now();
-    this.#hurry = new AbortController();
-    await sleep(ms, undefined, { signal: AbortSignal.any([signal, this.#hurry.signal]) }).catch(() => undefined);
-    this.#restingSince = undefined;
+    const cut = new AbortController();
+    const calmUntil = performance.now() + CALM_MS;
+    this.#hurry = () => void setTimeout(() => cut.abort(), Math.max(0, calmUntil - performance.now()));
+    await sleep(ms, undefined, { signal: AbortSignal.any([signal, cut.signal]) }).catch(() => undefined);
   }
 
   /**
-   * Resolves at once where nothing is out of date, or a try has just failed; else with the outcome of the next one, which is made now,
-   * and after `mostMs` at the latest. Ask `isCurrent` what came of it.
+   * Resolves at once where nothing is out of date; else when a try that was begun from now on has ended, and after `mostMs` at the
+   * latest. Ask `isCurrent` what came of it.
    */
   async catchUp(mostMs: number): Promise<void> {
-    if (this.#isCurrent) return;
-    if (this.#restingSince !== undefined) {
-      if (performance.now() - this.#restingSince < CALM_MS) return;
-      this.#hurry?.abort();
+    const deadline = performance.now() + mostMs;
+    // The first that ends may have been under way already.
+    for (let tries = 0; tries < 2 && !this.#isCurrent; tries += 1) {
+      this.#hurry();
+      await this.#outcome(deadline - performance.now());
     }
-    await new Promise<void>((resolve) => {
+  }
+
+  #outcome(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
       const goOn = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(goOn);
         resolve();
       };
-      const timer = setTimeout(goOn, mostMs);
+      const timer = setTimeout(goOn, Math.max(0, withinMs));
       this.#waiting.add(goOn);
     });
   }
