@@ -168,7 +168,7 @@ describe('a pod', () => {
   }
   const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? NaN;
 
-  it('starts later by the copying of the injector, whose image is on the node, and by no more than 3 s', async () => {
+  it('starts later by the copying of the injector, whose image is on the node, and by no more than 6 s', async () => {
     await bench.apply(restrictedNamespace('without'));
     await bench.namespace('with');
     const took = { without: [] as number[], with: [] as number[] };
@@ -178,7 +178,7 @@ describe('a pod', () => {
     const [without, withInjection] = [median(took.without), median(took.with)];
     const figures = `${without.toFixed(1)} s without the injection, ${withInjection.toFixed(1)} s with it`;
     process.stderr.write(`      a pod runs after ${figures} (medians of 5)\n`);
-    expect(withInjection - without).toBeLessThan(3);
+    expect(withInjection - without).toBeLessThan(6);
   });
 });
 
