@@ -59,6 +59,9 @@ function buildArguments(
   return [
     'bud',
     '--quiet',
+    // Else the container of a stage that is only copied from stays, mounted.
+    '--no-cache',
+    '--force-rm',
     '--isolation=chroot',
     '--format=oci',
     `--platform=linux/${architecture}`,

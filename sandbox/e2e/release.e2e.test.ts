@@ -131,6 +131,10 @@ describe('F52: a release', () => {
     );
   }, 400_000);
 
+  it('leaves no container behind that images were built in, with its mount and its files', async () => {
+    expect(await program('buildah', [...releaseBuildah(), 'containers', '--all', '--quiet'])).toBe('');
+  });
+
   it.each(architectures)('has images for %s that say what they are, and run nothing as root', async (architecture) => {
     for (const name of ['lumigo-kubernetes-operator', 'lumigo-kubernetes-operator-updater']) {
       const { config, manifest } = await imageOf(`acme/${name}`, architecture);
