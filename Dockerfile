@@ -18,7 +18,9 @@ COPY sandbox/programs/helm .
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -mod=mod -trimpath \
   -ldflags '-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0' -o /out/helm helm.sh/helm/v3/cmd/helm
 
+# With an instruction: of a stage that has none, buildah leaves the container behind, mounted.
 FROM ${BASE} AS node
+USER 0
 
 # Run, but not read: Linux shows nobody the memory, files, environment or descriptors of a process whose program its user may not
 # read. In the operator's pod the telemetry proxy sees the manager's process, as the same user (docs/adr/0013).

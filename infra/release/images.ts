@@ -59,9 +59,6 @@ function buildArguments(
   return [
     'bud',
     '--quiet',
-    // Else the container of a stage that is only copied from stays, mounted.
-    '--no-cache',
-    '--force-rm',
     '--isolation=chroot',
     '--format=oci',
     `--platform=linux/${architecture}`,
