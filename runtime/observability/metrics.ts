@@ -75,6 +75,10 @@ export function createMetrics() {
       'lumigo_operator_telemetry_collected_namespaces',
       'Namespaces whose Kubernetes events and objects the telemetry proxy of this replica collects',
     ),
+    telemetryPending: gauge(
+      'lumigo_operator_telemetry_proxy_reload_pending',
+      '1 while the telemetry proxy of this replica is still to take up a configuration, 0 when it does what it should',
+    ),
     telemetryTokens: gauge(
       'lumigo_operator_telemetry_tokens',
       'Tokens that the telemetry proxy of this replica lets in',

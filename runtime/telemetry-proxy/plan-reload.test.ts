@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { initialMs, planReload, retryMs, textOf, type Duty } from './plan-reload.ts';
+import { initialMs, planReload, restMs, retryMs, textOf, type Duty } from './plan-reload.ts';
 
 const duty = (...names: readonly string[]): Duty => ({
   namespaces: names.map((name) => ({ name, token: `token of ${name}` })),
   renewals: 0,
 });
-const idle = { wanted: undefined, running: 'forward', lastGood: undefined, failure: undefined, now: 0 };
+const idle = { wanted: undefined, running: 'forward', lastGood: undefined, failure: undefined, restsUntil: 0, now: 0 };
 
 describe('a reload', () => {
   it('is due when the collector does another thing than it should, or nobody knows what it does', () => {
@@ -25,6 +25,13 @@ describe('a reload', () => {
     expect(planReload({ ...idle, running, wanted: rotated })).toEqual({ duty: rotated });
     const renewed = { ...duty('a'), renewals: 1 };
     expect(planReload({ ...idle, running, wanted: renewed })).toEqual({ duty: renewed });
+  });
+
+  it('waits until programs had time to send what the last one kept them from, and never longer than 15 s', () => {
+    const due = { ...idle, wanted: duty('a'), restsUntil: 3_600 };
+    expect(planReload({ ...due, now: 3_599 })).toBeUndefined();
+    expect(planReload({ ...due, now: 3_600 })).toEqual({ duty: duty('a') });
+    expect([600, 20_000].map(restMs)).toEqual([3_000, 15_000]);
   });
 
   describe('that failed', () => {

@@ -22,6 +22,8 @@ interface ReloadInput {
   /** The last duty that it was seen to take up. */
   readonly lastGood: Duty | undefined;
   readonly failure: Failure | undefined;
+  /** Until when it is left alone, in milliseconds since 1970. */
+  readonly restsUntil: number;
   readonly now: number;
 }
 
@@ -31,6 +33,15 @@ export const textOf = (duty: Duty | undefined): string =>
 
 const FIRST_MS = 5_000;
 const MOST_MS = 5 * 60_000;
+
+const REST_SHARE = 5;
+const LONGEST_REST_MS = 15_000;
+
+/**
+ * How long the collector is left alone after a reload. However often namespaces come and go, it is interrupted for a sixth of the time at
+ * most, and what a program could not send meanwhile it can send before the next reload.
+ */
+export const restMs = (tookMs: number): number => Math.min(tookMs * REST_SHARE, LONGEST_REST_MS);
 
 export const retryMs = (failures: number): number => Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
 
@@ -43,8 +54,10 @@ export function planReload({
   running,
   lastGood,
   failure,
+  restsUntil,
   now,
 }: ReloadInput): { duty: Duty | undefined } | undefined {
+  if (now < restsUntil) return undefined;
   const failed = failure?.duty === textOf(wanted) && now < failure.at + retryMs(failure.count);
   const fallback = textOf(lastGood) === textOf(wanted) ? undefined : lastGood;
   const duty = failed ? fallback : wanted;

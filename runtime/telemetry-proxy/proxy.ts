@@ -133,9 +133,10 @@ export class TelemetryProxy {
       const { metadata } = await this.#client.get(clusterNamespace, { metadataOnly: true });
       this.#settings = { ...this.#settings, clusterUid: metadata.uid ?? '' };
     }
-    const duty = this.#duty();
-    const works = await this.#reloader.look(this.#settings, duty);
-    this.#options.metrics.telemetryCollected.set(works ? (duty?.namespaces.length ?? 0) : 0);
+    const isPending = !(await this.#reloader.look(this.#settings, this.#duty()));
+    const { metrics } = this.#options;
+    metrics.telemetryPending.set(isPending ? 1 : 0);
+    metrics.telemetryCollected.set(this.#reloader.collected());
   }
 
   #writeTokens(sources: readonly TokenSource[]): void {

@@ -4,7 +4,7 @@ import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
-import { initialMs, planReload, textOf, type Duty, type Failure } from './plan-reload.ts';
+import { initialMs, planReload, restMs, textOf, type Duty, type Failure } from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
 import type { ProxySettings } from './types.ts';
 
@@ -31,6 +31,7 @@ export class Reloader {
   #known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
   #lastGood: Duty | undefined;
   #failure: Failure | undefined;
+  #restsUntil = 0;
   /** By namespace: until when everything there was at the start is still being sent. */
   readonly #initial = new Map<string, number>();
 
@@ -43,10 +44,18 @@ export class Reloader {
     const process = this.#find(configurationFile(settings.telemetryProxyDirectory));
     if (process === undefined) return false;
     if (this.#known === undefined || !isSame(this.#known.process, process)) this.#meet(process);
-    const running = this.#known?.running;
-    const plan = planReload({ wanted, running, lastGood: this.#lastGood, failure: this.#failure, now: Date.now() });
+    const plan = planReload({
+      ...{ wanted, running: this.#known?.running, lastGood: this.#lastGood, failure: this.#failure },
+      ...{ restsUntil: this.#restsUntil, now: Date.now() },
+    });
     if (plan !== undefined) await this.#reload(process, settings, plan.duty);
     return this.#known?.running === textOf(wanted);
+  }
+
+  /** Of how many namespaces the collector collects. */
+  collected(): number {
+    const collects = this.#known?.running === textOf(this.#lastGood);
+    return collects ? (this.#lastGood?.namespaces.length ?? 0) : 0;
   }
 
   /** The one that is known is looked for by its number: the whole process list is read only when it is gone. */
@@ -83,6 +92,7 @@ export class Reloader {
       logger.error({ namespaces, problem }, 'telemetry proxy not reloaded');
       onReload({ duty, problem });
     } finally {
+      this.#restsUntil = Date.now() + restMs(Date.now() - started);
       writeConfiguration(settings);
     }
   }

@@ -116,6 +116,8 @@ const loopReceiver = (settings: ProxySettings) => ({
       include_metadata: true,
       auth: { authenticator: 'bearertokenauth' },
       max_request_body_size: 64 * 1024 * 1024,
+      // Its clients are the collector's own, which open connections ahead too; a reload waits for those.
+      read_header_timeout: '1s',
     },
   },
 });

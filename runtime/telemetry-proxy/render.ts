@@ -107,8 +107,11 @@ const extensions = (settings: ProxySettings) => ({
   },
 });
 
-/** A reload waits for requests that were begun; an SDK gives up after 10 s. Of gRPC the collector has no such bounds: reloader.ts. */
-const promptly = { read_header_timeout: '5s', read_timeout: '10s' };
+/**
+ * A reload waits for requests that were begun, and for connections that bear none yet, as clients open them ahead; an SDK gives up after
+ * 10 s. Of gRPC the collector has no such bounds: reloader.ts.
+ */
+const promptly = { read_header_timeout: '3s', read_timeout: '10s' };
 
 const otlpReceiver = ({ listenAddress, otlpGrpcPort, otlpHttpPort }: ProxySettings) => {
   const protocol = (port: number) => ({

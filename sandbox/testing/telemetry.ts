@@ -15,7 +15,7 @@ export interface TelemetryBench extends OperatorBench {
   activate(name: string, token: string, spec?: object): Promise<string>;
   /** Writes an event into a namespace, again and again, until one arrives; resolves with the milliseconds that took. */
   whenCollecting(namespace: string, timeoutMs?: number): Promise<number>;
-  /** Waits until the collector has not been reloaded for two seconds; resolves with how often it was. */
+  /** Waits until the collector does what it should, for two seconds without a reload; resolves with how often it was reloaded. */
   whenSettled(): Promise<number>;
 }
 
@@ -85,7 +85,8 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
       for (let before = await reloads(); ;) {
         await sleep(2_000);
         const now = await reloads();
-        if (now === before) return now;
+        if (now === before && (await operator.metric('lumigo_operator_telemetry_proxy_reload_pending')) === 0)
+          return now;
         before = now;
       }
     },
