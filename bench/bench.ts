@@ -5,9 +5,11 @@ import { measureAgainst } from './against.ts';
 import { measureChanges } from './measure-changes.ts';
 import { measureCrowd } from './measure-crowd.ts';
 import { measureIdle } from './measure-idle.ts';
+import { measureMany } from './measure-many.ts';
 import { measureReviews } from './measure-reviews.ts';
+import { measureTelemetry } from './measure-telemetry.ts';
 import { soak } from './soak.ts';
-import { withSurroundings } from './surroundings.ts';
+import { withSurroundings, type Surroundings } from './surroundings.ts';
 import { plot } from './plot.ts';
 import { render, type Figure } from './table.ts';
 
@@ -16,6 +18,8 @@ interface Flags {
   readonly idleSeconds: string;
   readonly against?: string;
   readonly soak?: string;
+  readonly many?: boolean;
+  readonly telemetry?: boolean;
   readonly plot?: boolean;
 }
 
@@ -47,14 +51,17 @@ new Command('bench')
   .option('--idle-seconds <seconds>', 'how long to watch the idle manager', '60')
   .option('--against <command>', 'does the same with another operator of Lumigo resources, and measures nothing else')
   .option('--soak <seconds>', 'changes workloads for so long instead, and ends with 1 where a target is missed')
+  .option('--many', 'measures 100 namespaces, 200 creates at once and changes of a Lumigo instead')
+  .option('--telemetry', 'measures what the telemetry proxy of one replica carries instead')
   .option('--plot', 'draws time and memory over the counts into docs/performance-*.svg')
   .showHelpAfterError('(--help lists the flags)')
-  .action(async ({ workloads, idleSeconds, against, soak: soakSeconds, plot: isDrawn }: Flags) => {
+  .action(async ({ workloads, idleSeconds, against, soak: soakSeconds, many, telemetry, plot: isDrawn }: Flags) => {
     const say = (line: string) => void process.stderr.write(`  ${line}\n`);
     const counts = workloads.split(',').map(Number);
     if (counts.some((count) => !Number.isInteger(count) || count < 1))
       throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
-    const figures = await withSurroundings(say, async (there) => {
+    const measured = async (there: Surroundings): Promise<Figure[]> => {
+      if (many === true) return measureMany(there, say);
       if (soakSeconds !== undefined) return soak(there, Number(soakSeconds), say);
       if (against !== undefined) return measureAgainst(there, against, counts, say);
       return [
@@ -63,7 +70,8 @@ new Command('bench')
         ...(await measureChanges(there, counts, say)),
         ...(await measureCrowd(there, say)),
       ];
-    });
+    };
+    const figures = telemetry === true ? await measureTelemetry(say) : await withSurroundings(say, measured);
     process.stdout.write(`\n${render(figures)}\n`);
     if (soakSeconds !== undefined && figures.some(({ value, target = Infinity }) => !(value <= target)))
       process.exitCode = 1;

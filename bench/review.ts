@@ -1,5 +1,5 @@
-/** A review of some 5.3 KB, as an API server sends one for a Deployment of ordinary size. */
-export function sampleReview(namespace: string): string {
+/** A review of some 5.3 KB, as an API server sends one for a Deployment of ordinary size; larger by what its annotation has beyond 1,500 characters. */
+export function sampleReview(namespace: string, noteLength = 1_500): string {
   const container = (name: string) => ({
     name,
     image: `registry.example.com/shop/${name}:1.2.3`,
@@ -17,7 +17,7 @@ export function sampleReview(namespace: string): string {
   const object = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'cart', namespace, labels, annotations: { note: 'x'.repeat(1_500) } },
+    metadata: { name: 'cart', namespace, labels, annotations: { note: 'x'.repeat(noteLength) } },
     spec: {
       replicas: 3,
       selector: { matchLabels: { app: 'cart' } },

@@ -4,6 +4,7 @@ import { freePorts } from '../sandbox/control-plane/processes.ts';
 import { install, type Installation } from '../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../sandbox/manager/manager.ts';
 import { imageNode } from '../sandbox/node-runtime.ts';
+import { measuredEventLoop } from './event-loop.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
@@ -32,7 +33,12 @@ export async function withSurroundings<T>(
     const [webhookPort = 0] = await freePorts(1);
     const installation = await install(cluster.client, { webhook: webhookPort });
     const manager = await startManager(cluster, installation, {
-      ...{ webhookPort, node, environment: asInThePod },
+      ...{ webhookPort, node },
+      environment: {
+        ...asInThePod,
+        NODE_OPTIONS: `${asInThePod.NODE_OPTIONS} ${measuredEventLoop.option}`,
+        BENCH_EVENT_LOOP: measuredEventLoop.file,
+      },
     });
     try {
       return await measure({ cluster, installation, manager, node });

@@ -8,9 +8,12 @@ export const MOST_STRUCTURE = 100_000;
 const structural = new Uint8Array(256);
 for (const character of ',[{') structural[character.charCodeAt(0)] = 1;
 
-/** Whether there is more than that in a text of JSON; those inside of strings count as well, which is simple and errs on the safe side. */
+/**
+ * Whether there is more than that in a text of JSON; those inside of strings count as well, which is simple and errs on the safe side. By an
+ * index: an iterator takes five times as long, which was half of what a large review cost.
+ */
 export function isTooStructured(bytes: Uint8Array): boolean {
   let count = 0;
-  for (const byte of bytes) count += structural[byte] ?? 0;
+  for (let index = bytes.length - 1; index >= 0; index -= 1) count += structural[bytes[index] ?? 0] ?? 0;
   return count > MOST_STRUCTURE;
 }

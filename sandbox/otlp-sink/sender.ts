@@ -29,7 +29,11 @@ export function post(
 }
 
 /** Spans of one resource; each id is 16 hexadecimal digits. */
-export const spansOf = (resource: Readonly<Record<string, string>>, ids: readonly string[]): object => ({
+export const spansOf = (
+  resource: Readonly<Record<string, string>>,
+  ids: readonly string[],
+  ofSpan: Readonly<Record<string, string>> = {},
+): object => ({
   resourceSpans: [
     {
       resource: { attributes: attributes(resource) },
@@ -43,6 +47,7 @@ export const spansOf = (resource: Readonly<Record<string, string>>, ids: readonl
             kind: 2,
             startTimeUnixNano: '1700000000000000000',
             endTimeUnixNano: '1700000000100000000',
+            attributes: attributes(ofSpan),
           })),
         },
       ],
@@ -75,22 +80,29 @@ export interface Flow {
   stop(): Promise<void>;
 }
 
+interface FlowShape {
+  /** Spans in a request. Default 20. */
+  readonly perRequest?: number;
+  /** Attributes of each span. Default none. */
+  readonly ofSpan?: Readonly<Record<string, string>>;
+}
+
 const GIVE_UP_MS = 60_000;
 
 /**
  * Programs that send spans at a steady rate, each request by itself, as SDKs do: what cannot be delivered now (no
  * connection, 429, 502, 503, 504) is sent again after a moment, for a minute; any other answer ends the flow with an error.
  */
-export function startFlow(url: string, tokens: readonly string[], spansPerSecond: number): Flow {
+export function startFlow(url: string, tokens: readonly string[], spansPerSecond: number, shape: FlowShape = {}): Flow {
+  const { perRequest = 20, ofSpan } = shape;
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const latencies: number[] = [];
   const pending = new Set<Promise<void>>();
-  const perRequest = 20;
   let [next, acknowledged, repeated, failure] = [1, 0, 0, undefined as Error | undefined];
   const deliver = async (token: string, ids: readonly string[]): Promise<void> => {
     const started = Date.now();
     while (failure === undefined) {
-      const { status } = await post(`${url}/v1/traces`, spansOf({ 'service.name': 'flow' }, ids), {
+      const { status } = await post(`${url}/v1/traces`, spansOf({ 'service.name': 'flow' }, ids, ofSpan), {
         token,
         agent,
       }).catch(() => ({ status: 0 }));

@@ -22,8 +22,8 @@ export interface Received {
   readonly at: number;
 }
 
-/** How the sink behaves: `accept`, `refuse` for good (401), `fail` for now (503), `hang`: no answer for as long as it lasts. */
-export type Mood = 'accept' | 'refuse' | 'fail' | 'hang';
+/** How the sink behaves: `accept`, `discard` (takes it unread), `refuse` for good (401), `fail` for now (503), `hang`: no answer for as long as it lasts. */
+export type Mood = 'accept' | 'discard' | 'refuse' | 'fail' | 'hang';
 
 /** Stands in for Lumigo's endpoint: a real OTLP/HTTP receiver that keeps what it gets and can be told to misbehave. */
 export class OtlpSink {
@@ -109,6 +109,7 @@ export class OtlpSink {
   }
 
   #take({ url = '', headers }: IncomingMessage, body: Buffer): number {
+    if (this.mood === 'discard') return 200;
     if (this.mood !== 'accept') return this.mood === 'refuse' ? 401 : 503;
     const complaint = this.#complaintOf(headers);
     if (complaint !== undefined) return complaint;

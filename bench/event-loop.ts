@@ -1,0 +1,38 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const file = join(tmpdir(), `bench-event-loop-${process.pid}.json`);
+const LOOK_MS = 20;
+
+/** What a process needs to be measured: the option of Node.js, and the file by the name of `BENCH_EVENT_LOOP` in its environment. */
+export const measuredEventLoop = { option: `--import=${resolve('bench/event-loop-probe.mjs')}`, file };
+
+/** How late an event loop was, in milliseconds. */
+export interface Lateness {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** How late the event loop of a process was while something was done. */
+export async function latenessOf<T>(pid: number, action: () => Promise<T>): Promise<{ result: T; lateness: Lateness }> {
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  const result = await action();
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    await sleep(LOOK_MS);
+    const lateness = read();
+    if (lateness !== undefined) return { result, lateness };
+  }
+}
+
+function read(): Lateness | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Lateness;
+  } catch {
+    return undefined;
+  }
+}

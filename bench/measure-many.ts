@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { labels, lumigo, workloads } from '../runtime/contract.ts';
+import type { Client } from '../runtime/kubernetes/http/client.ts';
+import type { LumigoResource } from '../runtime/injection/types.ts';
+import { Bench } from '../sandbox/testing/bench.ts';
+import { workloadOf } from '../sandbox/testing/workloads.ts';
+import { latenessOf } from './event-loop.ts';
+import { instrumentFleet, makeFleet, patchLoop } from './fleet.ts';
+import { quantile } from './quantile.ts';
+import { usageOf } from './process-usage.ts';
+import { during, type Surroundings } from './surroundings.ts';
+import type { Figure } from './table.ts';
+
+const [deployment] = workloads;
+const NAMESPACES = 100;
+const EACH = 100;
+const AT_ONCE = 200;
+const CHANGES = 20;
+const LOOK_MS = 500;
+/** Until the events of what came before are posted. */
+const REST_MS = 20_000;
+
+/** What comes in crowds: namespaces with a Lumigo, creates, changes of one Lumigo. */
+export async function measureMany(there: Surroundings, say: (line: string) => void): Promise<Figure[]> {
+  return [
+    ...(await measureNamespaces(there, say)),
+    ...(await measureCreates(there, say)),
+    ...(await measureSwitches(there, say)),
+  ];
+}
+
+/** A hundred namespaces that get their Lumigo at the same moment, beside one with a tenth of their Deployments. */
+async function measureNamespaces(
+  { cluster: { client }, manager }: Surroundings,
+  say: (line: string) => void,
+): Promise<Figure[]> {
+  say('1,000 Deployments in one namespace');
+  const floor = await patchLoop(client, await makeFleet(client, 1_000));
+  const one = await makeFleet(client, 1_000);
+  const alone = await latenessOf(manager.pid, () => instrumentFleet(client, one, 1_000));
+  say(`${NAMESPACES * EACH} Deployments in ${NAMESPACES} namespaces`);
+  const namespaces: string[] = [];
+  for (let index = 0; index < NAMESPACES; index += 1) namespaces.push(await makeFleet(client, EACH));
+  const all = await during(manager.pid, () => latenessOf(manager.pid, () => instrumentAll(client, namespaces)));
+  return [
+    { name: '1,000 Deployments in one namespace', value: alone.result, unit: 's' },
+    { name: '… bare loop of patches', value: floor, unit: 's' },
+    { name: '… event loop late, p99', value: alone.lateness.p99Ms, unit: 'ms', target: 5 },
+    { name: '10,000 Deployments in 100 namespaces', value: all.result.result, unit: 's' },
+    { name: '… for one / for one of 1,000', value: all.result.result / alone.result / 10, unit: 'x', target: 1 },
+    { name: '… event loop late, p99', value: all.result.lateness.p99Ms, unit: 'ms', target: 5 },
+    { name: '… event loop late, longest', value: all.result.lateness.maxMs, unit: 'ms' },
+    { name: '… CPU', value: all.cpuSeconds, unit: 's' },
+    { name: '… peak resident', value: usageOf(manager.pid).peakBytes / 1e6, unit: 'MB' },
+  ];
+}
+
+/** Seconds from the first Lumigo until each of them says that all of its namespace is instrumented. */
+async function instrumentAll(client: Client, namespaces: readonly string[]): Promise<number> {
+  const bench = new Bench(client);
+  const started = performance.now();
+  for (const namespace of namespaces) await bench.secret(namespace);
+  await Promise.all(namespaces.map((namespace) => bench.lumigo(namespace)));
+  while ((await countDone(client)) < namespaces.length) await sleep(LOOK_MS);
+  return (performance.now() - started) / 1_000;
+}
+
+/** How many Lumigo resources say that as many workloads are instrumented as such a namespace has. */
+async function countDone(client: Client): Promise<number> {
+  let count = 0;
+  for await (const { items } of client.pages(lumigo, {}))
+    count += (items as unknown as LumigoResource[]).filter(
+      ({ status }) => status?.instrumentedResourcesCount === EACH,
+    ).length;
+  return count;
+}
+
+/** Creates that come at the same moment, where the webhook changes them and where no webhook is asked. */
+async function measureCreates({ cluster: { client } }: Surroundings, say: (line: string) => void): Promise<Figure[]> {
+  say(`${AT_ONCE} Deployments created at once`);
+  const bench = new Bench(client);
+  const namespace = await bench.namespace('at-once');
+  await bench.activate(namespace);
+  await bench.whenWebhookInjects(namespace);
+  const create = async (where: string) => {
+    const names = Array.from({ length: AT_ONCE }, (_, index) => `at-once-${index}`);
+    const took = await Promise.all(
+      names.map(async (name) => {
+        const started = performance.now();
+        await bench.create(workloadOf(deployment, where, name));
+        return performance.now() - started;
+      }),
+    );
+    return quantile(took, 0.99);
+  };
+  await create(await bench.namespace('warm'));
+  await sleep(REST_MS);
+  return [
+    { name: '200 creates at once, p99, no webhook (kube-system)', value: await create('kube-system'), unit: 'ms' },
+    { name: '200 creates at once, p99', value: await create(namespace), unit: 'ms', target: 100 },
+  ];
+}
+
+/** From a change of a Lumigo until the last workload is what it asks for. */
+async function measureSwitches({ cluster: { client } }: Surroundings, say: (line: string) => void): Promise<Figure[]> {
+  say(`a Lumigo of 20 Deployments switched off and on ${CHANGES} times`);
+  const bench = new Bench(client);
+  const namespace = await makeFleet(client, 20);
+  await instrumentFleet(client, namespace, 20);
+  await sleep(REST_MS);
+  const took: number[] = [];
+  for (let change = 0; change < CHANGES; change += 1) {
+    const enabled = change % 2 === 1;
+    const started = performance.now();
+    await bench.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
+    while ((await countInjected(client, namespace)) !== (enabled ? 20 : 0)) await sleep(10);
+    took.push(performance.now() - started);
+  }
+  return [{ name: 'change of a Lumigo to the last of 20 patches, p95', value: quantile(took, 0.95), unit: 'ms' }];
+}
+
+async function countInjected(client: Client, namespace: string): Promise<number> {
+  let count = 0;
+  const selected = { labelSelector: labels.autoTrace, metadataOnly: true };
+  for await (const { items } of client.pages({ ...deployment, namespace }, selected)) count += items.length;
+  return count;
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startFlow } from '../sandbox/otlp-sink/sender.ts';
+import { startTelemetry, tokenOf, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
+import { usageOf } from './process-usage.ts';
+import { quantile } from './quantile.ts';
+import type { Figure } from './table.ts';
+
+/** Spans a second. The sender, the sink and the collector share the cores, so the CPU for a span says more than what was reached. */
+const RATES = [2_000, 10_000, 20_000, 40_000];
+/** As many spans as the SDKs' batches have, each with what instrumented HTTP servers say of a request. */
+const shape = {
+  perRequest: 500,
+  ofSpan: {
+    'http.request.method': 'GET',
+    'url.path': '/carts/4711/items',
+    'url.scheme': 'https',
+    'http.route': '/carts/:cart/items',
+    'http.response.status_code': '200',
+    'server.address': 'cart.shop.svc.cluster.local',
+    'network.peer.address': '10.244.3.17',
+    'user_agent.original': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    'lumigo.execution_tags': 'customer-4711',
+    'http.response.body': 'x'.repeat(400),
+  },
+};
+const DURATION_MS = 15_000;
+const QUIET_PER_SECOND = 100;
+const TOKENS = 16;
+const ARRIVAL_MS = 2_000;
+
+/** What one replica's telemetry proxy carries: many tenants at growing rates, one of them quiet. */
+export async function measureTelemetry(say: (line: string) => void): Promise<Figure[]> {
+  const telemetry = await startTelemetry({ controllerManager: false });
+  try {
+    telemetry.sink.mood = 'discard';
+    const tokens = Array.from({ length: TOKENS }, (_, index) => tokenOf(0x5_0000 + index));
+    for (const [index, token] of tokens.entries())
+      await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });
+    await telemetry.whenSettled();
+    const figures: Figure[] = [];
+    for (const rate of RATES) figures.push(...(await measureRate(telemetry, tokens, rate, say)));
+    return figures;
+  } finally {
+    await telemetry.stop();
+  }
+}
+
+async function measureRate(
+  { collector }: TelemetryBench,
+  [quiet = '', ...loud]: readonly string[],
+  rate: number,
+  say: (line: string) => void,
+): Promise<Figure[]> {
+  say(`telemetry: ${rate} spans a second`);
+  const { url, pid, metricsPort } = collector();
+  const sentBefore = await sentBy(metricsPort);
+  const before = usageOf(pid()).cpuSeconds;
+  const started = performance.now();
+  const flows = [startFlow(url, loud, rate, shape), startFlow(url, [quiet], QUIET_PER_SECOND)] as const;
+  await sleep(DURATION_MS);
+  await Promise.all(flows.map((flow) => flow.stop()));
+  await sleep(ARRIVAL_MS);
+  const arrived = (await sentBy(metricsPort)) - sentBefore;
+  const seconds = (performance.now() - ARRIVAL_MS - started) / 1_000;
+  const [{ latencies }, beside] = flows;
+  const spans = flows.reduce((sum, flow) => sum + flow.sent(), 0);
+  const of = `of ${rate} spans a second`;
+  const { cpuSeconds, residentBytes } = usageOf(pid());
+  return [
+    { name: `taken ${of}`, value: spans / seconds, unit: '' },
+    { name: '… not sent on two seconds later', value: spans - arrived, unit: '', target: 0 },
+    { name: '… CPU for 1,000', value: ((cpuSeconds - before) / spans) * 1e6, unit: 'ms' },
+    { name: '… acknowledged after, p99', value: quantile(latencies, 0.99), unit: 'ms' },
+    { name: '… of another tenant’s, p99', value: quantile(beside.latencies, 0.99), unit: 'ms' },
+    { name: '… requests repeated', value: flows.reduce((sum, flow) => sum + flow.repeated(), 0), unit: '' },
+    { name: '… collector resident', value: residentBytes / 1e6, unit: 'MB' },
+  ];
+}
+
+/** Spans that a collector has sent on, by its own count. */
+async function sentBy(metricsPort: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const lines = text.matchAll(/^otelcol_exporter_sent_spans\S* (\S+)$/gm);
+  return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
+}
