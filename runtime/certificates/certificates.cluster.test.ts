@@ -102,12 +102,13 @@ describe("the operator's own certificate", () => {
     if (trust !== undefined) await store().writeTrust([authority.certificate, authority.certificate], trust);
     await operator.startManager();
     const creating = keepCreating(bench.client, namespace);
+    await creating.more(10);
     await eventually(async () => expect((await store().readPair())?.certificate).not.toBe(pair.certificate), {
       timeoutMs: 60_000,
     });
     await whenServedUntil(Date.now() + 300 * DAY);
-    const { created, missed } = await creating.end();
-    expect(created).toBeGreaterThan(100);
+    await creating.more(10);
+    const { missed } = await creating.end();
     expect(missed).toEqual([]);
   });
 
@@ -116,13 +117,14 @@ describe("the operator's own certificate", () => {
     const namespace = await bench.namespace('replaced');
     await bench.activate(namespace);
     const creating = keepCreating(bench.client, namespace);
+    await creating.more(10);
     const validity = { now: new Date(), days: 700 };
     const authority = await issueAuthority('another', validity);
     const pair = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
     await store().writePair({ ...pair, authority: authority.certificate }, await store().readPair());
     await whenServedUntil(Date.now() + 600 * DAY);
-    const { created, missed } = await creating.end();
-    expect(created).toBeGreaterThan(20);
+    await creating.more(10);
+    const { missed } = await creating.end();
     expect(missed).toEqual([]);
   });
 });

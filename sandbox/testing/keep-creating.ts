@@ -23,6 +23,10 @@ export function keepCreating(client: Client, namespace: string) {
     while (!done) await Promise.all([create(), sleep(PAUSE_MS)]);
   })();
   return {
+    /** Until so many more are begun than now, however long one takes. Fails as a create does. */
+    async more(count: number): Promise<void> {
+      for (const goal = created + count; created < goal;) await Promise.race([creating, sleep(PAUSE_MS)]);
+    },
     async end(): Promise<{ readonly created: number; readonly missed: readonly string[] }> {
       done = true;
       await creating;
