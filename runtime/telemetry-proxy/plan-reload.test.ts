@@ -27,11 +27,18 @@ describe('a reload', () => {
     expect(planReload({ ...idle, running, wanted: renewed })).toEqual({ duty: renewed });
   });
 
-  it('waits until programs had time to send what the last one kept them from, and never longer than 15 s', () => {
-    const due = { ...idle, wanted: duty('a'), restsUntil: 3_600 };
-    expect(planReload({ ...due, now: 3_599 })).toBeUndefined();
-    expect(planReload({ ...due, now: 3_600 })).toEqual({ duty: duty('a') });
-    expect([600, 20_000].map(restMs)).toEqual([3_000, 15_000]);
+  it('waits until programs had time to send what the last one kept them from, and never longer than 10 s', () => {
+    const due = { ...idle, wanted: duty('a'), restsUntil: 1_800 };
+    expect(planReload({ ...due, now: 1_799 })).toBeUndefined();
+    expect(planReload({ ...due, now: 1_800 })).toEqual({ duty: duty('a') });
+    expect([600, 20_000].map(restMs)).toEqual([1_800, 10_000]);
+  });
+
+  it('does not wait where collecting a namespace is over', () => {
+    const resting = { ...idle, lastGood: duty('a', 'b'), running: textOf(duty('a', 'b')), restsUntil: 1_800 };
+    expect(planReload({ ...resting, wanted: duty('a', 'b', 'c') })).toBeUndefined();
+    expect(planReload({ ...resting, wanted: duty('b', 'c') })).toEqual({ duty: duty('b', 'c') });
+    expect(planReload({ ...resting, wanted: undefined })).toEqual({ duty: undefined });
   });
 
   describe('that failed', () => {

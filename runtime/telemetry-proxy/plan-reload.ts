@@ -34,12 +34,18 @@ export const textOf = (duty: Duty | undefined): string =>
 const FIRST_MS = 5_000;
 const MOST_MS = 5 * 60_000;
 
-const REST_SHARE = 5;
-const LONGEST_REST_MS = 15_000;
+/** Whether collecting a namespace is over: nobody's data is sent for longer because others' programs rest. */
+function ends(before: Duty | undefined, after: Duty | undefined): boolean {
+  const names = new Set(after?.namespaces.map(({ name }) => name));
+  return before?.namespaces.some(({ name }) => !names.has(name)) === true;
+}
+
+const REST_SHARE = 3;
+const LONGEST_REST_MS = 10_000;
 
 /**
- * How long the collector is left alone after a reload. However often namespaces come and go, it is interrupted for a sixth of the time at
- * most, and what a program could not send meanwhile it can send before the next reload.
+ * How long the collector is left alone after a reload. However often namespaces come, it is interrupted for a fourth of the time at most, and
+ * what a program could not send meanwhile it can send before the next reload.
  */
 export const restMs = (tookMs: number): number => Math.min(tookMs * REST_SHARE, LONGEST_REST_MS);
 
@@ -57,7 +63,7 @@ export function planReload({
   restsUntil,
   now,
 }: ReloadInput): { duty: Duty | undefined } | undefined {
-  if (now < restsUntil) return undefined;
+  if (now < restsUntil && !ends(lastGood, wanted)) return undefined;
   const failed = failure?.duty === textOf(wanted) && now < failure.at + retryMs(failure.count);
   const fallback = textOf(lastGood) === textOf(wanted) ? undefined : lastGood;
   const duty = failed ? fallback : wanted;

@@ -68,7 +68,7 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
       await bench.activate(namespace, spec, token);
       return namespace;
     },
-    async whenCollecting(namespace, timeoutMs = 10_000) {
+    async whenCollecting(namespace, timeoutMs = 20_000) {
       const started = Date.now();
       await eventually(
         async () => {
