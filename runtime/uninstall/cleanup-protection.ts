@@ -79,13 +79,15 @@ export class CleanupProtection {
   /** An account or a right that was deleted, although neither the Deployment nor the namespace is going, holds up nobody. */
   async #undoMistake(): Promise<void> {
     const { client, installed } = this.#options;
-    const going = [...this.#seen].filter(([, seen]) => isProtected(seen) && seen.deletionTimestamp !== undefined);
+    const held = [...this.#seen].filter(([, seen]) => isProtected(seen));
+    const going = held.filter(([, seen]) => seen.deletionTimestamp !== undefined);
     if (going.length === 0) return void (this.#goingSince = undefined);
     this.#goingSince ??= performance.now();
+    const isOver = performance.now() - this.#goingSince >= MISTAKE_MS;
     const { isEnding, isHandedOver } = await readSigns(client, installed);
-    // Whoever has the Deployment now has no use for them, and nobody lets them go later.
-    if (isHandedOver) return release(client, installed);
-    if (isEnding || performance.now() - this.#goingSince < MISTAKE_MS) return;
+    // Whoever has the Deployment now has no use for them, and nobody lets them go later: all together (protected-objects.ts).
+    if (isHandedOver && (isOver || going.length === held.length)) return release(client, installed);
+    if (isEnding || !isOver) return;
     const objects = going.map(([object]) => object);
     await undoDeletion(objects, this.#options);
   }

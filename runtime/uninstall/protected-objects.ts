@@ -4,7 +4,8 @@ import { describeError } from '../wording/errors.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { readMetadata, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import { readAndChange } from '../kubernetes/http/on-conflict.ts';
+import { readMetadata, removeFinalizer, removeFinalizerAsSeen } from '../kubernetes/resources/finalizers.ts';
 import type { ObjectMeta } from '../kubernetes/resources/objects.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
@@ -47,14 +48,41 @@ export const release = (client: Client, installed: Installed): Promise<void> =>
  * its request is the last of all, and nobody has to come after it.
  */
 export async function releaseInTurn(client: Client, objects: readonly ProtectedObject[]): Promise<void> {
+  await readAndChange(
+    undefined,
+    () => readAll(client, objects),
+    (found) => letGo(client, found),
+  );
+}
+
+async function readAll(client: Client, objects: readonly ProtectedObject[]): Promise<readonly Found[]> {
   const read = objects.map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
-  const found = (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
+  return (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
+}
+
+async function letGo(client: Client, found: readonly Found[]): Promise<void> {
   const last = found.at(-1);
-  const leaving = found
-    .slice(0, -1)
-    .filter(({ metadata }) => isProtected(metadata) && metadata.deletionTimestamp !== undefined);
-  if (leaving.length > 0 && last !== undefined && isProtected(last.metadata)) await chain(client, leaving, last);
-  for (const { ref, metadata } of found) await removeFinalizer(client, ref, metadata, cleanupFinalizer);
+  const leaving = found.slice(0, -1).filter(({ metadata }) => isProtected(metadata) && isLeaving(metadata));
+  const areChained = leaving.length > 0 && last !== undefined && isProtected(last.metadata);
+  if (areChained) await chain(client, leaving, last);
+  // What has changed since it was read may be on its way out by now, and would have to be chained: then all is looked at again.
+  const remove = areChained ? removeFinalizer : removeFinalizerAsSeen;
+  for (const { ref, metadata } of found) await remove(client, ref, metadata, cleanupFinalizer);
+}
+
+const isLeaving = ({ deletionTimestamp }: Metadata): boolean => deletionTimestamp !== undefined;
+
+const LOOK_MS = 500;
+
+/**
+ * Waits until all that is held is being deleted, for so long at most. Whoever removes the objects of an operator does so one after the other,
+ * and a right that is let go before it is deleted takes the right to let the others go with it.
+ */
+export async function whenAllLeave(client: Client, installed: Installed, withinMs: number): Promise<void> {
+  for (const deadline = performance.now() + withinMs; performance.now() < deadline; await sleep(LOOK_MS)) {
+    const found = await readAll(client, protectedObjects(installed));
+    if (found.every(({ metadata }) => !isProtected(metadata) || isLeaving(metadata))) return;
+  }
 }
 
 /** Kubernetes' garbage collector takes its own away when the rest has gone. */

@@ -4,7 +4,7 @@ import { describeError } from '../wording/errors.ts';
 import type { Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
-import { release } from './protected-objects.ts';
+import { release, whenAllLeave } from './protected-objects.ts';
 import { isLed } from './lease.ts';
 import { hasSuccessor, readSigns } from './signs.ts';
 import { inTurn } from './turn.ts';
@@ -18,6 +18,8 @@ const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;
 /** A clock that runs ahead of the API server's takes not all of it away. */
 const LEAST_MS = 5_000;
+/** Whoever gives the Deployment to another operator has deleted what it does not use by then. */
+const HANDED_OVER_MS = 10_000;
 /** How many of what is left the log names. */
 const NAMED = 20;
 
@@ -47,7 +49,10 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
       const after = (milliseconds: number) => Date.now() + Math.max(LEAST_MS, milliseconds - ageMs);
       const times = { until: after(CHANGES_MS), end: after(CLEANING_MS) };
       await inTurn({ client, installed, identity, end: times.end }, () => leave(options, client, times));
-    } else if (isHandedOver || !(await isLed(client, installed))) await release(client, installed);
+    } else if (isHandedOver) {
+      await whenAllLeave(client, installed, HANDED_OVER_MS);
+      await release(client, installed);
+    } else if (!(await isLed(client, installed))) await release(client, installed);
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'the clean-up before the end failed');
   }

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { refOf } from '../../sandbox/manager/apply.ts';
+import { startApiProxy, type ApiProxy } from '../../sandbox/faults/api-proxy.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { installedAs, instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
+import { protectedObjects } from './protected-objects.ts';
+
+/** The Deployment is given to another operator, as by `helm rollback`, and what that does not use is deleted. */
+let operator: OperatorBench;
+let proxy: ApiProxy;
+beforeEach(async () => {
+  operator = await startOperator({
+    through: async (cluster) => {
+      proxy = await startApiProxy(cluster);
+      return proxy.server;
+    },
+  });
+});
+afterEach(async () => {
+  await operator?.stop();
+  await proxy?.close();
+});
+
+const held = () => protectedObjects(installedAs(operator.installation));
+
+async function handOver(): Promise<void> {
+  const [deployed] = operator.installation.manifests.filter(({ kind }) => kind === 'Deployment');
+  if (deployed === undefined) throw new Error('no Deployment');
+  const body = { spec: { template: { spec: { serviceAccountName: 'another', serviceAccount: 'another' } } } };
+  await operator.cluster.client.patch(refOf(deployed), { kind: 'merge', body });
+}
+
+async function deleteHeld(pauseMs = 0): Promise<void> {
+  for (const ref of held().toReversed()) {
+    await operator.cluster.client.delete(ref);
+    await sleep(pauseMs);
+  }
+}
+
+const whenAllGone = (): Promise<void> =>
+  eventually(
+    async () => {
+      const found = await Promise.all(held().map((ref) => operator.cluster.client.find(ref)));
+      expect(found).toEqual([undefined, undefined, undefined]);
+    },
+    { timeoutMs: 30_000 },
+  );
+
+describe('an operator whose Deployment is another’s now', () => {
+  it('F51: lets its account and rights go, also where they are deleted while it does', async () => {
+    await instrumentedAndProtected(operator);
+    await handOver();
+    let deleted: Promise<void> | undefined;
+    // What it read of its rights is from before their deletion.
+    proxy.interfere = ({ method, path }) =>
+      method === 'GET' && path.includes('/clusterroles/')
+        ? { holdAnswer: () => (deleted ??= deleteHeld()) }
+        : undefined;
+    await operator.stopManager();
+    expect(deleted).toBeDefined();
+    await whenAllGone();
+  });
+
+  it('F51: lets them go where they are deleted one after the other while it runs', async () => {
+    await instrumentedAndProtected(operator);
+    await handOver();
+    await deleteHeld(1_000);
+    await whenAllGone();
+  });
+});
