@@ -10,7 +10,15 @@ import { Kept } from '../kubernetes/watch/kept.ts';
 import { listWatch } from '../kubernetes/watch/list-watch.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
-import { protectedObjects, isProtected, release, type ProtectedObject } from './protected-objects.ts';
+import {
+  allLeave,
+  isHeldBack,
+  isProtected,
+  protectedObjects,
+  release,
+  REMOVED_MS,
+  type ProtectedObject,
+} from './protected-objects.ts';
 import { readSigns } from './signs.ts';
 import { undoDeletion } from './undo-deletion.ts';
 
@@ -27,8 +35,6 @@ interface CleanupProtectionOptions {
 /** What is seen together is looked at once. */
 const pause = { quietMs: 20, atMostMs: 100 };
 const IDLE_MS = 60_000;
-/** Whatever removes the operator has come to its Deployment by then. */
-const MISTAKE_MS = 10_000;
 const LOOK_MS = 2_000;
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
@@ -79,14 +85,13 @@ export class CleanupProtection {
   /** An account or a right that was deleted, although neither the Deployment nor the namespace is going, holds up nobody. */
   async #undoMistake(): Promise<void> {
     const { client, installed } = this.#options;
-    const held = [...this.#seen].filter(([, seen]) => isProtected(seen));
-    const going = held.filter(([, seen]) => seen.deletionTimestamp !== undefined);
+    const going = [...this.#seen].filter(([, seen]) => isHeldBack(seen));
     if (going.length === 0) return void (this.#goingSince = undefined);
     this.#goingSince ??= performance.now();
-    const isOver = performance.now() - this.#goingSince >= MISTAKE_MS;
+    const isOver = performance.now() - this.#goingSince >= REMOVED_MS;
     const { isEnding, isHandedOver } = await readSigns(client, installed);
     // Whoever has the Deployment now has no use for them, and nobody lets them go later: all together (protected-objects.ts).
-    if (isHandedOver && (isOver || going.length === held.length)) return release(client, installed);
+    if (isHandedOver && (isOver || allLeave([...this.#seen.values()]))) return release(client, installed);
     if (isEnding || !isOver) return;
     const objects = going.map(([object]) => object);
     await undoDeletion(objects, this.#options);

@@ -4,6 +4,7 @@ import { describeError } from '../wording/errors.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
+import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { readAndChange } from '../kubernetes/http/on-conflict.ts';
 import { readMetadata, removeFinalizer, removeFinalizerAsSeen } from '../kubernetes/resources/finalizers.ts';
 import type { ObjectMeta } from '../kubernetes/resources/objects.ts';
@@ -62,7 +63,7 @@ async function readAll(client: Client, objects: readonly ProtectedObject[]): Pro
 
 async function letGo(client: Client, found: readonly Found[]): Promise<void> {
   const last = found.at(-1);
-  const leaving = found.slice(0, -1).filter(({ metadata }) => isProtected(metadata) && isLeaving(metadata));
+  const leaving = found.slice(0, -1).filter(({ metadata }) => isHeldBack(metadata));
   const areChained = leaving.length > 0 && last !== undefined && isProtected(last.metadata);
   if (areChained) await chain(client, leaving, last);
   // What has changed since it was read may be on its way out by now, and would have to be chained: then all is looked at again.
@@ -72,16 +73,23 @@ async function letGo(client: Client, found: readonly Found[]): Promise<void> {
 
 const isLeaving = ({ deletionTimestamp }: Metadata): boolean => deletionTimestamp !== undefined;
 
+export const isHeldBack = (seen: Metadata): boolean => isProtected(seen) && isLeaving(seen);
+
+/** Whether all that is held of these is being deleted. */
+export const allLeave = (seen: readonly Metadata[]): boolean => seen.filter(isProtected).every(isLeaving);
+
+/** Whoever removes an operator, or gives its Deployment to another one, has come to all of its objects by then. */
+export const REMOVED_MS = 10_000;
 const LOOK_MS = 500;
 
 /**
- * Waits until all that is held is being deleted, for so long at most. Whoever removes the objects of an operator does so one after the other,
+ * Waits until all that is held is being deleted, or should be by now. Whoever removes the objects of an operator does so one after the other,
  * and a right that is let go before it is deleted takes the right to let the others go with it.
  */
-export async function whenAllLeave(client: Client, installed: Installed, withinMs: number): Promise<void> {
-  for (const deadline = performance.now() + withinMs; performance.now() < deadline; await sleep(LOOK_MS)) {
+export async function whenAllLeave(client: Client, installed: Installed): Promise<void> {
+  for (const deadline = performance.now() + REMOVED_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
     const found = await readAll(client, protectedObjects(installed));
-    if (found.every(({ metadata }) => !isProtected(metadata) || isLeaving(metadata))) return;
+    if (allLeave(found.map(({ metadata }) => metadata))) return;
   }
 }
 
@@ -120,9 +128,17 @@ async function chain(client: Client, leaving: readonly Found[], last: Found): Pr
     uid: metadata.uid ?? '',
     blockOwnerDeletion: true,
   }));
-  await client.patch(last.ref, { kind: 'merge', body: { metadata: { ownerReferences } } }, { metadataOnly: true });
+  const owned = client.patch(
+    last.ref,
+    { kind: 'merge', body: { metadata: { ownerReferences } } },
+    { metadataOnly: true },
+  );
+  // What another replica has let go meanwhile is no reason to keep the rest.
+  await owned.catch(undefinedIfNotFound);
   await sleep(SETTLE_MS);
   for (const { ref, metadata } of leaving)
-    await client.delete(ref, { propagation: 'Foreground', preconditions: { uid: metadata.uid } });
+    await client
+      .delete(ref, { propagation: 'Foreground', preconditions: { uid: metadata.uid } })
+      .catch(undefinedIfNotFound);
   await sleep(SETTLE_MS);
 }

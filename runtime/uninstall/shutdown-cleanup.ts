@@ -18,8 +18,6 @@ const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;
 /** A clock that runs ahead of the API server's takes not all of it away. */
 const LEAST_MS = 5_000;
-/** Whoever gives the Deployment to another operator has deleted what it does not use by then. */
-const HANDED_OVER_MS = 10_000;
 /** How many of what is left the log names. */
 const NAMED = 20;
 
@@ -50,7 +48,7 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
       const times = { until: after(CHANGES_MS), end: after(CLEANING_MS) };
       await inTurn({ client, installed, identity, end: times.end }, () => leave(options, client, times));
     } else if (isHandedOver) {
-      await whenAllLeave(client, installed, HANDED_OVER_MS);
+      await whenAllLeave(client, installed);
       await release(client, installed);
     } else if (!(await isLed(client, installed))) await release(client, installed);
   } catch (error) {
