@@ -4,12 +4,11 @@ import type { ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { launch, whenAnswering, type Running } from '../sandbox/control-plane/processes.ts';
 import { labels } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
-import { lumigoOf, makeFleet, untilNone } from './fleet.ts';
+import { lumigoOf, makeFleet, notInstrumented, untilNone } from './fleet.ts';
 import { usageOf } from './process-usage.ts';
 import { during, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
-const notInstrumented = `!${labels.autoTrace}`;
 const READY_MS = 120_000;
 /** Until what one of them wrote is collected, and what it had is closed. */
 const REST_MS = 5_000;

@@ -25,7 +25,9 @@ export async function latenessOf<T>(pid: number, action: () => Promise<T>): Prom
   for (;;) {
     await sleep(LOOK_MS);
     const lateness = read();
-    if (lateness !== undefined) return { result, lateness };
+    if (lateness === undefined) continue;
+    rmSync(file);
+    return { result, lateness };
   }
 }
 

@@ -94,6 +94,9 @@ export async function uninstrumentFleet(client: Client, namespace: string): Prom
   return { clean, gone: since() };
 }
 
+/** Selects the workloads without an injection, as `labels.autoTrace` those with one. */
+export const notInstrumented = `!${labels.autoTrace}`;
+
 /** Seconds until the selector finds no Deployment of the namespace any more. */
 export async function untilNone(client: Client, namespace: string, labelSelector: string): Promise<number> {
   const started = performance.now();

@@ -5,8 +5,8 @@ import type { LumigoResource } from '../runtime/injection/types.ts';
 import { Bench } from '../sandbox/testing/bench.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import { latenessOf } from './event-loop.ts';
-import { instrumentFleet, makeFleet, patchLoop } from './fleet.ts';
-import { quantile } from './quantile.ts';
+import { instrumentFleet, makeFleet, notInstrumented, patchLoop, untilNone } from './fleet.ts';
+import { quantile } from '../sandbox/testing/quantile.ts';
 import { usageOf } from './process-usage.ts';
 import { during, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
@@ -15,6 +15,7 @@ const [deployment] = workloads;
 const NAMESPACES = 100;
 const EACH = 100;
 const AT_ONCE = 200;
+const FLEET = 20;
 const CHANGES = 20;
 const LOOK_MS = 500;
 /** Until the events of what came before are posted. */
@@ -103,25 +104,18 @@ async function measureCreates({ cluster: { client } }: Surroundings, say: (line:
 
 /** From a change of a Lumigo until the last workload is what it asks for. */
 async function measureSwitches({ cluster: { client } }: Surroundings, say: (line: string) => void): Promise<Figure[]> {
-  say(`a Lumigo of 20 Deployments switched off and on ${CHANGES} times`);
+  say(`a Lumigo of ${FLEET} Deployments switched off and on ${CHANGES} times`);
   const bench = new Bench(client);
-  const namespace = await makeFleet(client, 20);
-  await instrumentFleet(client, namespace, 20);
+  const namespace = await makeFleet(client, FLEET);
+  await instrumentFleet(client, namespace, FLEET);
   await sleep(REST_MS);
   const took: number[] = [];
   for (let change = 0; change < CHANGES; change += 1) {
     const enabled = change % 2 === 1;
     const started = performance.now();
     await bench.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
-    while ((await countInjected(client, namespace)) !== (enabled ? 20 : 0)) await sleep(10);
+    await untilNone(client, namespace, enabled ? notInstrumented : labels.autoTrace);
     took.push(performance.now() - started);
   }
   return [{ name: 'change of a Lumigo to the last of 20 patches, p95', value: quantile(took, 0.95), unit: 'ms' }];
-}
-
-async function countInjected(client: Client, namespace: string): Promise<number> {
-  let count = 0;
-  const selected = { labelSelector: labels.autoTrace, metadataOnly: true };
-  for await (const { items } of client.pages({ ...deployment, namespace }, selected)) count += items.length;
-  return count;
 }

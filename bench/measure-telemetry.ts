@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startFlow } from '../sandbox/otlp-sink/sender.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
 import { usageOf } from './process-usage.ts';
-import { quantile } from './quantile.ts';
+import { quantile } from '../sandbox/testing/quantile.ts';
 import type { Figure } from './table.ts';
 
 /** Spans a second. The sender, the sink and the collector share the cores, so the CPU for a span says more than what was reached. */

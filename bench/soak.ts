@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventReasons, workloads } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
 import { instrumentFleet, makeFleet } from './fleet.ts';
+import { quantile } from '../sandbox/testing/quantile.ts';
 import { usageOf } from './process-usage.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
@@ -53,7 +54,7 @@ const grown = (early: readonly number[], late: readonly number[]): Figure[] => [
   { name: 'soak: growth since the middle', value: median(late) - median(early), unit: 'MB', target: 5 },
 ];
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
+const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** Of four on one Deployment two change an annotation, one deletes it and one makes it anew. */
 async function change(client: Client, namespace: string, index: number): Promise<void> {

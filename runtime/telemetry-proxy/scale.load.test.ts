@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFlow } from '../../sandbox/otlp-sink/sender.ts';
+import { quantile } from '../../sandbox/testing/quantile.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
@@ -99,8 +100,7 @@ describe('200 namespaces', () => {
     await flow.stop();
     const ids = () => new Set(sink.spans.slice(already).map(({ item }) => item.spanId)).size;
     await eventually(() => expect(ids()).toBe(flow.sent()), { timeoutMs: 15_000, intervalMs: 500 });
-    const sorted = flow.latencies.toSorted((a, b) => a - b);
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    const at = (share: number) => quantile(flow.latencies, share);
     const count = (await metric('lumigo_operator_telemetry_proxy_reloads_total')) - reloads;
     report(
       `${flow.sent()} spans over ${count} reloads: none lost, ${flow.repeated()} requests repeated; acknowledged after ` +

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Received } from '../otlp-sink/sink.ts';
 import { eventually } from '../testing/eventually.ts';
+import { quantile } from '../testing/quantile.ts';
 import {
   deployment,
   muslImage,
@@ -166,7 +167,7 @@ describe('a pod', () => {
     await bench.whenRunning(namespace, name, { instrumented });
     return (Date.now() - created) / 1_000;
   }
-  const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? NaN;
+  const median = (figures: readonly number[]) => quantile(figures, 0.5);
 
   it('starts later by the copying of the injector, whose image is on the node, and by no more than 6 s', async () => {
     await bench.apply(restrictedNamespace('without'));
