@@ -98,7 +98,7 @@ describe('in a cluster that is locked down the operator', () => {
   });
 
   it('and leaves as clean as elsewhere', async () => {
-    kubectl('delete', '-f', join(folder, 'lumigo-operator.k8s.yaml'), '--timeout=120s');
+    kubectl('delete', '--ignore-not-found', '-f', join(folder, 'lumigo-operator.k8s.yaml'), '--timeout=120s');
     for (const namespace of ['private', 'overlay'])
       await bench.whenRunning(namespace, 'front', { instrumented: false });
   });

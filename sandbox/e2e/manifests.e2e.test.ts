@@ -74,7 +74,7 @@ describe('the plain manifests', () => {
   });
 
   it('D42, D43: leave nothing when all of them are deleted at once, and no workload instrumented', async () => {
-    kubectl('delete', '-f', file, '--timeout=120s');
+    kubectl('delete', '--ignore-not-found', '-f', file, '--timeout=120s');
     expect(left()).toEqual([]);
     await bench.whenRunning('shop', 'front', { instrumented: false });
   });
