@@ -1,26 +1,40 @@
-import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whyNoNode } from './node/requirements.ts';
+import { runJest, runTwice, type Outcome } from './testing/jest-run.ts';
 
 /**
  * `npm test`: the tests of functions and those against an API server; those that measure under load, alone; then those on a real
- * node where one can run. What is passed on is Jest's; LUMIGO_TEST_RESULTS names a folder for its results as JSON.
+ * node where one can run. What is passed on is Jest's, and whoever chooses tests sees each of them once. LUMIGO_TEST_RESULTS names
+ * a file for what came of them, as JSON.
  */
 
 const [, , ...passedOn] = process.argv;
-const results = process.env['LUMIGO_TEST_RESULTS'];
+const folder = mkdtempSync(join(tmpdir(), 'lumigo-tests-'));
 
-function jest(name: string, ...flags: readonly string[]): boolean {
-  const json = results === undefined ? [] : ['--json', `--outputFile=${join(results, `${name}.json`)}`];
-  const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', ...flags, ...json];
-  return spawnSync(process.execPath, [...args, ...passedOn], { stdio: 'inherit' }).status === 0;
+function run(...flags: readonly string[]): Outcome {
+  const output = join(folder, 'results.json');
+  if (passedOn.length === 0) return runTwice({ flags, output, stdout: 'inherit' });
+  return { ...runJest({ flags: [...flags, ...passedOn], output, stdout: 'inherit' }), onSecondTry: [] };
 }
 
-const passed = jest('all', '--selectProjects', 'unit', 'cluster');
-const passedUnderLoad = jest('load', '--selectProjects', 'load', '--runInBand');
+const outcomes = [run('--selectProjects', 'unit', 'cluster'), run('--selectProjects', 'load', '--runInBand')];
 const why = whyNoNode();
-if (why !== undefined) process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
-const passedOnNode = why !== undefined || jest('node', '--selectProjects', 'e2e', '--runInBand');
-// What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
-const passedAlone = why !== undefined || jest('machine', '--selectProjects', 'machine', '--runInBand');
-process.exitCode = passed && passedUnderLoad && passedOnNode && passedAlone ? 0 : 1;
+if (why === undefined) {
+  outcomes.push(run('--selectProjects', 'e2e', '--runInBand'));
+  // What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
+  outcomes.push(run('--selectProjects', 'machine', '--runInBand'));
+} else process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
+rmSync(folder, { recursive: true, force: true });
+
+const total = {
+  passed: outcomes.reduce((sum, { passed }) => sum + passed, 0),
+  failed: outcomes.flatMap(({ failed }) => failed),
+  onSecondTry: outcomes.flatMap(({ onSecondTry }) => onSecondTry),
+};
+const named = { failed: total.failed, 'failed beside others, passed by themselves': total.onSecondTry };
+for (const [what, names] of Object.entries(named)) for (const name of names) process.stderr.write(`${what}: ${name}\n`);
+const { LUMIGO_TEST_RESULTS: results } = process.env;
+if (results !== undefined) writeFileSync(results, JSON.stringify(total));
+process.exitCode = total.failed.length === 0 ? 0 : 1;

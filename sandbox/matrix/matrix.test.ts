@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chartMetadata } from '../../infra/helm/chart-texts.ts';
 import { readTried, triedTable, type Tried } from '../../infra/tried-versions.ts';
 import { allComponents } from '../programs/components.ts';
-import { afterSecondTry, resultOf, withResults } from './result.ts';
+import { withResults } from './result.ts';
 import { chosen, shortTests, variants } from './variants.ts';
 
 const named = (names: readonly string[], isShort = false) => chosen(names, isShort).map(({ name }) => name);
@@ -40,26 +40,6 @@ describe('F61: the versions that are tried', () => {
 });
 
 describe('what came of a run', () => {
-  const assertion = (fullName: string, status: string) => ({ fullName, status });
-
-  it('names the tests that failed, and files that did not begin', () => {
-    const json = JSON.stringify({
-      numPassedTests: 1,
-      testResults: [
-        {
-          name: '/a/b/one.test.ts',
-          status: 'failed',
-          assertionResults: [assertion('x', 'passed'), assertion('y', 'failed')],
-        },
-        { name: '/a/b/two.test.ts', status: 'failed', assertionResults: [] },
-      ],
-    });
-    const first = resultOf(json);
-    expect(first).toEqual({ passed: 1, failed: ['y', 'two.test.ts'], files: ['/a/b/one.test.ts', '/a/b/two.test.ts'] });
-    expect(afterSecondTry(first, { failed: ['y'] })).toEqual({ passed: 2, failed: ['y'], onSecondTry: 1 });
-    expect(afterSecondTry(first, first)).toEqual({ passed: 1, failed: ['y', 'two.test.ts'] });
-  });
-
   it('stands in the place of what came of the same version before, in the order of versions', () => {
     const run = (version: string, date: string): Tried => ({
       program: 'Kubernetes',

@@ -1,12 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { readTried, triedFile, type Tried } from '../../infra/tried-versions.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
-import { afterSecondTry, resultOf, withResults } from './result.ts';
+import { runTwice } from '../testing/jest-run.ts';
+import { withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
 
 /**
@@ -43,29 +43,25 @@ async function main(names: readonly string[], { short = false, built = false, ke
   if (results.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
 }
 
-const jestArguments = [
-  ...['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'],
-  ...['--selectProjects', 'cluster', 'load'],
-];
-
 async function tryWith({ program, version, components, tests }: Variant, short: boolean): Promise<Tried> {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-matrix-'));
   try {
     const assets = join(folder, 'programs');
     mkdirSync(assets);
     for (const component of components) symlinkSync(await buildProgram(component, say), join(assets, component.name));
-    const run = (files: readonly string[], ...flags: readonly string[]) => {
-      const output = join(folder, 'results.json');
-      const which = files.length === 0 ? [] : ['--testPathPatterns', ...files];
-      const jest = [...jestArguments, '--json', `--outputFile=${output}`, ...flags, ...which];
-      const env = { ...process.env, KUBEBUILDER_ASSETS: assets };
-      spawnSync(process.execPath, jest, { stdio: ['ignore', 'ignore', 'inherit'], env });
-      return resultOf(readFileSync(output, 'utf8'));
-    };
-    const { files, ...first } = run(short ? shortTests : (tests ?? []));
-    const result = files.length === 0 ? first : afterSecondTry(first, run(files, '--runInBand'));
+    const which = short ? shortTests : (tests ?? []);
+    const { onSecondTry, ...result } = runTwice({
+      flags: [
+        ...['--selectProjects', 'cluster', 'load'],
+        ...(which.length === 0 ? [] : ['--testPathPatterns', ...which]),
+      ],
+      output: join(folder, 'results.json'),
+      stdout: 'ignore',
+      env: { ...process.env, KUBEBUILDER_ASSETS: assets },
+    });
     const date = new Date().toISOString().slice(0, 10);
-    return { program, version, date, ...(short ? { isShort: true } : {}), ...result };
+    const again = onSecondTry.length === 0 ? {} : { onSecondTry: onSecondTry.length };
+    return { program, version, date, ...(short ? { isShort: true } : {}), ...result, ...again };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
