@@ -22,11 +22,11 @@ describe('the bundle', () => {
     expect(files.reduce((sum, each) => sum + statSync(each).size, 0)).toBeLessThan(750_000);
   });
 
-  it('has Node.js load nothing that it does not use: neither fetch, HTTP/2 nor Web Crypto', () => {
+  it('has Node.js load nothing that it does not use: neither fetch, HTTP/2, Web Crypto, compression nor clusters', () => {
     const told = 'data:text/javascript,process.on("exit",()=>console.error(String(process.moduleLoadList)))';
     const { stderr } = run(`--import=${told}`, file, '--help');
     expect(stderr).toContain('NativeModule https');
-    expect(stderr).not.toMatch(/undici|http2|webcrypto/);
+    expect(stderr).not.toMatch(/undici|http2|webcrypto|zlib|cluster/);
   });
 
   it('is a program by itself', () => {

@@ -49,18 +49,23 @@ const builtinsAsked: Plugin = {
 };
 
 /**
- * What libraries load for features that are not used here: exemplars of metrics, logging from a thread of its own, and what
- * Express has for bodies, queries and files (the webhook reads bodies itself, in bounds: runtime/webhook/body.ts).
+ * What libraries load for features that are not used here: exemplars of metrics, logging from a thread of its own, what Express has for
+ * bodies, queries, files and its own debugging (the webhook reads bodies itself, in bounds: runtime/webhook/body.ts).
  */
+const packagesLeftOut = /^(@opentelemetry\/api|thread-stream|body-parser|debug|mime-db|qs|send|serve-static)$/;
+/** Of prom-client: metrics of many processes, which loads `cluster`; metrics that are pushed, which loads `zlib`; summaries. */
+const metricsLeftOut = /^\.\/lib\/(cluster|pushgateway|summary)$/;
+
 const leftOut: Plugin = {
   name: 'left-out',
   setup({ onResolve, onLoad }) {
     const namespace = 'left-out';
-    onResolve(
-      { filter: /^(@opentelemetry\/api|thread-stream|body-parser|mime-db|qs|send|serve-static)$/ },
-      ({ path }) => ({ path, namespace }),
+    onResolve({ filter: packagesLeftOut }, ({ path }) => ({ path, namespace }));
+    onResolve({ filter: metricsLeftOut }, ({ path, importer }) =>
+      importer.includes('/prom-client/') ? { path, namespace } : undefined,
     );
-    onLoad({ filter: /.*/, namespace }, () => ({ contents: 'module.exports = {};' }));
+    // `debug` is called for a function to call; of the others nothing is used.
+    onLoad({ filter: /.*/, namespace }, () => ({ contents: 'module.exports = () => () => undefined;' }));
   },
 };
 

@@ -85,7 +85,8 @@ export async function startManager(
   const running = launch({
     name,
     path: options.node ?? process.execPath,
-    args: [options.program ?? bundlePath, '--service-account', serviceAccount],
+    // As in the image (Dockerfile), whose other flag is about the container's memory.
+    args: ['--no-separate-gc-phases', options.program ?? bundlePath, '--service-account', serviceAccount],
     folder: cluster.dir,
     guardian: cluster.guardian,
     environment,

@@ -6,8 +6,8 @@ import { linesOf } from './exchange.ts';
 /** As an answer's bytes come, in whatever pieces. */
 async function split(chunks: readonly Buffer[]): Promise<string[]> {
   const lines: string[] = [];
-  const bytes = Readable.from(chunks, { objectMode: false }).setEncoding('utf8');
-  for await (const line of linesOf(bytes as AsyncIterable<string>)) lines.push(line);
+  const bytes = Readable.from(chunks, { objectMode: false });
+  for await (const line of linesOf(bytes as AsyncIterable<Buffer>)) lines.push(line);
   return lines;
 }
 

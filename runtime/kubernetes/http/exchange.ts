@@ -29,8 +29,8 @@ export interface Answer {
   readonly message: IncomingMessage;
   /** From now on silence is the reader's business: a stream has no end to wait for. */
   releaseTimeout(): void;
-  /** The answer's text as it comes; throws a ConnectionError where it breaks off. Whoever stops reading closes the connection. */
-  text(): AsyncGenerator<string, void, undefined>;
+  /** The answer's bytes as they come; throws a ConnectionError where it breaks off. Whoever stops reading closes the connection. */
+  bytes(): AsyncGenerator<Buffer, void, undefined>;
 }
 
 /** Long enough not to disturb an idle node, short enough to notice within a minute that the other side is gone. */
@@ -59,7 +59,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   try {
     const message = await headOf(request, asked);
     const explain = (error: unknown) => explained(error, asked, { timedOut, isStale: false });
-    return { message, releaseTimeout, text: () => textOf(message, { explain, releaseTimeout }) };
+    return { message, releaseTimeout, bytes: () => bytesOf(message, { explain, releaseTimeout }) };
   } catch (error) {
     releaseTimeout();
     throw explained(error, asked, { timedOut, isStale: request.reusedSocket });
@@ -116,12 +116,12 @@ function sentence(server: URL, cause: string): string {
   return `The API server at ${server.hostname}:${port} cannot be reached: ${cause}`;
 }
 
-async function* textOf(
+async function* bytesOf(
   message: IncomingMessage,
   { explain, releaseTimeout }: { explain: (error: unknown) => unknown; releaseTimeout: () => void },
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<Buffer, void, undefined> {
   try {
-    for await (const chunk of message.setEncoding('utf8')) yield chunk as string;
+    for await (const chunk of message) yield chunk as Buffer;
   } catch (error) {
     throw explain(error);
   } finally {
@@ -129,13 +129,24 @@ async function* textOf(
   }
 }
 
-/** Whole lines, without the newline; empty ones are left out, and so is one that the end cuts off. */
-export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
-  let unfinished = '';
+const NEWLINE = 0x0a;
+
+/**
+ * Whole lines, without the newline; empty ones are left out, and so is one that the end cuts off. Each line becomes a text once:
+ * texts of chunks that are joined and parted again were a fourth of what a list of 10,000 objects leaves to be collected.
+ */
+export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
+  let unfinished: Buffer[] = [];
   for await (const chunk of chunks) {
-    const lines = (chunk.includes('\n') ? unfinished + chunk : chunk).split('\n');
-    const last = lines.pop() ?? '';
-    unfinished = lines.length === 0 ? unfinished + last : last;
-    for (const line of lines) if (line !== '') yield line;
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      const line = textOf([...unfinished, chunk.subarray(from, end)]);
+      [unfinished, from] = [[], end + 1];
+      if (line !== '') yield line;
+    }
+    if (from < chunk.length) unfinished.push(chunk.subarray(from));
   }
 }
+
+export const textOf = (pieces: readonly Buffer[]): string =>
+  (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))?.toString() ?? '';

@@ -5,7 +5,7 @@ import { checkServerIdentity, createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Connection } from './credentials.ts';
 import { ApiError, apiErrorOf } from './errors.ts';
-import { type Answer, type Exchange, exchange, linesOf, StaleSocketError } from './exchange.ts';
+import { type Answer, type Exchange, exchange, linesOf, StaleSocketError, textOf } from './exchange.ts';
 import { parseRetryAfter, parseWarnings } from './headers.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { type FailedAttempt, planRetry } from './plan-retry.ts';
@@ -148,7 +148,7 @@ export function createTransport(connection: Connection, options: TransportOption
       const answer = await open({ ...request, method: 'GET', lane: 'standing' });
       answer.releaseTimeout();
       onOpen?.();
-      for await (const line of linesOf(answer.text())) onValue(JSON.parse(line));
+      for await (const line of linesOf(answer.bytes())) onValue(JSON.parse(line));
     },
     at: (address) =>
       createTransport(
@@ -201,8 +201,9 @@ const isRepeatable = ({ method, repeatable }: ApiRequest): boolean =>
   repeatable ?? (method === 'GET' || method === 'PUT');
 
 async function bodyOf(answer: Answer): Promise<unknown> {
-  let text = '';
-  for await (const chunk of answer.text()) text += chunk;
+  const pieces: Buffer[] = [];
+  for await (const piece of answer.bytes()) pieces.push(piece);
+  const text = textOf(pieces);
   if (text === '') return undefined;
   return answer.message.headers['content-type']?.includes('json') === true ? JSON.parse(text) : text;
 }
