@@ -64,6 +64,6 @@ async function measureOne(
       unit: 'KB',
       target: 1,
     },
-    { name: 'peak resident', value: removed.after.peakBytes / 1e6, unit: 'MB' },
+    { name: 'peak resident', value: Math.max(added.after.peakBytes, removed.after.peakBytes) / 1e6, unit: 'MB' },
   ].map((figure) => ({ ...figure, count }));
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Clock ticks per second of /proc on Linux; the kernel shows 100 to programs everywhere. */
 const TICKS = 100;
@@ -22,3 +22,6 @@ export function usageOf(pid: number): Usage {
     peakBytes: kilobytes('VmHWM') * 1024,
   };
 }
+
+/** From now on the peak is that of what comes: the kernel forgets the one before. */
+export const forgetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -5,7 +5,7 @@ import { install, type Installation } from '../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../sandbox/manager/manager.ts';
 import { imageNode } from '../sandbox/node-runtime.ts';
 import { measuredEventLoop } from './event-loop.ts';
-import { usageOf, type Usage } from './process-usage.ts';
+import { forgetPeak, usageOf, type Usage } from './process-usage.ts';
 
 /** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
 export const asInThePod = {
@@ -52,11 +52,12 @@ export async function withSurroundings<T>(
 
 export const requestsOf = (manager: Manager): Promise<number> => manager.metric('lumigo_operator_api_requests_total');
 
-/** What a process used while something was done. */
+/** What a process used while something was done; the peak is that of this time. */
 export async function during<T>(
   pid: number,
   action: () => Promise<T>,
 ): Promise<{ result: T; cpuSeconds: number; after: Usage }> {
+  forgetPeak(pid);
   const before = usageOf(pid);
   const result = await action();
   const after = usageOf(pid);
