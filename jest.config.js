@@ -13,8 +13,8 @@ const common = {
 };
 
 export default {
-  // Tests against an API server wait for more than half of their time: two for each core, and no more than four control planes.
-  maxWorkers: Math.min(4, 2 * availableParallelism()),
+  // Tests against an API server wait for two thirds of their time: three for each core, and no more than six control planes.
+  maxWorkers: Math.min(6, 3 * availableParallelism()),
   projects: [
     {
       ...common,

@@ -119,7 +119,8 @@ describe('F52: the commands of the README', () => {
     await run(command('kubectl apply --server-side'));
     await run(deployment);
     // The namespace comes first, and what is in it goes meanwhile; that is no error, nor is a second try after one that broke off.
-    for (const _ of ['removed', 'removed already']) await run(command('kubectl delete --ignore-not-found'));
+    await run(command('kubectl delete --ignore-not-found'));
+    await run(command('kubectl delete --ignore-not-found'));
   });
 
   it('set with Pulumi what are settings', () => {

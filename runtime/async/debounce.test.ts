@@ -1,52 +1,68 @@
-import { describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Debounce } from './debounce.ts';
 
 const never = new AbortController().signal;
-const timed = async (wait: Promise<unknown>): Promise<number> => {
-  const started = performance.now();
-  await wait;
-  return performance.now() - started;
-};
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** Whether a wait is over, and with what: `undefined` until then. */
+function follow(wait: Promise<boolean>): () => boolean | undefined {
+  let result: boolean | undefined;
+  void wait.then((changed) => (result = changed));
+  return () => result;
+}
+
+const after = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 describe('a burst of changes', () => {
   it('is over when it is quiet for a while', async () => {
     const debounce = new Debounce({ quietMs: 300, atMostMs: 10_000 });
-    let touched = 0;
-    const over = debounce.wait(20_000, never).then(() => touched);
-    for (; touched < 3; touched += 1) {
+    const result = follow(debounce.wait(20_000, never));
+    for (let touched = 0; touched < 3; touched += 1) {
       debounce.touch();
-      await sleep(30);
+      await after(299);
+      expect(result()).toBeUndefined();
     }
-    expect(await over).toBe(3);
+    await after(1);
+    expect(result()).toBe(true);
   });
 
   it('is not waited for without end', async () => {
     const debounce = new Debounce({ quietMs: 50, atMostMs: 200 });
-    const timer = setInterval(() => debounce.touch(), 10);
-    const ms = await timed(debounce.wait(5_000, never));
-    clearInterval(timer);
-    expect(ms).toBeGreaterThan(100);
-    expect(ms).toBeLessThan(600);
+    const result = follow(debounce.wait(5_000, never));
+    for (let ms = 0; ms < 200; ms += 10) {
+      expect(result()).toBeUndefined();
+      debounce.touch();
+      await after(10);
+    }
+    expect(result()).toBe(true);
   });
 
-  it('that came before anybody waited counts', async () => {
+  it('that came before anybody waited counts, once', async () => {
     const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
     debounce.touch();
-    expect(await timed(debounce.wait(5_000, never))).toBeLessThan(500);
-    debounce.touch();
-    expect(await debounce.wait(5_000, never)).toBe(true);
-    expect(await debounce.wait(10, never)).toBe(false);
+    const first = follow(debounce.wait(5_000, never));
+    await after(20);
+    expect(first()).toBe(true);
+    const second = follow(debounce.wait(10, never));
+    await after(10);
+    expect(second()).toBe(false);
   });
 });
 
 describe('without a change', () => {
   it('the wait ends by itself, or with the signal', async () => {
     const debounce = new Debounce({ quietMs: 20, atMostMs: 200 });
-    expect(await timed(debounce.wait(60, never))).toBeGreaterThan(40);
+    const idle = follow(debounce.wait(60, never));
+    await after(59);
+    expect(idle()).toBeUndefined();
+    await after(1);
+    expect(idle()).toBe(false);
     const stop = new AbortController();
-    const waited = timed(debounce.wait(60_000, stop.signal));
+    const stopped = follow(debounce.wait(60_000, stop.signal));
     stop.abort();
-    expect(await waited).toBeLessThan(500);
+    await after(0);
+    expect(stopped()).toBe(false);
   });
 });

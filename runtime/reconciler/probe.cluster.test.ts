@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { startTcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { webhooks, workloads } from '../contract.ts';
@@ -64,19 +63,6 @@ const ownAddress = (): string =>
     .flatMap((each) => each ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '';
 
-/** Another way to the API server, at an address of its own. */
-async function startEntrance(): Promise<{ readonly port: number; readonly close: () => void }> {
-  const { hostname, port } = new URL(operator.cluster.server);
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    near.pipe(far).pipe(near);
-    for (const socket of [near, far]) socket.on('error', () => [near, far].forEach((each) => each.destroy()));
-  });
-  server.listen(0, ownAddress());
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
-}
-
 describe('the probe of the webhook', () => {
   it("F29: meets the injector's own rule, so that a condition which keeps it from being called shows", async () => {
     await whenSaid({ status: 'True', message: 'The API server reaches the injector webhook' });
@@ -89,7 +75,8 @@ describe('the probe of the webhook', () => {
   });
 
   it('F29: asks each API server that there is, and names those that it cannot ask', async () => {
-    const entrance = await startEntrance();
+    // Another way to the API server, at an address of its own.
+    const entrance = await startTcpProxy(Number(new URL(operator.cluster.server).port), ownAddress());
     const slices = { group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices', namespace: 'default' };
     const [reachable, dark] = [ownAddress(), '203.0.113.9'];
     await operator.cluster.client.create(slices, {
@@ -100,7 +87,6 @@ describe('the probe of the webhook', () => {
     });
     await restarted();
     await whenSaid({ status: 'True', message: expect.stringContaining(`no answer there: ${dark}:${entrance.port}`) });
-    await operator.stopManager();
-    entrance.close();
+    await entrance.close();
   });
 });

@@ -24,13 +24,14 @@ const sent = (): readonly AuditEntry[] =>
     ({ stage, objectRef }) => stage !== 'ResponseStarted' && objectRef?.resource !== 'leases',
   );
 
-it('a rollout that watches pods and waits for turns costs three requests a workload at most', async () => {
+it('a rollout that watches pods and waits for turns costs 2.7 requests a workload and one a second at most', async () => {
   const { bench } = operator;
   const namespace = await bench.namespace('many');
   const hand = new PodsByHand(bench, namespace);
   const names = Array.from({ length: WORKLOADS }, (_, index) => `app-${index}`);
   for (const name of names) await hand.deployment(name);
   const before = sent().length;
+  const started = performance.now();
   await bench.activate(namespace);
   const running = new Set<string>();
   await eventually(
@@ -52,7 +53,13 @@ it('a rollout that watches pods and waits for turns costs three requests a workl
     const what = `${verb} ${objectRef?.resource}${objectRef?.subresource === undefined ? '' : `/${objectRef.subresource}`}`;
     counts[what] = (counts[what] ?? 0) + 1;
   }
+  const seconds = (performance.now() - started) / 1_000;
   const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
-  process.stderr.write(`      ${(all / WORKLOADS).toFixed(2)} requests a workload: ${JSON.stringify(counts)}\n`);
-  expect(all / WORKLOADS).toBeLessThanOrEqual(3);
+  // Of these there is one a second, however many workloads there are.
+  const timed = (counts['patch lumigoes/status'] ?? 0) + (counts['get secrets'] ?? 0);
+  process.stderr.write(
+    `      ${((all - timed) / WORKLOADS).toFixed(2)} requests a workload: ${JSON.stringify(counts)}\n`,
+  );
+  expect((all - timed) / WORKLOADS).toBeLessThanOrEqual(2.7);
+  expect(timed).toBeLessThanOrEqual(1.25 * seconds + 2);
 });

@@ -19,8 +19,8 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Listens on a free loopback port and passes everything on to `targetPort`. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** Listens on a free port, of loopback where no other address is given, and passes everything on to `targetPort`. */
+export async function startTcpProxy(targetPort: number, address = '127.0.0.1'): Promise<TcpProxy> {
   const open = new Set<{ near: Socket; far: Socket }>();
   const state = { accepted: 0, frozen: false, blocked: false, delayMs: 0 };
   const cut = (): void => {
@@ -36,7 +36,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     if (state.frozen) thaw(pair, false);
     near.once('close', () => open.delete(pair));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, address);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
