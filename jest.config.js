@@ -15,6 +15,7 @@ const common = {
 export default {
   // Tests against an API server wait for two thirds of their time: three for each core, and no more than six control planes.
   maxWorkers: Math.min(6, 3 * availableParallelism()),
+  testSequencer: '<rootDir>/sandbox/testing/longest-first.js',
   projects: [
     {
       ...common,

@@ -1,24 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { injector } from '../../sandbox/testing/injection.ts';
 import { everyKind, workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision, type DecisionInput } from './decide.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
+import type { NamespacePolicy, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 type Operation = DecisionInput['operation'];
 
 /** Every kind, under every operation, in every state of its namespace: what is decided, as docs and events tell it. */
 
-const injector: InjectorSettings = {
-  version: '2.0.0',
-  image: 'autotrace:2',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: [],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-};
 const policies = {
   none: { state: 'none' },
   excluded: { state: 'excluded' },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { injector as common } from '../../sandbox/testing/injection.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { podsPolicy } from '../../sandbox/testing/policies.ts';
@@ -7,12 +8,9 @@ import { annotations, environment, injector as contract, labels } from '../contr
 import { decidePod } from './decide-pod.ts';
 import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
-import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
 
-const injector: InjectorSettings = {
-  ...{ version: '2.0.0', image: 'autotrace:2', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
-  ...{ endpoint: 'http://proxy', platform: 'kubernetes', sidecars: ['istio-proxy'] },
-};
+const injector = { ...common, sidecars: ['istio-proxy'] };
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
 const policy = podsPolicy(tracing);
 const settings = { ...injector, ...tracing };

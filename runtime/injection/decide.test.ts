@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { injector, older } from '../../sandbox/testing/injection.ts';
 import { annotations, labels, workloads } from '../contract.ts';
 import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
@@ -10,15 +11,6 @@ import { parseStamp } from './stamp.ts';
 import type { InjectorSettings, LumigoResource, NamespacePolicy, PodTemplate, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
-const injector: InjectorSettings = {
-  version: '2.0.0',
-  image: 'autotrace:2',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: [],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-};
-const older: InjectorSettings = { ...injector, version: '1.0.0', image: 'autotrace:1' };
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
 const active = activePolicy(tracing);
 const now = '2026-06-01T00:00:00.000Z';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { settings } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, workloads } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
@@ -18,15 +19,6 @@ import { templateOf, withTemplate } from './workload.ts';
  */
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const settings: InjectionSettings = {
-  version: '1.0.0',
-  image: 'autotrace:1',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: ['registry'],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-  ...tracing,
-};
 const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2' };
 const formats = Array.from({ length: currentFormat + 1 }, (_, format) => format);
 

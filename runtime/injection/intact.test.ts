@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { settings } from '../../sandbox/testing/injection.ts';
 import { annotations, labels } from '../contract.ts';
 import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
@@ -7,18 +8,6 @@ import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
 import type { InjectionSettings, PodTemplate } from './types.ts';
 
-const settings: InjectionSettings = {
-  version: '1.0.0',
-  image: 'autotrace:1',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: ['registry'],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-  secretName: 's',
-  secretKey: 'k',
-  traces: true,
-  logs: false,
-};
 /** A later version with other settings of the installation: no damage to what an earlier one wrote. */
 const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2', endpoint: 'http://elsewhere' };
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { injector } from '../../sandbox/testing/injection.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloads } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
@@ -9,14 +10,6 @@ import { templateOf } from './workload.ts';
 
 /** What becomes of an injection whose Lumigo goes: the stamp says whether it stays. */
 
-const injector: InjectorSettings = {
-  version: '2.0.0',
-  image: 'autotrace:2',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: [],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-};
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
 const active = (remove: boolean): NamespacePolicy => ({
   ...{ state: 'active', lumigo: 'lumigo', tracing, createdAt: '', injectExisting: true },

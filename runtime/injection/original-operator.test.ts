@@ -1,22 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { injector } from '../../sandbox/testing/injection.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isInjected, remove } from './remove.ts';
-import type { Container, EnvVar, InjectorSettings, PodTemplate, Workload } from './types.ts';
+import type { Container, EnvVar, PodTemplate, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 /** Workloads as the original operator, written in Go, leaves them: instrumented, and without a record of what was there. */
 
-const injector: InjectorSettings = {
-  version: '2.0.0',
-  image: 'autotrace:2',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: [],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-};
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: true };
 const active = {
   state: 'active',

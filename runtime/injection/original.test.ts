@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { injector } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal, originalLabel } from '../../sandbox/original/injected.ts';
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloads, type WorkloadKind } from '../contract.ts';
@@ -18,10 +19,7 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
     workload,
     operation: 'RECONCILE',
     policy: { state: 'none' },
-    injector: {
-      ...{ version: '2.0.0', image: 'autotrace:2', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
-      ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
-    },
+    injector,
     now: '2026-06-01T00:00:00.000Z',
     by: 'controller',
     ...more,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { settings } from '../../sandbox/testing/injection.ts';
 import { workloads } from '../contract.ts';
 import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
@@ -74,19 +75,6 @@ describe('the patch', () => {
     expect(patchOf([1, 2, 3], [1, 3])).toEqual([{ op: 'remove', path: `${place}/1` }]);
   });
 });
-
-const settings = {
-  version: '1.0.0',
-  image: 'autotrace:1',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: ['registry'],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-  secretName: 's',
-  secretKey: 'k',
-  traces: true,
-  logs: false,
-} as const;
 
 function wrapped({ apiVersion, kind, template: path }: (typeof workloads)[number], template: unknown): Workload {
   const spec = path.slice(1).reduceRight<unknown>((inner, step) => ({ [step]: inner, other: 'x' }), template);

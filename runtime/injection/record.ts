@@ -1,6 +1,7 @@
 import { annotations } from '../contract.ts';
 import { isLabelValue } from './label.ts';
-import { isMap, withoutEmpty } from './lists.ts';
+import { type Check, flag, form, listOf, mapOf, text } from './form.ts';
+import { withoutEmpty } from './lists.ts';
 import { isOurMountPath } from './refusal.ts';
 import type { EnvVar, PodTemplate, VolumeMount } from './types.ts';
 import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from './variables.ts';
@@ -82,47 +83,35 @@ export function readRecord(template: PodTemplate): InjectionRecord | undefined {
   return known.get(template);
 }
 
-function parseRecord(text: string | undefined): InjectionRecord | undefined {
-  if (typeof text !== 'string' || text.length > LONGEST_RECORD) return undefined;
+function parseRecord(annotation: string | undefined): InjectionRecord | undefined {
+  if (typeof annotation !== 'string' || annotation.length > LONGEST_RECORD) return undefined;
   try {
-    const record: unknown = JSON.parse(text);
-    return isRecord(record) ? record : undefined;
+    const record: unknown = JSON.parse(annotation);
+    return isRecord(record) ? (record as InjectionRecord) : undefined;
   } catch {
     return undefined;
   }
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isFlag = (value: unknown): boolean => typeof value === 'boolean';
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const orMissing = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
-const isNamed = (value: unknown): boolean => isMap(value) && isText(value['name']);
 /** As the API server takes it; what a source refers to it says itself. */
-const isVariable = (value: unknown): boolean =>
-  isMap(value) && isNamed(value) && orMissing(isText)(value['value']) && orMissing(isMap)(value['valueFrom']);
-const isVariables = (value: unknown): boolean => Array.isArray(value) && value.every(isVariable);
-const isMount = (value: unknown): boolean =>
-  isMap(value) && isNamed(value) && isText(value['mountPath']) && isOurMountPath(value as unknown as VolumeMount);
-const isKept = (value: unknown): boolean =>
-  isMap(value) && orMissing(isVariables)(value['env']) && orMissing(isMount)(value['mount']);
+const variable = form({ name: text }, { value: text, valueFrom: form({}) });
+const isMount = form({ name: text, mountPath: text });
+const ourMount: Check = (value) => isMount(value) && isOurMountPath(value as VolumeMount);
+
+const required = { endpoint: text, secretName: text, secretKey: text, traces: flag, logs: flag } satisfies Record<
+  keyof Recorded,
+  Check
+>;
+const optional = {
+  format: Number.isInteger,
+  variables: listOf(text),
+  pullSecrets: listOf(text),
+  kept: mapOf(form({}, { env: listOf(variable), mount: ourMount })),
+  label: isLabelValue,
+  safeToEvict: text,
+  leftAlone: listOf(text),
+  emptyMetadata: flag,
+} satisfies Record<Exclude<keyof InjectionRecord, keyof Recorded>, Check>;
 
 /** Anybody can write an annotation; what `remove` builds upon is looked at first. */
-const shape: { readonly [K in keyof Required<InjectionRecord>]: (value: unknown) => boolean } = {
-  endpoint: isText,
-  secretName: isText,
-  secretKey: isText,
-  traces: isFlag,
-  logs: isFlag,
-  format: orMissing((value) => Number.isInteger(value)),
-  variables: orMissing(isNames),
-  pullSecrets: orMissing(isNames),
-  kept: orMissing((value) => isMap(value) && Object.values(value).every(isKept)),
-  label: orMissing(isLabelValue),
-  safeToEvict: orMissing(isText),
-  leftAlone: orMissing(isNames),
-  emptyMetadata: orMissing(isFlag),
-};
-
-function isRecord(value: unknown): value is InjectionRecord {
-  return isMap(value) && Object.entries(shape).every(([key, check]) => check(value[key]));
-}
+const isRecord = form(required, optional);

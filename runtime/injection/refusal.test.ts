@@ -1,12 +1,8 @@
 import { expect, it } from '@jest/globals';
+import { older } from '../../sandbox/testing/injection.ts';
 import { inject } from './inject.ts';
-import type { InjectionSettings } from './types.ts';
 
-const settings: InjectionSettings = {
-  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
-  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
-  ...{ secretName: 's', secretKey: 'k', traces: true, logs: false },
-};
+const settings = { ...older, secretName: 's', secretKey: 'k', traces: true, logs: false };
 
 /** How often a pod's volumes are looked at while it is injected; each is mounted above the injector's own folder. */
 function looksAtVolumes(count: number): number {

@@ -1,23 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { settings } from '../../sandbox/testing/injection.ts';
 import { annotations } from '../contract.ts';
 import { inject } from './inject.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { isInjected, remove } from './remove.ts';
-import type { Container, InjectionSettings, PodTemplate } from './types.ts';
-
-const settings: InjectionSettings = {
-  version: '1.0.0',
-  image: 'autotrace:1',
-  imagePullPolicy: 'IfNotPresent',
-  imagePullSecrets: ['registry'],
-  endpoint: 'http://proxy',
-  platform: 'kubernetes',
-  secretName: 's',
-  secretKey: 'k',
-  traces: true,
-  logs: false,
-};
+import type { Container, PodTemplate } from './types.ts';
 
 function injected(template: PodTemplate): PodTemplate | undefined {
   const result = inject(template, settings);

@@ -1,18 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { older as injector } from '../../sandbox/testing/injection.ts';
 import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, labels } from '../contract.ts';
 import { decide } from './decide.ts';
 import { fingerprint } from './fingerprint.ts';
 import { subjectOf } from './frozen.ts';
 import { noteOf, parseNote, withNote, withoutNote } from './rollout-note.ts';
-import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const injector: InjectorSettings = {
-  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
-  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
-};
 const policy = activePolicy(tracing);
 const template: PodTemplate = { spec: { containers: [{ name: 'app', image: 'app:1' }] } };
 const plain: Workload = {

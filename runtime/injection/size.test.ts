@@ -1,20 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
+import { older } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, environment, labels, workloads } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
 import { sizeOf } from './size.ts';
-import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
+import type { NamespacePolicy, Workload } from './types.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
   tracing,
 };
-const injector: InjectorSettings = {
-  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: ['a', 'b'] },
-  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
-};
+const injector = { ...older, imagePullSecrets: ['a', 'b'] };
 
 type Operation = DecisionInput['operation'];
 const operations: readonly Operation[] = ['CREATE', 'UPDATE', 'RECONCILE'];

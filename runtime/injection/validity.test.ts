@@ -1,19 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
+import { older as injector } from '../../sandbox/testing/injection.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, environment, labels, workloads, type WorkloadKind } from '../contract.ts';
 import { decide } from './decide.ts';
 import { remove, uninstrument } from './remove.ts';
 import { parseStamp } from './stamp.ts';
-import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
   tracing,
-};
-const injector: InjectorSettings = {
-  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [] },
-  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
 };
 const judge = (workload: unknown) =>
   decide({ workload: workload as Workload, operation: 'CREATE', policy, injector, now: '', by: 'webhook' });

@@ -4,12 +4,13 @@ import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { anyJson, damaged } from '../../sandbox/testing/arbitrary/damage.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
+import { settings } from '../../sandbox/testing/injection.ts';
 import { podsPolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, labels, workloads } from '../contract.ts';
 import { inject } from '../injection/inject.ts';
 import { isInjected, remove } from '../injection/remove.ts';
 import { parseStamp } from '../injection/stamp.ts';
-import type { InjectionSettings, NamespacePolicy, PodTemplate } from '../injection/types.ts';
+import type { NamespacePolicy, PodTemplate } from '../injection/types.ts';
 import { reviewBody } from './review-body.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewPod } from './pods.ts';
@@ -18,11 +19,6 @@ import { writeReview, type AdmissionRequest, type Answer } from './review.ts';
 /** What anybody may send, and may write into an object. */
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const settings: InjectionSettings = {
-  ...{ version: '1.0.0', image: 'autotrace:1', imagePullPolicy: 'IfNotPresent', imagePullSecrets: ['pull'] },
-  ...{ endpoint: 'http://proxy', platform: 'kubernetes' },
-  ...tracing,
-};
 const active: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
   tracing,

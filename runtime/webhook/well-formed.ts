@@ -1,4 +1,4 @@
-import { isMap } from '../injection/lists.ts';
+import { form, listOf, mapOf, number, text } from '../injection/form.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
 
@@ -11,28 +11,6 @@ export function isWellFormed(object: unknown): object is Workload {
   const template: unknown = templateOf(object as Workload);
   // One without a template is left alone.
   return template === undefined || isTemplate(template);
-}
-
-type Check = (value: unknown) => boolean;
-
-const text: Check = (value) => typeof value === 'string';
-const number: Check = (value) => typeof value === 'number';
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-const mapOf =
-  (check: Check): Check =>
-  (value) =>
-    isMap(value) && Object.values(value).every(check);
-
-/** A map that has the `required` fields, and may have those of `optional` and any others. */
-function form(required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check {
-  const [must, may] = [Object.entries(required), Object.entries(optional)];
-  return (value) =>
-    isMap(value) &&
-    must.every(([name, check]) => check(value[name])) &&
-    may.every(([name, check]) => value[name] === undefined || check(value[name]));
 }
 
 const metadata = form(
