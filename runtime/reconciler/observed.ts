@@ -119,6 +119,8 @@ export interface ObservedNamespace {
   readonly untold: number;
   /** How long a workload that refuses may hold up the deletion of its Lumigo. */
   readonly removalDeadlineMs: number;
+  /** Namespaces of the cluster in which workloads wait for a change or are being changed. */
+  readonly underWay: number;
   readonly rollout: ObservedRollout;
   /** Left out where pods are nobody's matter (Pod mode). */
   readonly pods?: ObservedPods | undefined;

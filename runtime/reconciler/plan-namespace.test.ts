@@ -58,7 +58,7 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
   return {
     ...{ policy, isLumigoGone: false, lumigoes, acting: lumigoes[0]?.resource.metadata.uid },
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
-    ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: DEADLINE_MS },
+    ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: DEADLINE_MS, underWay: 1 },
     rollout: {
       settings: { soakMs: 10_000, deadlineMs: 300_000, largestWave: 50, label: 'lumigo-operator.v1' },
       ...{ pods: undefined, hasTurn: false, revertedInCluster: 0 },
@@ -143,6 +143,21 @@ describe('a Lumigo', () => {
     const { secretVersion: _dropped, ...kept } = status;
     expect(actions(observed([known(lumigo({}, status))]))).toEqual([]);
     expect(actions(observed([known(lumigo({}, kept), { dropsSecretVersion: true })]))).toEqual([]);
+  });
+
+  it.each([
+    [1, 1_000],
+    [10, 1_000],
+    [100, 10_000],
+  ])('of %d namespaces under way says by numbers how far it is every %d ms: ten a second in all', (underWay, ms) => {
+    const seen = { ...observed([known(lumigo())], [workload('a'), workload('b'), workload('c')]), underWay };
+    const [first] = plan(seen).lumigoes;
+    const status = first?.do === 'write-status' ? first.status : {};
+    const told = { ...seen, lumigoes: [known(lumigo({}, status), { statusAt: 5_000 })] };
+    const later = { ...told, workloads: [instrumented('a', { settled: seen.policy }), workload('b'), workload('c')] };
+    expect(plan(told, 5_001).lumigoes).toEqual([]);
+    expect(plan(later, 5_000 + ms - 1)).toMatchObject({ lumigoes: [], wakeAt: 5_000 + ms });
+    expect(actions(later, 5_000 + ms)).toEqual(['write-status']);
   });
 
   it('F20: says how many workloads are too large to be decided about, under the policy that they were looked at for', () => {

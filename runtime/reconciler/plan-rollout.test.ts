@@ -60,7 +60,15 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   const rollout = { settings, pods: new Map(), hasTurn: true, revertedInCluster: 0, ...more };
   const observed: ObservedNamespace = {
     ...{ policy, isLumigoGone: false, lumigoes: [], acting: undefined, credential: undefined, workloads: there },
-    ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: 1_000, rollout },
+    ...{
+      webhook: undefined,
+      telemetry: undefined,
+      token: {},
+      untold: 0,
+      removalDeadlineMs: 1_000,
+      underWay: 1,
+      rollout,
+    },
   };
   const planned = planWorkloads(observed, NOW);
   const done = planned.changes.map(({ workload: { name }, task }) => `${task?.do ?? 'look'} ${name}`);

@@ -36,6 +36,8 @@ export interface PlannedAction {
 
 /** A status that differs by its numbers only is written so often at the most; pods come and go by themselves. */
 const [STATUS_MS, PODS_STATUS_MS] = [1_000, 10_000];
+/** And of all namespaces that are under way ten a second are told of: a hundred took a fourth of all requests for that. */
+const SHARE_MS = 100;
 /** The list is the one large part of a status: that only states in it differ is written so often at the most. */
 const LIST_MS = 10_000;
 
@@ -60,7 +62,8 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   return { action: { do: 'write-status', lumigo: resource, status, withList, reason }, wakeAt: Infinity };
 }
 
-const intervalOf = ({ pods }: LumigoContext): number => (pods === undefined ? STATUS_MS : PODS_STATUS_MS);
+const intervalOf = ({ pods, observed }: LumigoContext): number =>
+  pods === undefined ? Math.max(STATUS_MS, SHARE_MS * observed.underWay) : PODS_STATUS_MS;
 
 interface List {
   readonly instrumented: readonly InstrumentedResource[];

@@ -14,6 +14,7 @@ import { LumigoWriter } from './lumigo-writer.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedCredential, ObservedWorkload } from './observed.ts';
 import { Pacing } from './pacing.ts';
+import { Pending } from './pending.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
 import type { WatchPods } from './pod-watches.ts';
@@ -55,6 +56,7 @@ export class Reconciler {
   #telemetry: Problem | 'working' | undefined;
   /** By namespace. */
   readonly #tokens = new Map<string, TokenSeen>();
+  readonly #pending: Pending;
   #wasAnyInstrumented = false;
   #begun = false;
 
@@ -75,7 +77,7 @@ export class Reconciler {
     this.#rollouts = new Rollouts(term, options.watchPods(labels.autoTrace));
     this.#evictions = new Evictions(term, options.watchPods(undefined));
     this.#planner = new Planner((namespace) => this.#plan(namespace), term);
-    signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
+    this.#pending = new Pending(metrics.pendingChanges, signal);
   }
 
   /** What a watch of this kind tells. */
@@ -179,10 +181,9 @@ export class Reconciler {
 
   /** One plan of a namespace, and everything that it asks for begun; returns when to plan again if nothing is seen before. */
   #plan(namespace: string): number {
-    const { config, lumigoes, metrics, credential, events } = this.#options;
+    const { config, lumigoes, credential, events } = this.#options;
     const now = performance.now();
-    const acting = lumigoes.acting(namespace);
-    const policy = lumigoes.policy(namespace);
+    const [acting, policy] = [lumigoes.acting(namespace), lumigoes.policy(namespace)];
     const plan = planNamespace(
       {
         policy,
@@ -196,6 +197,7 @@ export class Reconciler {
         token: this.#tokens.get(namespace) ?? {},
         untold: events.pending(namespace),
         removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
+        underWay: this.#pending.namespaces,
         rollout: this.#rollouts.observe(namespace),
         pods: this.#evictions.observe(namespace, policy),
       },
@@ -206,9 +208,7 @@ export class Reconciler {
     this.#rollouts.act(namespace, plan.rollout);
     this.#evictions.act(namespace, plan.pods);
     if (plan.confirmGone) this.#confirm(namespace);
-    const pending = plan.progress.pending + plan.rollout.summary.queued;
-    if (pending === 0) metrics.pendingChanges.remove({ namespace });
-    else metrics.pendingChanges.set({ namespace }, pending);
+    this.#pending.note(namespace, plan.progress.pending + plan.rollout.summary.queued);
     if (this.#wasAnyInstrumented !== this.#store.instrumented > 0) {
       this.#wasAnyInstrumented = !this.#wasAnyInstrumented;
       this.#options.onInstrumented();
