@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { settings } from '../../sandbox/testing/injection.ts';
+import { settings, tracing } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, workloads } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
@@ -18,7 +18,6 @@ import { templateOf, withTemplate } from './workload.ts';
  * variable at all, so that under it every variable of today is one that a later release has added.
  */
 
-const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2' };
 const formats = Array.from({ length: currentFormat + 1 }, (_, format) => format);
 

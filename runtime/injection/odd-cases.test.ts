@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { injector } from '../../sandbox/testing/injection.ts';
+import { injector, tracing } from '../../sandbox/testing/injection.ts';
 import { annotations, labels, workloads } from '../contract.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { decide, type DecisionInput } from './decide.ts';
@@ -11,7 +11,7 @@ import { remove } from './remove.ts';
 import type { InjectionSettings, PodTemplate, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
-const settings = { ...injector, secretName: 's', secretKey: 'k', traces: true, logs: false };
+const settings = { ...injector, ...tracing };
 const plain: PodTemplate = {
   metadata: { labels: { app: 'app' } },
   spec: { containers: [{ name: 'app', image: 'a' }] },

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { older } from '../../sandbox/testing/injection.ts';
+import { older, tracing } from '../../sandbox/testing/injection.ts';
 import { inject } from './inject.ts';
 
-const settings = { ...older, secretName: 's', secretKey: 'k', traces: true, logs: false };
+const settings = { ...older, ...tracing };
 
 /** How often a pod's volumes are looked at while it is injected; each is mounted above the injector's own folder. */
 function looksAtVolumes(count: number): number {

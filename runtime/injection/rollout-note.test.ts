@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { older as injector } from '../../sandbox/testing/injection.ts';
+import { older as injector, tracing } from '../../sandbox/testing/injection.ts';
 import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, labels } from '../contract.ts';
 import { decide } from './decide.ts';
@@ -9,7 +9,6 @@ import { subjectOf } from './frozen.ts';
 import { noteOf, parseNote, withNote, withoutNote } from './rollout-note.ts';
 import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
 
-const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy = activePolicy(tracing);
 const template: PodTemplate = { spec: { containers: [{ name: 'app', image: 'app:1' }] } };
 const plain: Workload = {

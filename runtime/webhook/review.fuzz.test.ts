@@ -4,7 +4,7 @@ import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { anyJson, damaged } from '../../sandbox/testing/arbitrary/damage.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
-import { settings } from '../../sandbox/testing/injection.ts';
+import { settings, tracing } from '../../sandbox/testing/injection.ts';
 import { podsPolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, labels, workloads } from '../contract.ts';
 import { inject } from '../injection/inject.ts';
@@ -18,7 +18,6 @@ import { writeReview, type AdmissionRequest, type Answer } from './review.ts';
 
 /** What anybody may send, and may write into an object. */
 
-const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const active: NamespacePolicy = {
   ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
   tracing,

@@ -27,7 +27,7 @@ const pidOf = (word) => fs.readdirSync('/proc').find((pid) => Number(pid) > 0 &&
 const door = (open) => { try { return open().toString(); } catch (error) { return error.code; } };
 const doors = (pid) => ({
   environ: door(() => fs.readFileSync('/proc/' + pid + '/environ').length),
-  root: door(() => fs.readdirSync('/proc/' + pid + '/root/')),
+  root: door(() => fs.readdirSync('/proc/' + pid + '/root')),
   token: door(() => fs.readFileSync('/proc/' + pid + '/root${mounts.serviceAccount}/token')),
   cwd: door(() => fs.readdirSync('/proc/' + pid + '/cwd/')),
   fd: door(() => fs.readdirSync('/proc/' + pid + '/fd')),

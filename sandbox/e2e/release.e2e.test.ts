@@ -143,11 +143,12 @@ describe('F52: a release', () => {
       expect(config.config).toMatchObject({
         User: '65532:65532',
         Env: expect.arrayContaining(['SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt', 'MALLOC_ARENA_MAX=1']),
-        Entrypoint: expect.arrayContaining([
+        Entrypoint: [
+          '/nodejs/bin/node',
           '--max-old-space-size-percentage=60',
           '--no-separate-gc-phases',
           '/app/main.js',
-        ]),
+        ],
         Labels: { 'org.opencontainers.image.version': version, 'org.opencontainers.image.licenses': 'Apache-2.0' },
       });
     }

@@ -1,4 +1,4 @@
-import type { InjectionSettings, InjectorSettings } from '../../runtime/injection/types.ts';
+import type { InjectionSettings, InjectorSettings, TracingSettings } from '../../runtime/injection/types.ts';
 
 /** What an installation injects. */
 export const injector: InjectorSettings = {
@@ -13,9 +13,7 @@ export const injector: InjectorSettings = {
 /** The same installation, before it was upgraded. */
 export const older: InjectorSettings = { ...injector, version: '1.0.0', image: 'autotrace:1' };
 
+export const tracing: TracingSettings = { secretName: 's', secretKey: 'k', traces: true, logs: false };
+
 /** What the older one injects where a Lumigo asks for it, with a pull secret to be added. */
-export const settings: InjectionSettings = {
-  ...older,
-  imagePullSecrets: ['registry'],
-  ...{ secretName: 's', secretKey: 'k', traces: true, logs: false },
-};
+export const settings: InjectionSettings = { ...older, imagePullSecrets: ['registry'], ...tracing };

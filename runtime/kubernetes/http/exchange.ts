@@ -133,7 +133,7 @@ const NEWLINE = 0x0a;
 
 /**
  * Whole lines, without the newline; empty ones are left out, and so is one that the end cuts off. Each line becomes a text once:
- * texts of chunks that are joined and parted again were a fourth of what a list of 10,000 objects leaves to be collected.
+ * texts of chunks that are joined and parted again were half of what a list of 10,000 objects leaves to be collected.
  */
 export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
   let unfinished: Buffer[] = [];

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
@@ -88,6 +87,15 @@ function stand(identity: string, options: Partial<ElectionOptions> & { transport
   return candidate;
 }
 
+/** One that waits for its turn, and how to wait until it has looked at the lease so often: once each period at the most. */
+function standLooking(identity: string): Candidate & { readonly hasLooked: (times: number) => Promise<void> } {
+  const requests: string[] = [];
+  const candidate = stand(identity, { transport: transportTo(new URL(cluster.server).port, requests) });
+  const hasLooked = (count: number) =>
+    eventually(() => expect(requests.filter((each) => each === 'get leases').length).toBeGreaterThanOrEqual(count));
+  return { ...candidate, hasLooked };
+}
+
 const leads = (candidate: Candidate, count = 1): Promise<void> =>
   eventually(() => expect(candidate.terms).toHaveLength(count));
 
@@ -133,8 +141,9 @@ describe('two candidates', () => {
   it('one leads; when it stops, the other takes over at once, and the two never overlap', async () => {
     const first = stand('first');
     await leads(first);
-    const second = stand('second');
-    await sleep(lasts + 500);
+    const second = standLooking('second');
+    // For longer than the lease lasts.
+    await second.hasLooked(lasts / times.retryPeriodMs + 2);
     expect([first.terms.length, second.terms.length]).toEqual([1, 0]);
     await first.stop();
     expect((await read()).spec).toMatchObject({ holderIdentity: '' });
@@ -149,8 +158,8 @@ describe('two candidates', () => {
 
   it('a leader that is killed is followed when its lease has run out, and not before', async () => {
     const leader = await standElsewhere('killed');
-    const successor = stand('successor');
-    await sleep(1_000);
+    const successor = standLooking('successor');
+    await successor.hasLooked(2);
     await kill(leader);
     const killed = performance.now();
     await leads(successor);
@@ -164,8 +173,8 @@ describe('two candidates', () => {
     cleanUp.push(() => proxy.close());
     const cutOff = stand('cut-off', { transport: transportTo(String(proxy.port)) });
     await leads(cutOff);
-    const other = stand('other');
-    await sleep(times.retryPeriodMs);
+    const other = standLooking('other');
+    await other.hasLooked(2);
     proxy.freeze(true);
     await leads(other);
     expect(cutOff.terms).toHaveLength(1);

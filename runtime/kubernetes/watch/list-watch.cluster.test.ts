@@ -210,12 +210,13 @@ describe('when the connection does not hold', () => {
 
   it('is out of date meanwhile, and tries again at once for whoever asks', async () => {
     const catchUp = new CatchUp();
-    await watch({ catchUp }).synced;
+    const watched = watch({ catchUp });
+    await watched.synced;
     expect(catchUp.isCurrent).toBe(true);
     proxy.block(true);
     await eventually(() => expect(catchUp.isCurrent).toBe(false));
-    // After these failures its own turn would come seconds later.
-    await sleep(5_000);
+    // After so many failures its own turn would come seconds later.
+    await eventually(() => expect(watched.restarts.length).toBeGreaterThanOrEqual(4));
     proxy.block(false);
     const asked = performance.now();
     await eventually(async () => {
