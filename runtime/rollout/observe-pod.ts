@@ -45,7 +45,8 @@ const hashes = [
   ['rollouts-pod-template-hash', 'Rollout'],
 ] as const;
 
-function workloadOf({ ownerReferences = [], labels = {} }: Metadata): string | undefined {
+/** Which workload a pod is of (`Kind/name`), through its ReplicaSet, whose name ends in the hash of the template; undefined for one of none. */
+export function workloadOf({ ownerReferences = [], labels = {} }: Metadata): string | undefined {
   const owner = ownerReferences.find(({ controller }) => controller === true);
   if (owner?.kind !== 'ReplicaSet') return owner && `${owner.kind}/${owner.name}`;
   for (const [label, kind] of hashes) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isFormer, workloadOf } from './decide-former.ts';
+import { isFormer, toRestart } from './decide-former.ts';
 
 const secret = { name: 'lumigo-credentials', key: 'token' };
 const until = '2026-11-22T10:00:00Z';
@@ -70,17 +70,18 @@ describe('what somebody would restart', () => {
       name: 'p',
       labels,
       ownerReferences: [
-        { kind: 'Other', name: 'o' },
-        { kind, name, controller: true },
+        { apiVersion: 'v1', kind: 'Other', name: 'o', uid: 'o' },
+        { apiVersion: 'v1', kind, name, uid: 'u', controller: true },
       ],
     },
   });
   it.each([
     [owned('ReplicaSet', 'cart-5b7f', { 'pod-template-hash': '5b7f' }), 'Deployment/cart'],
+    [owned('ReplicaSet', 'cart-5b7f', { 'rollouts-pod-template-hash': '5b7f' }), 'Rollout/cart'],
     [owned('ReplicaSet', 'cart-5b7f'), 'ReplicaSet/cart-5b7f'],
     [owned('StatefulSet', 'db'), 'StatefulSet/db'],
     [{ metadata: { name: 'p' } }, 'Pod/p'],
   ])('%j is %s', (seen, expected) => {
-    expect(workloadOf(seen)).toBe(expected);
+    expect(toRestart(seen)).toBe(expected);
   });
 });

@@ -1,18 +1,11 @@
 import { environment } from '../contract.ts';
 import type { Replaced } from '../credentials/credential.ts';
+import type { Metadata } from '../injection/types.ts';
+import { workloadOf } from '../rollout/observe-pod.ts';
 
 /** What of a pod tells which token it runs with. */
 export interface RunningPod {
-  readonly metadata: {
-    readonly name: string;
-    readonly deletionTimestamp?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly ownerReferences?: readonly {
-      readonly kind: string;
-      readonly name: string;
-      readonly controller?: boolean;
-    }[];
-  };
+  readonly metadata: Metadata & { readonly name: string };
   readonly spec: { readonly containers: readonly Container[] };
   readonly status?: {
     readonly containerStatuses?: readonly {
@@ -58,12 +51,6 @@ function takesToken({ env = [] }: Container, secret: Place): boolean {
   return ref?.name === secret.name && ref.key === secret.key;
 }
 
-/** What somebody would restart: a Deployment rather than its ReplicaSet, whose name ends in the hash of the template. */
-export function workloadOf({ metadata }: Pick<RunningPod, 'metadata'>): string {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  if (owner === undefined) return `Pod/${metadata.name}`;
-  const hash = metadata.labels?.['pod-template-hash'];
-  return owner.kind === 'ReplicaSet' && hash !== undefined && owner.name.endsWith(`-${hash}`)
-    ? `Deployment/${owner.name.slice(0, -hash.length - 1)}`
-    : `${owner.kind}/${owner.name}`;
-}
+/** What somebody would restart, as `Kind/name`. */
+export const toRestart = ({ metadata }: Pick<RunningPod, 'metadata'>): string =>
+  workloadOf(metadata) ?? `Pod/${metadata.name}`;

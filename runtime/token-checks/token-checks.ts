@@ -9,7 +9,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { askEndpoint } from './ask-endpoint.ts';
-import { isFormer, workloadOf, type RunningPod } from './decide-former.ts';
+import { isFormer, toRestart, type RunningPod } from './decide-former.ts';
 import { tokenSeen, type TokenSeen } from './decide-seen.ts';
 import { APART_MS, askAt, firstDue, heard, lookAt, type Asked, type FormerPods, type Looked } from './plan-checks.ts';
 
@@ -114,7 +114,7 @@ export class TokenChecks {
       for (const pod of items as unknown as readonly RunningPod[]) {
         if (!isFormer(pod, source, replaced)) continue;
         pods += 1;
-        workloads.add(workloadOf(pod));
+        workloads.add(toRestart(pod));
       }
     return { pods, workloads: [...workloads].toSorted() };
   }
