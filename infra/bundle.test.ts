@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundle } from './bundle.ts';
+import { bundle, bundlePath, ensureBundle } from './bundle.ts';
 
 describe('the bundle', () => {
   let file = '';
@@ -27,6 +27,13 @@ describe('the bundle', () => {
     const { stderr } = run(`--import=${told}`, file, '--help');
     expect(stderr).toContain('NativeModule https');
     expect(stderr).not.toMatch(/undici|http2|webcrypto|zlib|cluster/);
+  });
+
+  it('is not made again of the same sources', async () => {
+    await ensureBundle();
+    const made = statSync(bundlePath).mtimeMs;
+    await ensureBundle();
+    expect(statSync(bundlePath).mtimeMs).toBe(made);
   });
 
   it('is a program by itself', () => {

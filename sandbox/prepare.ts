@@ -1,4 +1,4 @@
-import { bundle } from '../infra/bundle.ts';
+import { ensureBundle } from '../infra/bundle.ts';
 import { describeError } from '../runtime/wording/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';
@@ -8,7 +8,7 @@ import { components, fluxComponents, nodeComponents, releaseComponents } from '.
 /** Before the tests: whatever they run against is built, and whoever waits sees what for; with `--gitops` Flux as well. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 try {
-  await bundle();
+  await ensureBundle();
   const onNode = whyNoNode() === undefined ? nodeComponents : [];
   const onRequest = process.argv.includes('--gitops') ? fluxComponents : [];
   await ensureBinaries(

@@ -16,7 +16,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { lumigo, workloads } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
-import { bundle, bundlePath } from '../bundle.ts';
+import { bundlePath, ensureBundle } from '../bundle.ts';
 import type { Manifest } from '../manifest.ts';
 import { writeChart } from './chart.ts';
 
@@ -133,7 +133,7 @@ describe('F51: a release of the original operator', () => {
       { ...lumigo, namespace: 'shop', name: 'lumigo', subresource: 'status' },
       { kind: 'merge', body: { status: { conditions, instrumentedResources: [] } } },
     );
-    await bundle();
+    await ensureBundle();
     const args = [bundlePath, '--kubeconfig', cluster.kubeconfig, '--preview', '-n', 'shop'];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(stderr).toBe('');

@@ -4,7 +4,7 @@ import { runtime } from '@pulumi/pulumi';
 import { X509CertificateGenerator, SubjectAlternativeNameExtension, BasicConstraintsExtension } from '@peculiar/x509';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto';
 import { workloads } from '../../runtime/contract.ts';
-import { bundle } from '../bundle.ts';
+import { ensureBundle } from '../bundle.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { apply, refOf } from '../../sandbox/manager/apply.ts';
@@ -26,7 +26,7 @@ const applied: Manifest[] = [];
 let outputs: Record<string, unknown> = {};
 
 beforeAll(async () => {
-  await bundle();
+  await ensureBundle();
   cluster = await startControlPlane();
   bench = new Bench(cluster.client);
   process.env['PULUMI_CONFIG'] = JSON.stringify({

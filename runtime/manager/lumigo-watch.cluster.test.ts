@@ -6,7 +6,7 @@ import { install } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { Bench } from '../../sandbox/testing/bench.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { bundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/bundle.ts';
 import { workloads } from '../contract.ts';
 
 const isDefinition = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
@@ -15,7 +15,7 @@ const [deployment] = workloads;
 let cluster: ControlPlane;
 let manager: Manager | undefined;
 beforeAll(async () => {
-  await bundle();
+  await ensureBundle();
   cluster = await startControlPlane();
 });
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/bundle.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { refOf } from '../../sandbox/manager/apply.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
@@ -13,7 +13,7 @@ import { protectedObjects, type ProtectedObject } from './protected-objects.ts';
 /** No manager, no Deployment, no node: an object that an operator held is all that is left of it. */
 let cluster: ControlPlane;
 beforeAll(async () => {
-  await bundle();
+  await ensureBundle();
   cluster = await startControlPlane();
 });
 afterAll(() => cluster?.stop());

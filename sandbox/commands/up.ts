@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { bundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/bundle.ts';
 import { installOnNode, startNodeWithSink } from '../node/operator.ts';
 import { whyNoNode } from '../node/requirements.ts';
 import { ensureBinaries } from '../programs/build.ts';
@@ -95,7 +95,7 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
 }
 
 async function addOperator(cluster: ControlPlane): Promise<Manager> {
-  await bundle();
+  await ensureBundle();
   const [webhookPort = 0] = await freePorts(1);
   const installation = await install(cluster.client, { webhook: webhookPort, settings: withoutNodes });
   return startManager(cluster, installation, { webhookPort });

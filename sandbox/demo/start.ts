@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { bundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/bundle.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';
@@ -41,7 +41,7 @@ async function run(flags: Flags): Promise<void> {
   const narrator = new Narrator((text) => process.stdout.write(text), process.stdout.isTTY);
   narrator.title('The Lumigo operator at work');
   const once = isOnce(flags, narrator);
-  await bundle();
+  await ensureBundle();
   const interrupted = interruption();
   if (onNode(flags, narrator)) return runOnNode(narrator, once, interrupted);
   const starting = context === undefined ? throwawayCluster((line) => narrator.aside(line)) : ownCluster(context, yes);

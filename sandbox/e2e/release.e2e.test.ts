@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { bundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/bundle.ts';
 import { program } from '../../infra/release/program.ts';
 import { architectures, planRelease, type Architecture } from '../../infra/release/release.ts';
 import { sign, verify, type Signer } from '../../infra/release/signing.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   process.env['PATH'] = [join(folder, 'bin'), path].join(delimiter);
   for (const name of ['CACHE', 'CONFIG', 'DATA']) process.env[`HELM_${name}_HOME`] = join(folder, 'helm', name);
   registry = await startRegistry();
-  await bundle();
+  await ensureBundle();
   await ensureReleaseBases();
   releasing = await releasingTo(registry.host, programs['helm'] ?? '');
 }, 900_000);

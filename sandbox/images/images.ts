@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/bundle.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
 import { alive, stopwatch, type Progress } from '../programs/progress.ts';
@@ -20,7 +20,7 @@ export interface ImageArchive {
 
 /** The images of a node's pods: built once for each content, from packages and this repository alone. */
 export async function ensureImages(progress: Progress): Promise<readonly ImageArchive[]> {
-  await bundle();
+  await ensureBundle();
   // A base is only made when something that stands on it is missing.
   const wanted = recipes.filter((recipe) => !isBase(recipe));
   while (!areImagesBuilt()) await buildMissing(wanted, progress);

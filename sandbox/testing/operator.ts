@@ -1,5 +1,5 @@
 import { lumigo as contract, probeEchoPrefix, probeLabel } from '../../runtime/contract.ts';
-import { bundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/bundle.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { install, type Installation } from '../manager/install.ts';
@@ -42,7 +42,7 @@ export interface OperatorOptions extends ControlPlaneOptions {
 const impatient = { LUMIGO_REMOVAL_DEADLINE_SECONDS: '5' };
 
 export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
-  await bundle();
+  await ensureBundle();
   const cluster = await startControlPlane(options);
   try {
     return await operatorOn(cluster, options);
