@@ -54,48 +54,52 @@ const of =
   ({ resource }: Received): boolean =>
     resource['k8s.namespace.name'] === namespace && resource['service.name'] === name;
 
+/** Each in a namespace of its own, some at a time: they wait for pods most of their time. */
 describe('programs without a line of tracing', () => {
-  it('in Node.js and Python are traced, under the token of their namespace, with where they run', async () => {
-    const { namespace, token } = await bench.namespace('shop');
-    await bench.apply(
-      deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
-      service(namespace, 'front'),
-      deployment(namespace, 'stock', { image: pythonImage }),
-      service(namespace, 'stock'),
-    );
-    await bench.whenRunning(namespace, 'front');
-    await bench.whenRunning(namespace, 'stock');
-    const url = await bench.addressOf(namespace, 'front');
-    for (const [app, language] of [
-      ['front', 'nodejs'],
-      ['stock', 'python'],
-    ] as const) {
-      const [pod] = await bench.pods(namespace, app);
-      const [span] = await bench.spansOf(url, of(namespace, app));
-      expect(span?.authorization).toBe(`LumigoToken ${token}`);
-      expect(span?.resource).toMatchObject({
-        'telemetry.sdk.language': language,
-        'service.name': app,
-        'k8s.pod.name': pod?.metadata.name,
-        'k8s.pod.uid': pod?.metadata.uid,
-        'k8s.deployment.name': app,
-        'k8s.namespace.name': namespace,
-        'k8s.node.name': 'sandbox',
-        'k8s.cluster.name': 'sandbox',
-        'lumigo.k8s_operator.version': '0.1.0',
+  it.concurrent(
+    'in Node.js and Python are traced, under the token of their namespace, with where they run',
+    async () => {
+      const { namespace, token } = await bench.namespace('shop');
+      await bench.apply(
+        deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
+        service(namespace, 'front'),
+        deployment(namespace, 'stock', { image: pythonImage }),
+        service(namespace, 'stock'),
+      );
+      await bench.whenRunning(namespace, 'front');
+      await bench.whenRunning(namespace, 'stock');
+      const url = await bench.addressOf(namespace, 'front');
+      for (const [app, language] of [
+        ['front', 'nodejs'],
+        ['stock', 'python'],
+      ] as const) {
+        const [pod] = await bench.pods(namespace, app);
+        const [span] = await bench.spansOf(url, of(namespace, app));
+        expect(span?.authorization).toBe(`LumigoToken ${token}`);
+        expect(span?.resource).toMatchObject({
+          'telemetry.sdk.language': language,
+          'service.name': app,
+          'k8s.pod.name': pod?.metadata.name,
+          'k8s.pod.uid': pod?.metadata.uid,
+          'k8s.deployment.name': app,
+          'k8s.namespace.name': namespace,
+          'k8s.node.name': 'sandbox',
+          'k8s.cluster.name': 'sandbox',
+          'lumigo.k8s_operator.version': '0.1.0',
+        });
+      }
+      // The front asks the stock, and the trace goes on there.
+      await eventually(async () => {
+        const spans = await bench.system.sink.spans();
+        const traces = (app: string) =>
+          new Set(spans.filter(of(namespace, app)).map(({ item }) => 'traceId' in item && item.traceId));
+        const shared = [...traces('front')].filter((trace) => traces('stock').has(trace));
+        expect(shared.length).toBeGreaterThan(0);
       });
-    }
-    // The front asks the stock, and the trace goes on there.
-    await eventually(async () => {
-      const spans = await bench.system.sink.spans();
-      const traces = (app: string) =>
-        new Set(spans.filter(of(namespace, app)).map(({ item }) => 'traceId' in item && item.traceId));
-      const shared = [...traces('front')].filter((trace) => traces('stock').has(trace));
-      expect(shared.length).toBeGreaterThan(0);
-    });
-  });
+    },
+  );
 
-  it('on musl, the C library of Alpine, are traced too', async () => {
+  it.concurrent('on musl, the C library of Alpine, are traced too', async () => {
     const { namespace } = await bench.namespace('alpine');
     await bench.apply(deployment(namespace, 'front', { image: muslImage }), service(namespace, 'front'));
     await bench.whenRunning(namespace, 'front');
@@ -103,16 +107,7 @@ describe('programs without a line of tracing', () => {
     expect(span?.resource).toMatchObject({ 'telemetry.sdk.language': 'nodejs' });
   });
 
-  it('send beside their spans the Kubernetes events and objects of their namespace, and of no other', async () => {
-    await eventually(async () => {
-      const objects = await bench.system.sink.objects();
-      const kinds = new Set(objects.filter(({ namespace }) => namespace === 'shop').map(({ resource }) => resource));
-      expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
-      expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
-    });
-  });
-
-  it('that opted out stay as they are', async () => {
+  it.concurrent('that opted out stay as they are', async () => {
     const { namespace } = await bench.namespace('opted-out');
     await bench.apply(
       deployment(namespace, 'own', { labels: { 'lumigo.auto-trace': 'false' } }),
@@ -123,7 +118,7 @@ describe('programs without a line of tracing', () => {
     expect(await answer.json()).toEqual({ shop: 'node' });
   });
 
-  it('keep a library of their own that is preloaded', async () => {
+  it.concurrent('keep a library of their own that is preloaded', async () => {
     const { namespace } = await bench.namespace('preloaded');
     const env = [{ name: 'LD_PRELOAD', value: '/lib/x86_64-linux-gnu/libm.so.6' }];
     await bench.apply(deployment(namespace, 'own', { env }), service(namespace, 'own'));
@@ -136,7 +131,7 @@ describe('programs without a line of tracing', () => {
     });
   });
 
-  it('are traced whatever their security context', async () => {
+  it.concurrent('are traced whatever their security context', async () => {
     const cases = {
       user: { podSecurity: { runAsUser: 4321 } },
       groups: { podSecurity: { runAsUser: 4321, runAsGroup: 4321, fsGroup: 5678 } },
@@ -154,6 +149,119 @@ describe('programs without a line of tracing', () => {
       await bench.whenRunning(namespace, app, { timeoutMs: 90_000 });
       await bench.spansOf(await bench.addressOf(namespace, app), of(namespace, app));
     }
+  });
+
+  it.concurrent('of a DaemonSet, a StatefulSet and a ReplicaSet are traced', async () => {
+    const { namespace } = await bench.namespace('kinds');
+    const spec = (name: string) => ({ selector: { matchLabels: { app: name } }, template: podTemplate(name) });
+    await bench.apply(
+      { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace, name: 'daemon' }, spec: spec('daemon') },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: { namespace, name: 'stateful' },
+        spec: { serviceName: 'stateful', ...spec('stateful') },
+      },
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace, name: 'replicas' }, spec: spec('replicas') },
+    );
+    for (const [name, attribute] of [
+      ['daemon', 'k8s.daemonset.name'],
+      ['stateful', 'k8s.statefulset.name'],
+      ['replicas', 'k8s.replicaset.name'],
+    ] as const) {
+      await bench.apply(service(namespace, name));
+      await bench.whenRunning(namespace, name);
+      const [span] = await bench.spansOf(await bench.addressOf(namespace, name), of(namespace, name));
+      expect(span?.resource).toMatchObject({ [attribute]: name });
+    }
+  });
+
+  const guaranteed = { requests: { cpu: '500m', memory: '128Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
+
+  it.concurrent('run in pods that stay Guaranteed, also where there is a quota', async () => {
+    const { namespace } = await bench.namespace('quota');
+    const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi', 'limits.cpu': '2', 'limits.memory': '1Gi' };
+    await bench.apply({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { namespace, name: 'quota' },
+      spec: { hard },
+    });
+    await bench.apply(deployment(namespace, 'front', { resources: guaranteed }), service(namespace, 'front'));
+    const [pod] = await bench.whenRunning(namespace, 'front');
+    expect(pod?.status?.qosClass).toBe('Guaranteed');
+    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+  });
+
+  it.concurrent('keep to a LimitRange', async () => {
+    const { namespace } = await bench.namespace('limits');
+    await bench.apply({
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: { namespace, name: 'limits' },
+      spec: {
+        limits: [
+          {
+            type: 'Container',
+            default: { cpu: '500m', memory: '200Mi' },
+            defaultRequest: { cpu: '20m', memory: '64Mi' },
+            max: { cpu: '500m', memory: '256Mi' },
+            min: { cpu: '10m', memory: '16Mi' },
+          },
+        ],
+      },
+    });
+    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    await bench.whenRunning(namespace, 'front');
+    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
+  });
+
+  it.concurrent('run in clean pods again when the Lumigo goes', async () => {
+    const { namespace } = await bench.namespace('leaving');
+    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+    const [before] = await bench.whenRunning(namespace, 'front');
+    expect(before !== undefined && isInstrumented(before)).toBe(true);
+    await bench.client.delete({
+      group: 'operator.lumigo.io',
+      version: 'v1alpha1',
+      plural: 'lumigoes',
+      namespace,
+      name: 'lumigo',
+    });
+    const [after] = await bench.whenRunning(namespace, 'front', { instrumented: false });
+    expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+    expect(await (await fetch(await bench.addressOf(namespace, 'front'))).json()).toEqual({ shop: 'node' });
+  });
+
+  it.concurrent(
+    'send beside their spans the Kubernetes events and objects of their namespace, and of no other',
+    async () => {
+      await eventually(
+        async () => {
+          const objects = await bench.system.sink.objects();
+          const kinds = new Set(
+            objects.filter(({ namespace }) => namespace === 'shop').map(({ resource }) => resource),
+          );
+          expect([...kinds]).toEqual(expect.arrayContaining(['events', 'pods', 'deployments', 'replicasets']));
+          expect(objects.filter(({ namespace }) => ['kube-system', 'lumigo-system'].includes(namespace))).toEqual([]);
+        },
+        { timeoutMs: 90_000 },
+      );
+    },
+  );
+
+  it.concurrent('of a Job and a CronJob are traced', async () => {
+    for (const [name, attribute] of [
+      ['once', 'k8s.job.name'],
+      ['nightly', 'k8s.cronjob.name'],
+    ] as const)
+      await eventually(
+        async () => {
+          const spans = (await bench.system.sink.spans()).filter(({ resource }) => resource[attribute] === name);
+          expect(spans.length).toBeGreaterThan(0);
+        },
+        { timeoutMs: 90_000, intervalMs: 500 },
+      );
   });
 });
 
@@ -180,107 +288,5 @@ describe('a pod', () => {
     const figures = `${without.toFixed(1)} s without the injection, ${withInjection.toFixed(1)} s with it`;
     process.stderr.write(`      a pod runs after ${figures} (medians of 5)\n`);
     expect(withInjection - without).toBeLessThan(6);
-  });
-});
-
-describe('every kind of workload', () => {
-  it('that serves is traced: a DaemonSet, a StatefulSet, a ReplicaSet', async () => {
-    const { namespace } = await bench.namespace('kinds');
-    const spec = (name: string) => ({ selector: { matchLabels: { app: name } }, template: podTemplate(name) });
-    await bench.apply(
-      { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace, name: 'daemon' }, spec: spec('daemon') },
-      {
-        apiVersion: 'apps/v1',
-        kind: 'StatefulSet',
-        metadata: { namespace, name: 'stateful' },
-        spec: { serviceName: 'stateful', ...spec('stateful') },
-      },
-      { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace, name: 'replicas' }, spec: spec('replicas') },
-    );
-    for (const [name, attribute] of [
-      ['daemon', 'k8s.daemonset.name'],
-      ['stateful', 'k8s.statefulset.name'],
-      ['replicas', 'k8s.replicaset.name'],
-    ] as const) {
-      await bench.apply(service(namespace, name));
-      await bench.whenRunning(namespace, name);
-      const [span] = await bench.spansOf(await bench.addressOf(namespace, name), of(namespace, name));
-      expect(span?.resource).toMatchObject({ [attribute]: name });
-    }
-  });
-
-  it('that ends is traced: a Job, and a CronJob', async () => {
-    for (const [name, attribute] of [
-      ['once', 'k8s.job.name'],
-      ['nightly', 'k8s.cronjob.name'],
-    ] as const)
-      await eventually(
-        async () => {
-          const spans = (await bench.system.sink.spans()).filter(({ resource }) => resource[attribute] === name);
-          expect(spans.length).toBeGreaterThan(0);
-        },
-        { timeoutMs: 90_000, intervalMs: 500 },
-      );
-  });
-});
-
-describe('what a namespace asks of its pods', () => {
-  const guaranteed = { requests: { cpu: '500m', memory: '128Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
-
-  it('Guaranteed pods stay Guaranteed, also where there is a quota', async () => {
-    const { namespace } = await bench.namespace('quota');
-    const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi', 'limits.cpu': '2', 'limits.memory': '1Gi' };
-    await bench.apply({
-      apiVersion: 'v1',
-      kind: 'ResourceQuota',
-      metadata: { namespace, name: 'quota' },
-      spec: { hard },
-    });
-    await bench.apply(deployment(namespace, 'front', { resources: guaranteed }), service(namespace, 'front'));
-    const [pod] = await bench.whenRunning(namespace, 'front');
-    expect(pod?.status?.qosClass).toBe('Guaranteed');
-    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
-  });
-
-  it('a LimitRange is respected', async () => {
-    const { namespace } = await bench.namespace('limits');
-    await bench.apply({
-      apiVersion: 'v1',
-      kind: 'LimitRange',
-      metadata: { namespace, name: 'limits' },
-      spec: {
-        limits: [
-          {
-            type: 'Container',
-            default: { cpu: '500m', memory: '200Mi' },
-            defaultRequest: { cpu: '20m', memory: '64Mi' },
-            max: { cpu: '500m', memory: '256Mi' },
-            min: { cpu: '10m', memory: '16Mi' },
-          },
-        ],
-      },
-    });
-    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    await bench.whenRunning(namespace, 'front');
-    await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
-  });
-});
-
-describe('when the Lumigo goes', () => {
-  it('pods are replaced by clean ones', async () => {
-    const { namespace } = await bench.namespace('leaving');
-    await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
-    const [before] = await bench.whenRunning(namespace, 'front');
-    expect(before !== undefined && isInstrumented(before)).toBe(true);
-    await bench.client.delete({
-      group: 'operator.lumigo.io',
-      version: 'v1alpha1',
-      plural: 'lumigoes',
-      namespace,
-      name: 'lumigo',
-    });
-    const [after] = await bench.whenRunning(namespace, 'front', { instrumented: false });
-    expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
-    expect(await (await fetch(await bench.addressOf(namespace, 'front'))).json()).toEqual({ shop: 'node' });
   });
 });
