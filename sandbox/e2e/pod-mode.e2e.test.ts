@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { lumigo as contract, workloads } from '../../runtime/contract.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -18,8 +18,10 @@ beforeAll(async () => {
     rollout: { soakSeconds: 5, deadlineSeconds: 30 },
   });
 });
-afterEach(stopFollowing);
-afterAll(() => bench?.stop());
+afterAll(async () => {
+  await stopFollowing();
+  await bench?.stop();
+});
 
 const read = async (namespace: string, name: string): Promise<Workload> =>
   (await bench.client.get({ ...deployments, namespace, name })) as Workload;
@@ -32,7 +34,7 @@ const conditionOf = async (namespace: string) => {
 const secondsSince = (started: number): string => ((Date.now() - started) / 1_000).toFixed(1);
 
 describe('in Pod mode, Deployments that run', () => {
-  it(
+  it.concurrent(
     'D48: have all their pods replaced by injected ones, one by one; no request fails, and their sources stay as they are',
     async () => {
       const urls = await prepareTouchy(bench, 'podmode', { 'a-good': 'serve', 'b-good': 'serve' });
@@ -58,7 +60,7 @@ describe('in Pod mode, Deployments that run', () => {
     LONG_MS,
   );
 
-  it(
+  it.concurrent(
     'F58: lose one pod of two to a program that does not bear the injection; no request fails, and it comes back clean',
     async () => {
       const urls = await prepareTouchy(bench, 'podcrash', { crash: 'crash' });

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract, managerSelector, pods, workloads } from '../../runtime/contract.ts';
 import { noteOf } from '../../runtime/injection/rollout-note.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
-import { restrictedNamespace } from '../node/apps.ts';
 import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
@@ -135,30 +134,6 @@ describe('programs that do not bear the injection', () => {
       expect(noteOf((await read('touchy', 'b-crash')).metadata)?.evidence).toContain('these are my last words');
       for (const name of ['b-crash', 'c-slow'])
         await bench.whenRunning('touchy', name, { instrumented: false, replicas: 2 });
-    },
-    LONG_MS,
-  );
-
-  it(
-    'are left while they are paused, or fail by themselves, and say so',
-    async () => {
-      await bench.apply(restrictedNamespace('blocked'));
-      await bench.apply(touchyDeployment('blocked', 'paused', 'serve'), touchyDeployment('blocked', 'good', 'serve'));
-      await bench.apply(touchyDeployment('blocked', 'failing', 'never'));
-      for (const name of ['paused', 'good'])
-        await bench.whenRunning('blocked', name, { instrumented: false, replicas: 2, timeoutMs: 60_000 });
-      const path = { ...deployments, namespace: 'blocked', name: 'paused' };
-      await bench.client.patch(path, { kind: 'merge', body: { spec: { paused: true } } });
-      await bench.lumigo('blocked', tokenOf(3));
-      await bench.whenRunning('blocked', 'good', { replicas: 2, timeoutMs: 60_000 });
-      await eventually(async () =>
-        expect((await conditionOf('blocked'))?.message).toContain('Deployment/paused is paused'),
-      );
-      expect((await conditionOf('blocked'))?.message).toContain(
-        'Deployment/failing has 2 of 2 pods that are not ready',
-      );
-      await bench.client.patch(path, { kind: 'merge', body: { spec: { paused: false } } });
-      await bench.whenRunning('blocked', 'paused', { replicas: 2, timeoutMs: 60_000 });
     },
     LONG_MS,
   );
