@@ -1,18 +1,15 @@
 /** Gathers a burst of changes into one. */
 export class Debounce {
-  readonly #pause: { readonly quietMs: number; readonly atMostMs: number };
-  #firstAt: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #done: (() => void) | undefined;
+  private firstAt: number | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private done: (() => void) | undefined;
 
-  constructor(pause: { readonly quietMs: number; readonly atMostMs: number }) {
-    this.#pause = pause;
-  }
+  constructor(private readonly pause: { readonly quietMs: number; readonly atMostMs: number }) {}
 
   /** Something changed. */
   touch(): void {
-    this.#firstAt ??= Date.now();
-    this.#arm();
+    this.firstAt ??= Date.now();
+    this.arm();
   }
 
   /**
@@ -21,27 +18,27 @@ export class Debounce {
    */
   wait(idleMs: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
-      const idle = setTimeout(() => (this.#firstAt === undefined ? finish() : undefined), idleMs);
+      const idle = setTimeout(() => (this.firstAt === undefined ? finish() : undefined), idleMs);
       const finish = (): void => {
         clearTimeout(idle);
-        clearTimeout(this.#timer);
+        clearTimeout(this.timer);
         signal.removeEventListener('abort', finish);
-        const changed = this.#firstAt !== undefined;
-        this.#firstAt = undefined;
-        this.#done = undefined;
+        const changed = this.firstAt !== undefined;
+        this.firstAt = undefined;
+        this.done = undefined;
         resolve(changed);
       };
-      this.#done = finish;
+      this.done = finish;
       signal.addEventListener('abort', finish, { once: true });
       if (signal.aborted) finish();
-      else if (this.#firstAt !== undefined) this.#arm();
+      else if (this.firstAt !== undefined) this.arm();
     });
   }
 
-  #arm(): void {
-    if (this.#done === undefined || this.#firstAt === undefined) return;
-    clearTimeout(this.#timer);
-    const left = this.#firstAt + this.#pause.atMostMs - Date.now();
-    this.#timer = setTimeout(this.#done, Math.max(0, Math.min(this.#pause.quietMs, left)));
+  private arm(): void {
+    if (this.done === undefined || this.firstAt === undefined) return;
+    clearTimeout(this.timer);
+    const left = this.firstAt + this.pause.atMostMs - Date.now();
+    this.timer = setTimeout(this.done, Math.max(0, Math.min(this.pause.quietMs, left)));
   }
 }

@@ -37,19 +37,17 @@ type Outcome =
  * nothing.
  */
 export class CredentialCache {
-  readonly #options: CredentialCacheOptions;
-  readonly #now: () => number;
-  readonly #secrets = new Map<string, WantedSecret>();
-  readonly #wants = new Map<string, readonly WantedSecret[]>();
-  readonly #listeners = new Set<(namespace: string) => void>();
-  readonly #last: Partial<Record<Lane, number>> = {};
-  readonly #reading = new Set<WantedSecret>();
-  readonly #changes = new Debounce({ quietMs: 0, atMostMs: 0 });
-  #leads = false;
+  private readonly now: () => number;
+  private readonly secrets = new Map<string, WantedSecret>();
+  private readonly wants = new Map<string, readonly WantedSecret[]>();
+  private readonly listeners = new Set<(namespace: string) => void>();
+  private readonly last: Partial<Record<Lane, number>> = {};
+  private readonly reading = new Set<WantedSecret>();
+  private readonly changes = new Debounce({ quietMs: 0, atMostMs: 0 });
+  private leads = false;
 
-  constructor(options: CredentialCacheOptions) {
-    this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
+  constructor(private readonly options: CredentialCacheOptions) {
+    this.now = options.now ?? (() => performance.now());
   }
 
   /** Replaces what a user wants; a Secret that nobody wants any more is forgotten. Those without a name or key are left out. */
@@ -57,82 +55,82 @@ export class CredentialCache {
     const wanted = new Map<WantedSecret, TokenSource[]>();
     for (const source of sources) {
       if (!isNamed(source)) continue;
-      const secret = this.#secret(source);
+      const secret = this.secret(source);
       const asked = wanted.get(secret);
       if (asked === undefined) wanted.set(secret, [source]);
       else asked.push(source);
     }
-    for (const secret of this.#wants.get(user) ?? [])
-      if (!wanted.has(secret) && secret.release(user)) this.#secrets.delete(keyOf(secret));
-    this.#wants.set(user, [...wanted.keys()]);
-    if (wanted.size === 0) this.#wants.delete(user);
-    const news = [...wanted].filter(([secret, asked]) => secret.want(user, asked, this.#now()));
-    if (news.length > 0) this.#changes.touch();
+    for (const secret of this.wants.get(user) ?? [])
+      if (!wanted.has(secret) && secret.release(user)) this.secrets.delete(keyOf(secret));
+    this.wants.set(user, [...wanted.keys()]);
+    if (wanted.size === 0) this.wants.delete(user);
+    const news = [...wanted].filter(([secret, asked]) => secret.want(user, asked, this.now()));
+    if (news.length > 0) this.changes.touch();
   }
 
-  #secret(source: TokenSource): WantedSecret {
-    const secret = this.#secrets.get(keyOf(source)) ?? new WantedSecret(source.namespace, source.name);
-    this.#secrets.set(keyOf(source), secret);
+  private secret(source: TokenSource): WantedSecret {
+    const secret = this.secrets.get(keyOf(source)) ?? new WantedSecret(source.namespace, source.name);
+    this.secrets.set(keyOf(source), secret);
     return secret;
   }
 
   /** What stands there, as far as this replica knows; undefined: not read yet, or nobody wants it. */
   get(source: TokenSource): Credential | undefined {
-    return isNamed(source) ? this.#secrets.get(keyOf(source))?.credentials.get(source.key) : nowhere;
+    return isNamed(source) ? this.secrets.get(keyOf(source))?.credentials.get(source.key) : nowhere;
   }
 
   /** Whether this replica reads for all of them. */
   lead(leads: boolean): void {
-    this.#leads = leads;
-    this.#changes.touch();
+    this.leads = leads;
+    this.changes.touch();
   }
 
   /** Calls, until the signal is aborted, whenever something in a namespace is another credential, or one of another version. */
   onChange(listener: (namespace: string) => void, signal: AbortSignal): void {
-    this.#listeners.add(listener);
-    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+    this.listeners.add(listener);
+    signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
   }
 
   /** Reads until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const context = { leads: this.#leads, last: this.#last, now: this.#now() };
-      const plan = this.#reading.size < CONCURRENT ? planReading(this.#idle(), context) : { at: Infinity };
+      const context = { leads: this.leads, last: this.last, now: this.now() };
+      const plan = this.reading.size < CONCURRENT ? planReading(this.idle(), context) : { at: Infinity };
       if (plan.read === undefined) {
-        await this.#changes.wait(Math.min(Math.max(plan.at - context.now, 1), IDLE_MS), signal);
+        await this.changes.wait(Math.min(Math.max(plan.at - context.now, 1), IDLE_MS), signal);
         continue;
       }
-      this.#last[plan.lane] = context.now;
-      void this.#read(plan.read, context.now);
+      this.last[plan.lane] = context.now;
+      void this.read(plan.read, context.now);
     }
   }
 
-  *#idle(): Iterable<WantedSecret> {
-    for (const secret of this.#secrets.values()) if (!this.#reading.has(secret)) yield secret;
+  private *idle(): Iterable<WantedSecret> {
+    for (const secret of this.secrets.values()) if (!this.reading.has(secret)) yield secret;
   }
 
-  async #read(secret: WantedSecret, startedAt: number): Promise<void> {
-    this.#reading.add(secret);
+  private async read(secret: WantedSecret, startedAt: number): Promise<void> {
+    this.reading.add(secret);
     const { toldAt } = secret;
     secret.toldAt = undefined;
-    const outcome = await this.#ask(secret);
-    this.#reading.delete(secret);
-    this.#changes.touch();
-    if (this.#secrets.get(keyOf(secret)) !== secret) return;
-    if ('error' in outcome) return this.#failed(secret, outcome.error, { startedAt, wasTold: toldAt !== undefined });
+    const outcome = await this.ask(secret);
+    this.reading.delete(secret);
+    this.changes.touch();
+    if (this.secrets.get(keyOf(secret)) !== secret) return;
+    if ('error' in outcome) return this.failed(secret, outcome.error, { startedAt, wasTold: toldAt !== undefined });
     secret.readAt = startedAt;
     secret.failures = 0;
     secret.retryAt = -Infinity;
     const mayComeBack = outcome.isMissing && !secret.isMissing && secret.hasToken();
     secret.isMissing = outcome.isMissing;
     // Many tools delete a Secret and create it anew. It is looked for once more before its pods are shut out.
-    if (mayComeBack) secret.toldAt = this.#now() + REPLACEMENT_MS;
-    else this.#learn(secret, outcome.of);
+    if (mayComeBack) secret.toldAt = this.now() + REPLACEMENT_MS;
+    else this.learn(secret, outcome.of);
   }
 
-  async #ask({ namespace, name }: WantedSecret): Promise<Outcome> {
+  private async ask({ namespace, name }: WantedSecret): Promise<Outcome> {
     try {
-      const content = await this.#options.readSecret(namespace, name);
+      const content = await this.options.readSecret(namespace, name);
       return { of: (source) => credentialIn(content, source), isMissing: false };
     } catch (error) {
       const isMissing = isNotFound(error);
@@ -142,23 +140,23 @@ export class CredentialCache {
     }
   }
 
-  #learn(secret: WantedSecret, credentialOf: (source: TokenSource) => Credential): void {
-    if (secret.learn(credentialOf)) for (const listener of this.#listeners) listener(secret.namespace);
+  private learn(secret: WantedSecret, credentialOf: (source: TokenSource) => Credential): void {
+    if (secret.learn(credentialOf)) for (const listener of this.listeners) listener(secret.namespace);
   }
 
   /** The API server said nothing of the Secret: what is known of it stays, and it is read again in a while. */
-  #failed(secret: WantedSecret, error: unknown, attempt: { startedAt: number; wasTold: boolean }): void {
-    const { logger, random = Math.random } = this.#options;
+  private failed(secret: WantedSecret, error: unknown, attempt: { startedAt: number; wasTold: boolean }): void {
+    const { logger, random = Math.random } = this.options;
     secret.failures += 1;
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
     const retryInMs = Math.round(backoffMs(secret.failures, backoff, random(), atLeastMs));
-    secret.retryAt = this.#now() + retryInMs;
+    secret.retryAt = this.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     logger[secret.failures === 1 ? 'warn' : 'debug'](fields, 'Secret not read');
     if (secret.failures < TRIES) secret.toldAt ??= attempt.wasTold ? secret.retryAt : undefined;
     else if (secret.readAt === undefined) {
       secret.readAt = attempt.startedAt;
-      this.#learn(secret, (source) => credentialWithout(error, source));
+      this.learn(secret, (source) => credentialWithout(error, source));
     }
   }
 }

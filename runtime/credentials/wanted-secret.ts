@@ -3,13 +3,11 @@ import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 
 /** A Secret that somebody wants tokens of: who, what is known of it, and what its next reading depends on. */
 export class WantedSecret implements ReadingState {
-  readonly namespace: string;
-  readonly name: string;
   /** By key. */
   readonly credentials = new Map<string, Credential>();
-  readonly #sources = new Map<string, readonly TokenSource[]>();
+  private readonly sources = new Map<string, readonly TokenSource[]>();
   /** By key: the last token that stood there, whatever does now, and the one before it. */
-  readonly #tokens = new Map<string, Stands>();
+  private readonly tokens = new Map<string, Stands>();
   readAt: number | undefined;
   toldAt: number | undefined;
   retryAt = -Infinity;
@@ -19,16 +17,16 @@ export class WantedSecret implements ReadingState {
   /** It was not there when it was last read. */
   isMissing = false;
 
-  constructor(namespace: string, name: string) {
-    this.namespace = namespace;
-    this.name = name;
-  }
+  constructor(
+    readonly namespace: string,
+    readonly name: string,
+  ) {}
 
   /** Takes what a user wants of it. Returns whether that is a reason to read it. */
   want(user: string, sources: readonly TokenSource[], now: number): boolean {
-    const known = new Set(this.#all().flatMap(reasonsOf));
-    this.#sources.set(user, sources);
-    const isNews = sources.flatMap(reasonsOf).some((reason) => !known.has(reason) && reason !== this.#versionRead());
+    const known = new Set(this.all().flatMap(reasonsOf));
+    this.sources.set(user, sources);
+    const isNews = sources.flatMap(reasonsOf).some((reason) => !known.has(reason) && reason !== this.versionRead());
     if (!isNews) return false;
     this.toldAt = Math.max(now, (this.readAt ?? -Infinity) + TOLD_APART_MS);
     this.wantedAt = now;
@@ -37,8 +35,8 @@ export class WantedSecret implements ReadingState {
 
   /** A user wants it no more. Returns whether nobody does. */
   release(user: string): boolean {
-    this.#sources.delete(user);
-    return this.#sources.size === 0;
+    this.sources.delete(user);
+    return this.sources.size === 0;
   }
 
   hasToken(): boolean {
@@ -50,30 +48,30 @@ export class WantedSecret implements ReadingState {
   }
 
   get isAnnounced(): boolean {
-    return this.failures === 0 && this.#all().every(({ announced }) => announced !== undefined);
+    return this.failures === 0 && this.all().every(({ announced }) => announced !== undefined);
   }
 
   /** Takes what was read, for each key that is wanted. Returns whether anything is other than it was. */
   learn(credentialOf: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
-    for (const source of this.#all()) this.credentials.set(source.key, this.#dated(source.key, credentialOf(source)));
+    for (const source of this.all()) this.credentials.set(source.key, this.dated(source.key, credentialOf(source)));
     return JSON.stringify([...this.credentials]) !== before;
   }
 
   /** Says of a token when another one stood there, where one was seen. */
-  #dated(key: string, credential: Credential): Credential {
+  private dated(key: string, credential: Credential): Credential {
     if (credential.token === undefined) return credential;
-    const stands = standsAfter(this.#tokens.get(key), credential);
-    this.#tokens.set(key, stands);
+    const stands = standsAfter(this.tokens.get(key), credential);
+    this.tokens.set(key, stands);
     return stands.replaced === undefined ? credential : { ...credential, replaced: stands.replaced };
   }
 
-  #all(): readonly TokenSource[] {
-    return [...this.#sources.values()].flat();
+  private all(): readonly TokenSource[] {
+    return [...this.sources.values()].flat();
   }
 
-  #versionRead(): string | undefined {
+  private versionRead(): string | undefined {
     const [credential] = this.credentials.values();
     return credential?.version === undefined ? undefined : versionReason(credential.version);
   }

@@ -10,16 +10,17 @@ import { isOlder } from '../kubernetes/resources/objects.ts';
  * it from here, and it is the one part of a Lumigo that grows.
  */
 export class LumigoStore {
-  readonly #byNamespace = new Map<string, Map<string, LumigoResource>>();
-  readonly #listeners = new Set<(namespace: string) => void>();
-  readonly #policies = new Map<string, NamespacePolicy>();
-  readonly #excluded: ReadonlySet<string>;
-  readonly #podMode: boolean;
+  private readonly byNamespace = new Map<string, Map<string, LumigoResource>>();
+  private readonly listeners = new Set<(namespace: string) => void>();
+  private readonly policies = new Map<string, NamespacePolicy>();
+  private readonly excluded: ReadonlySet<string>;
 
   /** `podMode`: whether the installation has a webhook for pods. */
-  constructor(excludedNamespaces: Iterable<string>, podMode = false) {
-    this.#excluded = new Set(excludedNamespaces);
-    this.#podMode = podMode;
+  constructor(
+    excludedNamespaces: Iterable<string>,
+    private readonly podMode = false,
+  ) {
+    this.excluded = new Set(excludedNamespaces);
   }
 
   /**
@@ -28,26 +29,26 @@ export class LumigoStore {
    */
   upsert(lumigo: LumigoResource, isListed = false): boolean {
     const { namespace, uid, resourceVersion = '' } = lumigo.metadata;
-    const there = this.#byNamespace.get(namespace) ?? new Map<string, LumigoResource>();
+    const there = this.byNamespace.get(namespace) ?? new Map<string, LumigoResource>();
     const known = there.get(uid)?.metadata.resourceVersion;
     if (known === resourceVersion || (!isListed && known !== undefined && isOlder(resourceVersion, known)))
       return false;
-    this.#byNamespace.set(namespace, there.set(uid, withoutGrowth(lumigo)));
-    this.#judge(namespace);
+    this.byNamespace.set(namespace, there.set(uid, withoutGrowth(lumigo)));
+    this.judge(namespace);
     return true;
   }
 
   delete(namespace: string, uid: string): void {
-    const there = this.#byNamespace.get(namespace);
+    const there = this.byNamespace.get(namespace);
     if (there === undefined) return;
     there.delete(uid);
-    if (there.size === 0) this.#byNamespace.delete(namespace);
-    this.#judge(namespace);
+    if (there.size === 0) this.byNamespace.delete(namespace);
+    this.judge(namespace);
   }
 
   /** Those that count: one that is on its way out without our finalizer is somebody else's matter. */
   in(namespace: string): readonly LumigoResource[] {
-    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter(isOurs);
+    return [...(this.byNamespace.get(namespace)?.values() ?? [])].filter(isOurs);
   }
 
   acting(namespace: string): LumigoResource | undefined {
@@ -56,42 +57,42 @@ export class LumigoStore {
 
   /** Any Lumigo that acts. */
   active(): LumigoResource | undefined {
-    for (const namespace of this.#byNamespace.keys())
+    for (const namespace of this.byNamespace.keys())
       if (isActing(this.policy(namespace))) return this.acting(namespace);
     return undefined;
   }
 
   /** Those with a Lumigo that counts. */
   namespaces(): string[] {
-    return [...this.#byNamespace.keys()].filter((namespace) => this.in(namespace).length > 0);
+    return [...this.byNamespace.keys()].filter((namespace) => this.in(namespace).length > 0);
   }
 
   isExcluded(namespace: string): boolean {
-    return this.#excluded.has(namespace);
+    return this.excluded.has(namespace);
   }
 
   /** What holds in a namespace: the same object for as long as it says the same, so that a plan can be held to its policy. */
   policy(namespace: string): NamespacePolicy {
-    return this.#excluded.has(namespace) ? excluded : (this.#policies.get(namespace) ?? none);
+    return this.excluded.has(namespace) ? excluded : (this.policies.get(namespace) ?? none);
   }
 
-  #judge(namespace: string): void {
-    const policy = policyOf(this.in(namespace), this.#podMode);
-    const before = this.#policies.get(namespace) ?? none;
+  private judge(namespace: string): void {
+    const policy = policyOf(this.in(namespace), this.podMode);
+    const before = this.policies.get(namespace) ?? none;
     if (isDeepStrictEqual(policy, before)) return;
-    if (policy.state === 'none') this.#policies.delete(namespace);
-    else this.#policies.set(namespace, policy);
-    for (const listener of this.#listeners) listener(namespace);
+    if (policy.state === 'none') this.policies.delete(namespace);
+    else this.policies.set(namespace, policy);
+    for (const listener of this.listeners) listener(namespace);
   }
 
   /** Tells of each namespace in which something else holds from now on, whoever brought it, until the signal is aborted. */
   onPolicy(listener: (namespace: string) => void, signal: AbortSignal): void {
-    this.#listeners.add(listener);
-    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+    this.listeners.add(listener);
+    signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
   }
 
   *known(): Iterable<{ namespace: string; name: string; uid: string }> {
-    for (const there of this.#byNamespace.values())
+    for (const there of this.byNamespace.values())
       for (const { metadata } of there.values())
         yield { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
   }

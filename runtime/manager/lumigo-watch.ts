@@ -24,29 +24,27 @@ export class LumigoWatch implements Runnable {
   readonly known: Promise<void>;
   /** Whether what was told is out of date: nobody's workload is changed by what may have been undone. */
   readonly catchUp = new CatchUp();
-  readonly #options: LumigoWatchOptions;
-  readonly #listeners = new Set<(namespace: string) => void>();
-  #onSynced: () => void = () => undefined;
-  #onKnown: () => void = () => undefined;
-  #isKnown = false;
+  private readonly listeners = new Set<(namespace: string) => void>();
+  private onSynced: () => void = () => undefined;
+  private onKnown: () => void = () => undefined;
+  private isKnown = false;
 
-  constructor(options: LumigoWatchOptions) {
-    this.#options = options;
-    this.synced = new Promise((resolve) => (this.#onSynced = resolve));
-    this.known = new Promise((resolve) => (this.#onKnown = resolve));
-    void this.known.then(() => (this.#isKnown = true));
+  constructor(private readonly options: LumigoWatchOptions) {
+    this.synced = new Promise((resolve) => (this.onSynced = resolve));
+    this.known = new Promise((resolve) => (this.onKnown = resolve));
+    void this.known.then(() => (this.isKnown = true));
   }
 
-  unready = (): string[] => (this.#isKnown ? [] : ['the Lumigo resources are not read yet']);
+  unready = (): string[] => (this.isKnown ? [] : ['the Lumigo resources are not read yet']);
 
   /** Tells of each namespace whose Lumigo resources changed, until the signal is aborted. */
   subscribe(listener: (namespace: string) => void, signal: AbortSignal): void {
-    this.#listeners.add(listener);
-    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+    this.listeners.add(listener);
+    signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
   }
 
   run = async (signal: AbortSignal): Promise<void> => {
-    const { transport, lumigoes, metrics, logger, onBroken } = this.#options;
+    const { transport, lumigoes, metrics, logger, onBroken } = this.options;
     const watch = listWatch({
       transport,
       resource: contract,
@@ -56,17 +54,17 @@ export class LumigoWatch implements Runnable {
       onHeard: () => metrics.watchHeard.setToCurrentTime({ resource: contract.plural }),
       onRestart: (cause, error) => {
         metrics.watchRestarts.inc({ resource: contract.plural, cause });
-        if (isNotFound(error)) this.#onKnown();
+        if (isNotFound(error)) this.onKnown();
         if (cause !== 'ended') onBroken();
       },
       handler: {
         upsert: (object, isListed) => {
           const lumigo = object as unknown as LumigoResource;
-          if (lumigoes.upsert(lumigo, isListed)) this.#tell(lumigo.metadata.namespace);
+          if (lumigoes.upsert(lumigo, isListed)) this.tell(lumigo.metadata.namespace);
         },
         delete: ({ namespace = '', uid }) => {
           lumigoes.delete(namespace, uid);
-          this.#tell(namespace);
+          this.tell(namespace);
         },
         known: () => lumigoes.known(),
       },
@@ -74,13 +72,13 @@ export class LumigoWatch implements Runnable {
     void watch.synced.then(() => {
       // An end before the first list is no knowledge.
       if (signal.aborted) return;
-      this.#onSynced();
-      this.#onKnown();
+      this.onSynced();
+      this.onKnown();
     });
     await watch.stopped;
   };
 
-  #tell(namespace: string): void {
-    for (const listener of this.#listeners) listener(namespace);
+  private tell(namespace: string): void {
+    for (const listener of this.listeners) listener(namespace);
   }
 }

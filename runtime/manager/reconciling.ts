@@ -33,41 +33,39 @@ const TELLING_MS = 5 * 60_000;
 export class Reconciling implements LeaderRunnable {
   readonly name = 'reconciler';
   readonly needsToLead = true;
-  readonly #options: ReconcilingOptions;
   /** Outlives a term: a Lease that is lost and won again costs no event twice. */
-  readonly #events: EventQueue;
-  #current: Reconciler | undefined;
+  private readonly events: EventQueue;
+  private reconciler: Reconciler | undefined;
 
-  constructor(options: ReconcilingOptions) {
-    this.#options = options;
-    this.#events = new EventQueue({ ...options, onDrained: (namespace) => this.#current?.look(namespace) });
+  constructor(private readonly options: ReconcilingOptions) {
+    this.events = new EventQueue({ ...options, onDrained: (namespace) => this.reconciler?.look(namespace) });
   }
 
   /** The reconciler, while this replica leads. */
   get current(): Reconciler | undefined {
-    return this.#current;
+    return this.reconciler;
   }
 
   run = async (term: LeadingContext): Promise<void> => {
-    const { config, transport, lumigoes, lumigoWatch, credentials, metrics, logger } = this.#options;
+    const { config, transport, lumigoes, lumigoWatch, credentials, metrics, logger } = this.options;
     const { signal, fence } = term;
     const reconciler = new Reconciler({
-      ...this.#options,
+      ...this.options,
       lumigoesRead: lumigoWatch.catchUp,
       api: createReconcilerApi(createClient(within(transport, { signal, fence }))),
       credential: (namespace, acting) => credentialOf(credentials, namespace, acting),
-      events: this.#events,
+      events: this.events,
       watchPods: (labelSelector) => (namespace, handler, until) =>
         listWatch({ transport, resource: { ...pods, namespace }, labelSelector, handler, signal: until, logger }),
       signal,
       since: toldUntil(term),
     });
-    this.#current = reconciler;
+    this.reconciler = reconciler;
     // Not under the term's signal: what is queued when it ends in good order is posted before the Lease is given back.
     const client = createClient(within(transport, { fence }));
     const sender = { version: config.version, instance: config.podName };
     const post = (event: QueuedEvent) => postEvent(client, eventObject({ ...event, ...sender, now: new Date() }));
-    const posting = this.#events.run(signal, post, () => reconciler.underWay);
+    const posting = this.events.run(signal, post, () => reconciler.underWay);
     lumigoWatch.subscribe((namespace) => reconciler.look(namespace), signal);
     credentials.onChange((namespace) => reconciler.look(namespace), signal);
     const watches = workloads.map((kind) =>
@@ -85,7 +83,7 @@ export class Reconciling implements LeaderRunnable {
       if (!signal.aborted) reconciler.begin();
     });
     await aborted(signal);
-    this.#current = undefined;
+    this.reconciler = undefined;
     for (const namespace of lumigoes.namespaces()) credentials.want(userOf(namespace), []);
     await Promise.all([posting, ...watches.map(({ stopped }) => stopped)]);
   };

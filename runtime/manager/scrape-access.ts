@@ -41,17 +41,15 @@ const unasked: Refusal = {
 
 /** Who may read metrics, as the API server says; what it said is remembered for a while, by a digest of the token. */
 export class ScrapeAccess {
-  readonly #options: ScrapeAccessOptions;
-  readonly #now: () => number;
-  readonly #known = { allowed: new Map<string, Known>(), refused: new Map<string, Known>() };
-  readonly #asked = new Map<string, Promise<Verdict>>();
+  private readonly now: () => number;
+  private readonly known = { allowed: new Map<string, Known>(), refused: new Map<string, Known>() };
+  private readonly asked = new Map<string, Promise<Verdict>>();
   /** When a stranger's token was asked about, within the last second. */
-  #strangers: readonly number[] = [];
-  #problem = '';
+  private strangers: readonly number[] = [];
+  private problem = '';
 
-  constructor(options: ScrapeAccessOptions) {
-    this.#options = options;
-    this.#now = options.now ?? Date.now;
+  constructor(private readonly options: ScrapeAccessOptions) {
+    this.now = options.now ?? Date.now;
   }
 
   /** @param authorization the header of that name */
@@ -59,49 +57,48 @@ export class ScrapeAccess {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return none;
     const key = createHash('sha256').update(token).digest('base64');
-    const known = this.#known.allowed.get(key) ?? this.#known.refused.get(key);
-    if (known !== undefined && known.until > this.#now()) return known.verdict;
-    return this.#asked.get(key) ?? this.#ask(key, token);
+    const known = this.known.allowed.get(key) ?? this.known.refused.get(key);
+    if (known !== undefined && known.until > this.now()) return known.verdict;
+    return this.asked.get(key) ?? this.ask(key, token);
   }
 
-  #ask(key: string, token: string): Promise<Verdict> | Refusal {
-    if (!this.#known.allowed.has(key) && !this.#hasPlace()) return busy;
-    const asked = this.#options
+  private ask(key: string, token: string): Promise<Verdict> | Refusal {
+    if (!this.known.allowed.has(key) && !this.hasPlace()) return busy;
+    const asked = this.options
       .ask(token)
-      .then((verdict) => this.#learn(key, verdict))
-      .catch((error: unknown) => this.#fail(error))
-      .finally(() => this.#asked.delete(key));
-    this.#asked.set(key, asked);
+      .then((verdict) => this.learn(key, verdict))
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => this.asked.delete(key));
+    this.asked.set(key, asked);
     return asked;
   }
 
   /** Takes a stranger's place, if there is one. */
-  #hasPlace(): boolean {
-    const time = this.#now();
-    this.#strangers = this.#strangers.filter((at) => time - at < 1_000);
-    if (this.#strangers.length >= MOST_STRANGERS.perSecond || this.#asked.size >= MOST_STRANGERS.atOnce) return false;
-    this.#strangers = [...this.#strangers, time];
+  private hasPlace(): boolean {
+    const time = this.now();
+    this.strangers = this.strangers.filter((at) => time - at < 1_000);
+    if (this.strangers.length >= MOST_STRANGERS.perSecond || this.asked.size >= MOST_STRANGERS.atOnce) return false;
+    this.strangers = [...this.strangers, time];
     return true;
   }
 
-  #learn(key: string, verdict: Verdict): Verdict {
-    this.#problem = '';
-    const { allowed, refused } = this.#known;
+  private learn(key: string, verdict: Verdict): Verdict {
+    this.problem = '';
+    const { allowed, refused } = this.known;
     const [known, other] = verdict === undefined ? [allowed, refused] : [refused, allowed];
     other.delete(key);
     known.delete(key);
-    known.set(key, { verdict, until: this.#now() + (verdict === undefined ? ALLOWED_MS : REFUSED_MS) });
+    known.set(key, { verdict, until: this.now() + (verdict === undefined ? ALLOWED_MS : REFUSED_MS) });
     const [first = ''] = known.keys();
     if (known.size > MOST_KNOWN) known.delete(first);
     return verdict;
   }
 
   /** Each reason is told once. */
-  #fail(error: unknown): Refusal {
+  private fail(error: unknown): Refusal {
     const problem = describeError(error);
-    if (problem !== this.#problem)
-      this.#options.logger.warn({ problem }, 'cannot tell who may read metrics; nobody may');
-    this.#problem = problem;
+    if (problem !== this.problem) this.options.logger.warn({ problem }, 'cannot tell who may read metrics; nobody may');
+    this.problem = problem;
     return unasked;
   }
 }

@@ -21,29 +21,26 @@ const MOST_CONNECTIONS = 64;
 
 /** Metrics over TLS for whoever may read them: the manager's own and, on a path of its own, the telemetry proxy's. */
 export class Scrapes {
-  readonly #options: ScrapesOptions;
-  #server: TlsServer | undefined;
-  #pair: Pair | undefined;
+  private server: TlsServer | undefined;
+  private pair: Pair | undefined;
 
-  constructor(options: ScrapesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ScrapesOptions) {}
 
   /** Without one yet, handshakes fail. */
   useCertificate(pair: Pair): void {
-    this.#pair = pair;
-    this.#server?.useCertificate(pair);
+    this.pair = pair;
+    this.server?.useCertificate(pair);
   }
 
   /** Serves until the signal is aborted; rejects with a sentence when the port cannot be had. */
   async serve(signal: AbortSignal): Promise<void> {
-    const { port, host } = this.#options;
+    const { port, host } = this.options;
     const where = { port, host, purpose: 'metrics', mostConnections: MOST_CONNECTIONS };
-    this.#server = serveTls(scrapeListener(this.#options), where);
-    await this.#server.listening;
-    if (this.#pair !== undefined) this.#server.useCertificate(this.#pair);
+    this.server = serveTls(scrapeListener(this.options), where);
+    await this.server.listening;
+    if (this.pair !== undefined) this.server.useCertificate(this.pair);
     await aborted(signal);
-    await this.#server.close(0, 1);
+    await this.server.close(0, 1);
   }
 }
 

@@ -19,55 +19,53 @@ import type { Term } from './term.ts';
 
 /** Makes planned changes and notes what came of them, so that the next plan knows. */
 export class WorkloadChanger {
-  readonly #term: Term;
-  readonly #recorder: EventRecorder;
-  readonly #settings;
+  private readonly settings;
 
-  constructor(term: Term, recorder: EventRecorder) {
-    this.#term = term;
-    this.#recorder = recorder;
+  constructor(
+    private readonly term: Term,
+    private readonly recorder: EventRecorder,
+  ) {
     const { updateOnUpgrade: renew } = term.config;
-    this.#settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
+    this.settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
   }
 
   /** Makes one change, and reads the workload first where no fresh copy is given. Says whether anything was written. Never rejects. */
   async change(change: WorkloadChange, fresh: Workload | undefined): Promise<boolean> {
-    const { store, signal, look, events } = this.#term;
+    const { store, signal, look, events } = this.term;
     const { workload, policy } = change;
     // Planned again once the namespace's events are posted, which takes some milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
     const { task } = change;
-    if (task?.do === 'revert' && !this.#recorder.reverting(workload, task.evidence)) {
+    if (task?.do === 'revert' && !this.recorder.reverting(workload, task.evidence)) {
       look(workload.namespace);
       return false;
     }
     const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
     if (before === undefined) return false;
-    const result = await this.#make(change, fresh);
+    const result = await this.make(change, fresh);
     // A term that is over leaves nothing behind; the next leader looks for itself.
     if (signal.aborted) return false;
-    this.#note(before, change, result);
+    this.note(before, change, result);
     look(workload.namespace);
     return result.kind === 'written';
   }
 
   /** Reads the workload, decides, writes what differs. */
-  #make(planned: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
-    const { api, lumigoes, lumigoesRead } = this.#term;
+  private make(planned: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
+    const { api, lumigoes, lumigoesRead } = this.term;
     const { workload, policy } = planned;
     let change: Change = 'none';
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
-      const decision = this.#decide(planned, seen);
-      const turn = this.#turn(planned, seen, decision);
+      const decision = this.decide(planned, seen);
+      const turn = this.turn(planned, seen, decision);
       const { metadata } = seen;
       if (turn.may === 'wait') return { kind: 'queued', metadata, rollout: turn.rollout };
       if (turn.may === 'stay') return { kind: 'left', metadata, ...turn };
-      if (decision.action === 'none')
-        return { kind: 'left', metadata, decision, rollout: this.#watched(planned, seen) };
+      if (decision.action === 'none') return { kind: 'left', metadata, decision, rollout: this.watched(planned, seen) };
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = decision.action === 'remove' ? 'removed' : decision.change;
-      const written = await this.#write(workload, policy, seen, decision.workload);
-      return this.#written(planned, seen, { kind: 'written', metadata: written, change, decision, rollout: undefined });
+      const written = await this.write(workload, policy, seen, decision.workload);
+      return this.written(planned, seen, { kind: 'written', metadata: written, change, decision, rollout: undefined });
     };
     return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
       (result) => result ?? { kind: 'gone' },
@@ -75,43 +73,48 @@ export class WorkloadChanger {
     );
   }
 
-  #written(planned: WorkloadChange, seen: Workload, written: Written): ChangeResult {
+  private written(planned: WorkloadChange, seen: Workload, written: Written): ChangeResult {
     const { task, policy } = planned;
     if (task?.do === 'forgive')
       return { ...written, kind: 'queued', rollout: forgiven(seen, policy, performance.now()), isForgiven: true };
     const { workload } = written.decision;
     // Its own status is older than what was written.
     const { generation = 0 } = written.metadata;
-    const rollout = this.#watched(planned, { ...workload, metadata: { ...workload.metadata, generation } });
+    const rollout = this.watched(planned, { ...workload, metadata: { ...workload.metadata, generation } });
     const isReverted = task?.do === 'revert' && written.change === 'removed';
     return { ...written, rollout, ...(isReverted ? { evidence: task.evidence } : {}) };
   }
 
   /** What a rollout asks for holds only for the object that it was asked for; else the usual decision. */
-  #decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
+  private decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
     const now = new Date().toISOString();
     const isSame = seen.metadata.annotations?.[annotations.instrumentation] === workload.stamp;
-    const injector = this.#settings.injector;
+    const injector = this.settings.injector;
     const special = isSame && task !== undefined ? decideTask({ task, workload: seen, injector, now }) : undefined;
-    return special ?? decide({ ...this.#settings, workload: seen, policy, now });
+    return special ?? decide({ ...this.settings, workload: seen, policy, now });
   }
 
   /** Whose pods are watched, once a look or a write has shown it so. */
-  #watched({ policy, workload: { rollout: before } }: WorkloadChange, workload: Workload) {
+  private watched({ policy, workload: { rollout: before } }: WorkloadChange, workload: Workload) {
     const now = { ms: performance.now(), epochMs: Date.now() };
-    return this.#term.config.rolloutStrategy === 'immediate'
+    return this.term.config.rolloutStrategy === 'immediate'
       ? undefined
       : rolloutAfter({ workload, policy, before, now });
   }
 
-  #turn({ policy, task }: WorkloadChange, workload: Workload, decision: Decision) {
-    const { rolloutStrategy: strategy } = this.#term.config;
+  private turn({ policy, task }: WorkloadChange, workload: Workload, decision: Decision) {
+    const { rolloutStrategy: strategy } = this.term.config;
     const granted = task?.do === 'inject';
     return decideTurn({ strategy, decision, workload, policy, granted, now: performance.now() });
   }
 
-  async #write(known: ObservedWorkload, policy: NamespacePolicy, before: Workload, after: Workload): Promise<Metadata> {
-    const { api, store } = this.#term;
+  private async write(
+    known: ObservedWorkload,
+    policy: NamespacePolicy,
+    before: Workload,
+    after: Workload,
+  ): Promise<Metadata> {
+    const { api, store } = this.term;
     const patch = workloadPatch(before, after);
     if (patch.length === 0) return before.metadata;
     // Before it is sent: its echo in the watch may be quicker than its answer.
@@ -119,8 +122,8 @@ export class WorkloadChanger {
     return api.patchWorkload(known, guarded(before.metadata.resourceVersion ?? '', patch));
   }
 
-  #note(before: ObservedWorkload, change: WorkloadChange, result: ChangeResult): void {
-    const { store } = this.#term;
+  private note(before: ObservedWorkload, change: WorkloadChange, result: ChangeResult): void {
+    const { store } = this.term;
     const { kind, namespace, name, uid } = before;
     const { policy } = change;
     if (result.kind === 'gone') return void store.delete(kind, namespace, name, uid);
@@ -129,12 +132,12 @@ export class WorkloadChanger {
     const isCurrent = shown !== undefined && seen !== undefined && store.isCurrent(seen.workload, shown);
     const facts = factsOf({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
     const noted = store.note(seen?.workload ?? before, { attempt: undefined, ...facts });
-    this.#log(before, change, result);
-    if (noted !== undefined) this.#recorder.result(noted, before, policy, result);
+    this.log(before, change, result);
+    if (noted !== undefined) this.recorder.result(noted, before, policy, result);
   }
 
-  #log(before: ObservedWorkload, { policy, reason }: WorkloadChange, result: ChangeResult): void {
-    const { logger, metrics } = this.#term;
+  private log(before: ObservedWorkload, { policy, reason }: WorkloadChange, result: ChangeResult): void {
+    const { logger, metrics } = this.term;
     const { kind, namespace, name, failure } = before;
     const fields = { kind: kind.kind, namespace, name };
     if (result.kind === 'left') logger.debug({ ...fields, reason: result.decision.message }, 'left as it is');

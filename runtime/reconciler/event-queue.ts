@@ -44,143 +44,140 @@ const LOOK_MS = 50;
  * itself. What is queued when a term ends stays queued for the next one: an event posted twice is one event.
  */
 export class EventQueue {
-  readonly #options: EventQueueOptions;
-  readonly #lanes = new Map<string, Lane>();
+  private readonly lanes = new Map<string, Lane>();
   /** What this process has posted lately: a Lease that is lost and won again costs no event twice. */
-  readonly #posted = new Set<string>();
+  private readonly posted = new Set<string>();
   /** How many events wait, by the uid of their object. */
-  readonly #waiting = new Map<string, number>();
-  #size = 0;
-  #running = 0;
+  private readonly waiting = new Map<string, number>();
+  private size = 0;
+  private running = 0;
   /** Undefined between two terms. */
-  #post: Post | undefined;
-  #underWay: () => number = () => 0;
+  private post: Post | undefined;
+  private underWay: () => number = () => 0;
 
-  constructor(options: EventQueueOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: EventQueueOptions) {}
 
   add(event: QueuedEvent): void {
-    if (this.#posted.has(nameOf(event))) return;
-    if (this.#size >= MOST) return this.#options.metrics.eventsDropped.inc({ reason: event.reason });
+    if (this.posted.has(nameOf(event))) return;
+    if (this.size >= MOST) return this.options.metrics.eventsDropped.inc({ reason: event.reason });
     const { namespace, uid } = event.regarding;
-    const lane = this.#lanes.get(namespace) ?? { events: new Set(), busy: new Set(), failures: 0, pausedUntil: 0 };
+    const lane = this.lanes.get(namespace) ?? { events: new Set(), busy: new Set(), failures: 0, pausedUntil: 0 };
     lane.events.add(event);
-    this.#waiting.set(uid, (this.#waiting.get(uid) ?? 0) + 1);
-    this.#size += 1;
-    this.#lanes.set(namespace, lane);
-    this.#startMore();
+    this.waiting.set(uid, (this.waiting.get(uid) ?? 0) + 1);
+    this.size += 1;
+    this.lanes.set(namespace, lane);
+    this.startMore();
   }
 
   /** How many events of a namespace wait to be posted; 0 for one that refuses them, since nobody can wait for that. */
   pending(namespace: string): number {
-    const lane = this.#lanes.get(namespace);
+    const lane = this.lanes.get(namespace);
     return lane === undefined || lane.failures > 0 ? 0 : lane.events.size;
   }
 
   /** Whether an object's last change is still to be told; whoever changes it again would take the trace of that change away. */
   isPending(namespace: string, uid: string): boolean {
-    return this.pending(namespace) > 0 && this.#waiting.has(uid);
+    return this.pending(namespace) > 0 && this.waiting.has(uid);
   }
 
   /** Posts until the signal is aborted, and then for a moment more what is queued already. `underWay`: how many changes are being made. */
   async run(signal: AbortSignal, post: Post, underWay: () => number): Promise<void> {
-    this.#post = post;
-    this.#underWay = underWay;
-    this.#startMore();
+    this.post = post;
+    this.underWay = underWay;
+    this.startMore();
     await aborted(signal);
     const deadline = performance.now() + LAST_MS;
-    while (this.#size > 0 && performance.now() < deadline) await sleep(LOOK_MS);
-    this.#post = undefined;
+    while (this.size > 0 && performance.now() < deadline) await sleep(LOOK_MS);
+    this.post = undefined;
   }
 
-  #startMore(): void {
-    while (this.#running < Math.max(AT_ONCE, ALONE - this.#underWay()) && this.#post !== undefined) {
-      const next = this.#next();
+  private startMore(): void {
+    while (this.running < Math.max(AT_ONCE, ALONE - this.underWay()) && this.post !== undefined) {
+      const next = this.next();
       if (next === undefined) return;
-      this.#running += 1;
-      void this.#send(...next, this.#post).finally(() => {
-        this.#running -= 1;
-        this.#startMore();
+      this.running += 1;
+      void this.send(...next, this.post).finally(() => {
+        this.running -= 1;
+        this.startMore();
       });
     }
   }
 
   /** The oldest of the first namespace that has one to be posted now. */
-  #next(): [Lane, QueuedEvent] | undefined {
-    for (const [namespace, lane] of this.#lanes) {
+  private next(): [Lane, QueuedEvent] | undefined {
+    for (const [namespace, lane] of this.lanes) {
       // One that fails is tried with one event at a time.
       if (lane.pausedUntil > performance.now() || (lane.failures > 0 && lane.busy.size > 0)) continue;
       for (const event of lane.events)
         if (!lane.busy.has(event.regarding.uid)) {
           // Taken from the front and put to the back: no namespace waits for all of another.
-          this.#lanes.delete(namespace);
-          this.#lanes.set(namespace, lane);
+          this.lanes.delete(namespace);
+          this.lanes.set(namespace, lane);
           return [lane, event];
         }
     }
     return undefined;
   }
 
-  async #send(lane: Lane, event: QueuedEvent, post: Post): Promise<void> {
+  private async send(lane: Lane, event: QueuedEvent, post: Post): Promise<void> {
     lane.busy.add(event.regarding.uid);
     try {
       await post(event);
       lane.failures = 0;
-      this.#remember(nameOf(event));
-      this.#remove(lane, event);
-      this.#options.metrics.events.inc({ reason: event.reason });
+      this.remember(nameOf(event));
+      this.remove(lane, event);
+      this.options.metrics.events.inc({ reason: event.reason });
     } catch (error) {
       // What fails because its term is over is left to the next one.
-      if (this.#post === post) this.#failed(lane, event, error);
+      if (this.post === post) this.failed(lane, event, error);
     } finally {
       lane.busy.delete(event.regarding.uid);
     }
   }
 
   /** What was under way together fails together, and counts once. */
-  #failed(lane: Lane, { regarding: { namespace }, reason }: QueuedEvent, error: unknown): void {
+  private failed(lane: Lane, { regarding: { namespace }, reason }: QueuedEvent, error: unknown): void {
     if (lane.pausedUntil > performance.now()) return;
-    const { logger, metrics } = this.#options;
+    const { logger, metrics } = this.options;
     lane.failures += 1;
     if (lane.failures === 1) logger.warn({ namespace, reason, problem: describeError(error) }, 'event not posted');
     if (isRefusal(error) && lane.failures >= ATTEMPTS) {
       logger.warn({ namespace, events: lane.events.size }, 'events given up, because their namespace refuses them');
       for (const given of lane.events) {
         metrics.eventsDropped.inc({ reason: given.reason });
-        this.#remove(lane, given);
+        this.remove(lane, given);
       }
       return;
     }
     const waitMs = backoffMs(lane.failures, backoff, Math.random());
     lane.pausedUntil = performance.now() + waitMs;
-    this.#resume(lane);
+    this.resume(lane);
   }
 
   /** Goes on when a lane's pause is over. Timers fire up to a millisecond early, and nobody else might come by. */
-  #resume(lane: Lane): void {
+  private resume(lane: Lane): void {
     const leftMs = lane.pausedUntil - performance.now();
-    if (leftMs > 0) setTimeout(() => this.#resume(lane), Math.ceil(leftMs)).unref();
-    else this.#startMore();
+    if (leftMs > 0) setTimeout(() => this.resume(lane), Math.ceil(leftMs)).unref();
+    else this.startMore();
   }
 
-  #remember(name: string): void {
-    this.#posted.add(name);
-    if (this.#posted.size <= REMEMBERED) return;
-    const [oldest = ''] = this.#posted;
-    this.#posted.delete(oldest);
+  private remember(name: string): void {
+    this.posted.add(name);
+    if (this.posted.size <= REMEMBERED) return;
+    const [oldest = ''] = this.posted;
+    this.posted.delete(oldest);
   }
 
-  #remove(lane: Lane, event: QueuedEvent): void {
+  private remove(lane: Lane, event: QueuedEvent): void {
     if (!lane.events.delete(event)) return;
     const { namespace, uid } = event.regarding;
-    const left = (this.#waiting.get(uid) ?? 1) - 1;
-    if (left === 0) this.#waiting.delete(uid);
-    else this.#waiting.set(uid, left);
-    this.#size -= 1;
+    const left = (this.waiting.get(uid) ?? 1) - 1;
+    if (left === 0) this.waiting.delete(uid);
+    else this.waiting.set(uid, left);
+    this.size -= 1;
     if (lane.events.size > 0) return;
-    if (this.#lanes.get(namespace) === lane) this.#lanes.delete(namespace);
-    this.#options.onDrained(namespace);
+    if (this.lanes.get(namespace) === lane) this.lanes.delete(namespace);
+    this.options.onDrained(namespace);
   }
 }
 

@@ -13,22 +13,19 @@ import type { Term } from './term.ts';
  * again after a crash finds it there; what an earlier leader had the time to tell is not told again at all (docs/adr/0002).
  */
 export class EventRecorder {
-  readonly #term: Term;
   /** The stamps of injections of whose end was told, by uid. */
-  readonly #reverting = new Map<string, string | undefined>();
+  private readonly revertsTold = new Map<string, string | undefined>();
 
-  constructor(term: Term) {
-    this.#term = term;
-  }
+  constructor(private readonly term: Term) {}
 
   /** A change stands in the workload's stamp, whoever made it: it is told unless it is known to be told. */
   stamped(workload: ObservedWorkload, policy: NamespacePolicy): void {
     if (workload.told === workload.stamp) return;
     const stamp = parseStamp(workload.stamp);
     if (stamp === undefined) return;
-    if (stamp.change === 'adopted' || stamp.at < this.#term.since)
-      this.#term.store.note(workload, { told: workload.stamp });
-    else this.#changed(workload, policy, stamp.change);
+    if (stamp.change === 'adopted' || stamp.at < this.term.since)
+      this.term.store.note(workload, { told: workload.stamp });
+    else this.changed(workload, policy, stamp.change);
   }
 
   /** The watch shows a workload whose stamp somebody else has changed: the webhook, most likely. */
@@ -40,32 +37,32 @@ export class EventRecorder {
 
   /** An instrumentation is gone; `before` is the workload as it still had it. */
   removed(before: ObservedWorkload, policy: NamespacePolicy): void {
-    this.#changed(before, policy, 'removed');
+    this.changed(before, policy, 'removed');
   }
 
   /** An injection is about to be put back. Says whether that is told by now: the evidence goes with the pods. */
   reverting(workload: ObservedWorkload, evidence: Evidence): boolean {
-    if (this.#reverting.get(workload.uid) === workload.stamp) return true;
-    this.#reverting.set(workload.uid, workload.stamp);
-    this.#term.events.add(reverted(workload, evidence));
+    if (this.revertsTold.get(workload.uid) === workload.stamp) return true;
+    this.revertsTold.set(workload.uid, workload.stamp);
+    this.term.events.add(reverted(workload, evidence));
     return false;
   }
 
   /** What came of a change of ours; `before` is the workload as it was planned. */
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
-    const { events } = this.#term;
-    if (result.kind === 'written') return this.#written(workload, before, policy, result);
+    const { events } = this.term;
+    if (result.kind === 'written') return this.written(workload, before, policy, result);
     // A write whose answer was lost shows here, and nobody has told of it: its echo in the watch was left to the answer.
     this.seen(workload, before, policy);
-    const said = this.#said(workload, before, policy, result);
+    const said = this.said(workload, before, policy, result);
     if (said !== undefined) events.add(said);
   }
 
   /** What is to be told where nothing was written of an injection. */
-  #said(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult) {
+  private said(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult) {
     switch (result.kind) {
       case 'left':
-        return isBlocked(result) && this.#isNews(workload, policy)
+        return isBlocked(result) && this.isNews(workload, policy)
           ? cannot(workload, policy, result.decision)
           : undefined;
       case 'queued':
@@ -80,7 +77,7 @@ export class EventRecorder {
     }
   }
 
-  #written(
+  private written(
     workload: ObservedWorkload,
     before: ObservedWorkload,
     policy: NamespacePolicy,
@@ -89,24 +86,24 @@ export class EventRecorder {
     // That it is put back was told before it was.
     if (change === 'none' || evidence !== undefined) return;
     if (change === 'removed') this.removed(before, policy);
-    else this.#changed(workload, policy, change, exceptionsOf(decision));
+    else this.changed(workload, policy, change, exceptionsOf(decision));
     const repeats = workload.write?.repeats ?? 0;
-    if (repeats > 0) this.#term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
+    if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
   }
 
-  #changed(
+  private changed(
     workload: ObservedWorkload,
     policy: NamespacePolicy,
     change: 'added' | 'updated' | 'removed',
     exceptions: readonly string[] = [],
   ): void {
-    this.#term.store.note(workload, { told: change === 'removed' ? undefined : workload.stamp });
-    this.#term.events.add(changed(workload, policy, change, exceptions));
+    this.term.store.note(workload, { told: change === 'removed' ? undefined : workload.stamp });
+    this.term.events.add(changed(workload, policy, change, exceptions));
   }
 
   /** Whether the workload or its policy came after an earlier leader had the time to tell of it. */
-  #isNews({ createdAt }: ObservedWorkload, policy: NamespacePolicy): boolean {
-    const { since } = this.#term;
+  private isNews({ createdAt }: ObservedWorkload, policy: NamespacePolicy): boolean {
+    const { since } = this.term;
     return !(Date.parse(createdAt) < Date.parse(since) && policyAge(policy) < since);
   }
 }

@@ -29,95 +29,96 @@ const [KNOWN_MS, SETTLE_MS] = [5_000, 2_000];
 
 /** The pods of namespaces in Pod mode during a term: what is seen of them, and those that are evicted. */
 export class Evictions {
-  readonly #term: Term;
-  readonly #pods: PodWatches<ModePod>;
-  readonly #turns: NamespaceTurns;
-  readonly #states = new Map<string, State>();
-  readonly #injector: string;
+  private readonly pods: PodWatches<ModePod>;
+  private readonly turns: NamespaceTurns;
+  private readonly states = new Map<string, State>();
+  private readonly injector: string;
 
-  constructor(term: Term, watchPods: WatchPods) {
+  constructor(
+    private readonly term: Term,
+    watchPods: WatchPods,
+  ) {
     const { look, signal, config } = term;
-    this.#term = term;
     const injector = injectorOf(config);
-    this.#injector = fingerprint(injector);
+    this.injector = fingerprint(injector);
     const observe = (pod: object) => observeModePod(pod as Parameters<typeof observeModePod>[0], injector);
-    this.#pods = new PodWatches({ watch: watchPods, observe, onChange: look, signal, most: MOST });
-    this.#turns = new NamespaceTurns(look);
+    this.pods = new PodWatches({ watch: watchPods, observe, onChange: look, signal, most: MOST });
+    this.turns = new NamespaceTurns(look);
   }
 
   /** Undefined where pods are nobody's matter. */
   observe(namespace: string, policy: NamespacePolicy): ObservedPods | undefined {
-    const isNeeded = this.#term.config.podMode && isOfPods(policy);
-    this.#pods.want(namespace, isNeeded);
+    const isNeeded = this.term.config.podMode && isOfPods(policy);
+    this.pods.want(namespace, isNeeded);
     if (!isNeeded) {
-      this.#states.delete(namespace);
-      this.#turns.want(namespace, false);
+      this.states.delete(namespace);
+      this.turns.want(namespace, false);
       return undefined;
     }
     return {
-      ...this.#stateOf(namespace, policy),
-      list: this.#pods.in(namespace),
-      hasTurn: this.#turns.has(namespace),
-      strategy: this.#term.config.rolloutStrategy,
-      injector: this.#injector,
+      ...this.stateOf(namespace, policy),
+      list: this.pods.in(namespace),
+      hasTurn: this.turns.has(namespace),
+      strategy: this.term.config.rolloutStrategy,
+      injector: this.injector,
     };
   }
 
   /** Notes what a plan found out, and begins what it asks for; never throws. */
   act(namespace: string, plan: PodsPlan | undefined): void {
-    const state = this.#states.get(namespace);
+    const state = this.states.get(namespace);
     if (plan === undefined || state === undefined) return;
     state.trial = plan.trial;
     state.restUntil = plan.restUntil;
     if (plan.resumes === true) state.resumedAt = Date.now();
-    this.#turns.want(namespace, plan.wantsTurn);
-    for (const pod of plan.evict) this.#begin(pod, state);
+    this.turns.want(namespace, plan.wantsTurn);
+    for (const pod of plan.evict) this.begin(pod, state);
   }
 
-  #stateOf(namespace: string, policy: NamespacePolicy): State {
-    const known = this.#states.get(namespace);
+  private stateOf(namespace: string, policy: NamespacePolicy): State {
+    const known = this.states.get(namespace);
     if (known !== undefined && known.policy.state === policy.state) {
       known.policy = policy;
       return known;
     }
     const restUntil = performance.now() + KNOWN_MS;
     const state: State = { policy, trial: undefined, restUntil, resumedAt: 0, keptUntil: new Map() };
-    this.#states.set(namespace, state);
+    this.states.set(namespace, state);
     return state;
   }
 
-  #begin(pod: ModePod, state: State): void {
-    const { api, signal, look, metrics } = this.#term;
+  private begin(pod: ModePod, state: State): void {
+    const { api, signal, look, metrics } = this.term;
     const now = performance.now();
     for (const [uid, until] of state.keptUntil) if (until <= now) state.keptUntil.delete(uid);
     state.keptUntil.set(pod.uid, now + ASKED_MS);
-    const trial = this.#trialOf(pod, state.policy);
+    const trial = this.trialOf(pod, state.policy);
     if (trial === undefined) state.restUntil = now + SETTLE_MS;
     else state.trial = trial;
     void api.evict(pod).then(
       () => {
         metrics.evictions.inc({ outcome: 'evicted' });
-        this.#tell(pod, state.policy);
+        this.tell(pod, state.policy);
       },
       (error: unknown) => {
         if (state.trial === trial) state.trial = undefined;
-        if (!signal.aborted) this.#failed(pod, state, error);
+        if (!signal.aborted) this.failed(pod, state, error);
         look(pod.namespace);
       },
     );
   }
 
   /** What is to be awaited before the next; undefined where nothing is. */
-  #trialOf({ namespace, name, owner }: ModePod, policy: NamespacePolicy): PodTrial | undefined {
+  private trialOf({ namespace, name, owner }: ModePod, policy: NamespacePolicy): PodTrial | undefined {
     const isAwaited = policy.state === 'pods' && policy.halted === undefined;
-    if (!isAwaited || owner === undefined || this.#term.config.rolloutStrategy === 'immediate') return undefined;
-    const own = (this.#pods.in(namespace) ?? []).filter((each) => each.owner?.uid === owner.uid);
+    if (!isAwaited || owner === undefined || this.term.config.rolloutStrategy === 'immediate') return undefined;
+    const own = (this.pods.in(namespace) ?? []).filter((each) => each.owner?.uid === owner.uid);
     const before = new Set(own.map(({ uid }) => uid));
     return { name, owner: owner.uid, ownerKind: owner.kind, before, at: Date.now() };
   }
 
-  #failed(pod: ModePod, state: State, error: unknown): void {
-    const { logger, metrics } = this.#term;
+  private failed(pod: ModePod, state: State, error: unknown): void {
+    const { logger, metrics } = this.term;
     const { namespace, name } = pod;
     if (isNotFound(error) || isConflict(error)) return;
     const isBudget = isThrottled(error);
@@ -126,8 +127,8 @@ export class Evictions {
     if (!isBudget) logger.warn({ namespace, pod: name, problem: describeError(error) }, 'pod not evicted');
   }
 
-  #tell({ namespace, name, uid }: ModePod, policy: NamespacePolicy): void {
-    const { events, logger } = this.#term;
+  private tell({ namespace, name, uid }: ModePod, policy: NamespacePolicy): void {
+    const { events, logger } = this.term;
     const brings = policy.state === 'pods' && policy.halted === undefined;
     logger.info({ namespace, pod: name, injection: brings }, 'pod evicted');
     events.add({

@@ -29,43 +29,40 @@ const listBackoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
  * nothing: what waits is what the latest plan of the namespace says, and what comes of a change decides about the next plan.
  */
 export class Executor {
-  readonly #options: ExecutorOptions;
   /** What waits, by namespace and kind; a group stays for as long as it is worked off. */
-  readonly #groups = new Map<string, ByName>();
-  #underWay = 0;
+  private readonly groups = new Map<string, ByName>();
+  private begun = 0;
 
-  constructor(options: ExecutorOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ExecutorOptions) {}
 
   /** How many changes were begun and have not ended. */
   get underWay(): number {
-    return this.#underWay;
+    return this.begun;
   }
 
   /** These and no others are to be made in the namespace from now on; those that are under way are not affected. */
   plan(namespace: string, changes: readonly WorkloadChange[]): void {
-    for (const { kind } of workloads) this.#groups.get(`${namespace}/${kind}`)?.clear();
+    for (const { kind } of workloads) this.groups.get(`${namespace}/${kind}`)?.clear();
     for (const change of changes) {
       const { kind, name } = change.workload;
       const group = `${namespace}/${kind.kind}`;
-      const waiting = this.#groups.get(group) ?? this.#begin(group);
+      const waiting = this.groups.get(group) ?? this.begin(group);
       waiting.set(name, change);
     }
   }
 
-  #begin(group: string): ByName {
+  private begin(group: string): ByName {
     const waiting: ByName = new Map();
-    this.#groups.set(group, waiting);
+    this.groups.set(group, waiting);
     // The next turn of the event loop: what is planned together is read together.
-    setImmediate(() => void this.#drain(waiting).then(() => this.#groups.delete(group)));
+    setImmediate(() => void this.drain(waiting).then(() => this.groups.delete(group)));
     return waiting;
   }
 
-  async #drain(waiting: ByName): Promise<void> {
-    const { logger, signal } = this.#options;
+  private async drain(waiting: ByName): Promise<void> {
+    const { logger, signal } = this.options;
     for (let failures = 0; waiting.size > 0 && !signal.aborted;) {
-      const problem = await this.#workOff(waiting).then(() => undefined, describeError);
+      const problem = await this.workOff(waiting).then(() => undefined, describeError);
       failures = problem === undefined ? 0 : failures + 1;
       if (problem === undefined || signal.aborted) continue;
       const [{ workload } = { workload: undefined }] = waiting.values();
@@ -75,36 +72,36 @@ export class Executor {
     }
   }
 
-  async #workOff(waiting: ByName): Promise<void> {
+  private async workOff(waiting: ByName): Promise<void> {
     const [first] = waiting.values();
-    if (first !== undefined && waiting.size >= WORTH_A_LIST) await this.#sweep(waiting, first.workload);
-    else for (const change of waiting.values()) await this.#admit(waiting, change, undefined);
+    if (first !== undefined && waiting.size >= WORTH_A_LIST) await this.sweep(waiting, first.workload);
+    else for (const change of waiting.values()) await this.admit(waiting, change, undefined);
   }
 
-  async #sweep(waiting: ByName, { kind, namespace }: WorkloadChange['workload']): Promise<void> {
+  private async sweep(waiting: ByName, { kind, namespace }: WorkloadChange['workload']): Promise<void> {
     const asked = new Set(waiting.keys());
-    for await (const page of this.#options.pages(kind, namespace))
+    for await (const page of this.options.pages(kind, namespace))
       for (const workload of page) {
         const change = waiting.get(workload.metadata.name ?? '');
-        if (change !== undefined) await this.#admit(waiting, change, workload);
+        if (change !== undefined) await this.admit(waiting, change, workload);
       }
     // Not in the list: gone, or created since it began.
     for (const name of asked) {
       const change = waiting.get(name);
-      if (change !== undefined) await this.#admit(waiting, change, undefined);
+      if (change !== undefined) await this.admit(waiting, change, undefined);
     }
   }
 
   /** Begins a change as soon as there is a place for it, if it is still planned then. */
-  async #admit(waiting: ByName, { workload: { name, namespace } }: WorkloadChange, fresh: Workload | undefined) {
-    const { pacing, signal, change } = this.#options;
+  private async admit(waiting: ByName, { workload: { name, namespace } }: WorkloadChange, fresh: Workload | undefined) {
+    const { pacing, signal, change } = this.options;
     const leave = await pacing.enter(namespace, signal);
     const planned = waiting.get(name);
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(false);
-    this.#underWay += 1;
+    this.begun += 1;
     void change(planned, fresh).then((changed) => {
-      this.#underWay -= 1;
+      this.begun -= 1;
       leave(changed);
     });
   }

@@ -21,63 +21,65 @@ const NAMED = 20;
 
 /** Carries out what is planned for Lumigo resources, one thing at a time for each, and notes what came of it. */
 export class LumigoWriter {
-  readonly #term: Term;
-  readonly #onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void;
-  readonly #states = new Map<string, State>();
+  private readonly states = new Map<string, State>();
 
   /** `onListed` is told of what an earlier leader listed as instrumented: the resourceVersions by uid. */
-  constructor(term: Term, onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void) {
-    this.#term = term;
-    this.#onListed = onListed;
-  }
+  constructor(
+    private readonly term: Term,
+    private readonly onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void,
+  ) {}
 
   observe(resource: LumigoResource): ObservedLumigo {
-    return { resource, ...(this.#states.get(resource.metadata.uid) ?? fresh) };
+    return { resource, ...(this.states.get(resource.metadata.uid) ?? fresh) };
   }
 
   /** Begins what was planned; never throws. */
   act(action: LumigoAction): void {
-    const { signal, look } = this.#term;
+    const { signal, look } = this.term;
     const { uid, namespace } = action.lumigo.metadata;
-    this.#note(uid, { isBusy: true });
-    void this.#carryOut(action)
+    this.note(uid, { isBusy: true });
+    void this.carryOut(action)
       .then(
-        () => this.#note(uid, { isBusy: false, failure: undefined }),
-        (error: unknown) => this.#failed(action, error),
+        () => this.note(uid, { isBusy: false, failure: undefined }),
+        (error: unknown) => this.failed(action, error),
       )
       .finally(() => {
         if (!signal.aborted) look(namespace);
       });
   }
 
-  async #carryOut(action: LumigoAction): Promise<void> {
-    const { api, lumigoes } = this.#term;
+  private async carryOut(action: LumigoAction): Promise<void> {
+    const { api, lumigoes } = this.term;
     const { lumigo } = action;
     const others = (lumigo.metadata.finalizers ?? []).filter((each) => each !== contract.finalizer);
     switch (action.do) {
       case 'adopt':
-        return this.#adopt(lumigo);
+        return this.adopt(lumigo);
       case 'add-finalizer':
         return void lumigoes.upsert(await api.writeFinalizers(lumigo, [...others, contract.finalizer]));
       case 'remove-finalizer':
         lumigoes.upsert(await api.writeFinalizers(lumigo, others));
         // With its last finalizer it is gone, and the watch may have said so before this answer came.
         if (others.length === 0) lumigoes.delete(lumigo.metadata.namespace, lumigo.metadata.uid);
-        return this.#released(action);
+        return this.released(action);
       case 'write-status':
-        return this.#writeStatus(action);
+        return this.writeStatus(action);
     }
   }
 
-  async #adopt(lumigo: LumigoResource): Promise<void> {
-    const { status } = await this.#term.api.readLumigo(lumigo);
+  private async adopt(lumigo: LumigoResource): Promise<void> {
+    const { status } = await this.term.api.readLumigo(lumigo);
     const listed = status?.instrumentedResources ?? [];
-    this.#onListed(lumigo, new Map(listed.map((each) => [each.uid, each.resourceVersion])));
-    this.#note(lumigo.metadata.uid, { listed });
+    this.onListed(lumigo, new Map(listed.map((each) => [each.uid, each.resourceVersion])));
+    this.note(lumigo.metadata.uid, { listed });
   }
 
-  async #writeStatus({ lumigo, status, withList }: LumigoAction & { readonly do: 'write-status' }): Promise<void> {
-    const { api, lumigoes, events } = this.#term;
+  private async writeStatus({
+    lumigo,
+    status,
+    withList,
+  }: LumigoAction & { readonly do: 'write-status' }): Promise<void> {
+    const { api, lumigoes, events } = this.term;
     const { instrumentedResources: listed = [], ...rest } = status;
     // A merge takes away what is null.
     const ended =
@@ -87,13 +89,13 @@ export class LumigoWriter {
     for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const written = { dropsSecretVersion, statusAt: performance.now() };
-    this.#note(lumigo.metadata.uid, withList ? { ...written, listed, listedAt: written.statusAt } : written);
+    this.note(lumigo.metadata.uid, withList ? { ...written, listed, listedAt: written.statusAt } : written);
   }
 
-  #released({ lumigo, leftBehind, reason }: LumigoAction & { readonly do: 'remove-finalizer' }): void {
-    const { logger } = this.#term;
+  private released({ lumigo, leftBehind, reason }: LumigoAction & { readonly do: 'remove-finalizer' }): void {
+    const { logger } = this.term;
     const { namespace, name, uid } = lumigo.metadata;
-    this.#states.delete(uid);
+    this.states.delete(uid);
     logger.info({ namespace, lumigo: name, reason }, 'Lumigo released');
     if (leftBehind.length === 0) return;
     const workloads = leftBehind.slice(0, NAMED).map((each) => `${each.kind.kind}/${each.name}`);
@@ -103,19 +105,19 @@ export class LumigoWriter {
     );
   }
 
-  #failed({ do: what, lumigo }: LumigoAction, error: unknown): void {
-    const { logger, signal } = this.#term;
+  private failed({ do: what, lumigo }: LumigoAction, error: unknown): void {
+    const { logger, signal } = this.term;
     const { uid, namespace, name } = lumigo.metadata;
     if (signal.aborted) return;
-    const count = (this.#states.get(uid)?.failure?.count ?? 0) + 1;
+    const count = (this.states.get(uid)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);
     const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, backoff, Math.random());
-    this.#note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
+    this.note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
     if (!isExpected)
       logger.warn({ namespace, lumigo: name, action: what, problem: describeError(error) }, 'Lumigo not written');
   }
 
-  #note(uid: string, change: Partial<State>): void {
-    this.#states.set(uid, { ...(this.#states.get(uid) ?? fresh), ...change });
+  private note(uid: string, change: Partial<State>): void {
+    this.states.set(uid, { ...(this.states.get(uid) ?? fresh), ...change });
   }
 }

@@ -4,26 +4,23 @@ const AT_ONCE = 4;
 /** In which namespaces something is changed: a few at a time, first come, first served, each until it is done or halts. */
 export class NamespaceTurns {
   /** In the order in which they came; the first few have a turn. */
-  readonly #namespaces = new Set<string>();
-  readonly #onTurn: (namespace: string) => void;
+  private readonly namespaces = new Set<string>();
 
-  constructor(onTurn: (namespace: string) => void) {
-    this.#onTurn = onTurn;
-  }
+  constructor(private readonly onTurn: (namespace: string) => void) {}
 
   has(namespace: string): boolean {
-    return this.#current().includes(namespace);
+    return this.current().includes(namespace);
   }
 
   /** Whether a namespace has, or wants, a turn. */
   want(namespace: string, wants: boolean): void {
-    const before = this.#current();
-    if (wants) this.#namespaces.add(namespace);
-    else this.#namespaces.delete(namespace);
-    for (const each of this.#current()) if (!before.includes(each)) this.#onTurn(each);
+    const before = this.current();
+    if (wants) this.namespaces.add(namespace);
+    else this.namespaces.delete(namespace);
+    for (const each of this.current()) if (!before.includes(each)) this.onTurn(each);
   }
 
-  #current(): string[] {
-    return [...this.#namespaces].slice(0, AT_ONCE);
+  private current(): string[] {
+    return [...this.namespaces].slice(0, AT_ONCE);
   }
 }

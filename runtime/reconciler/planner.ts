@@ -11,50 +11,51 @@ const BEHIND_MS = 300;
 
 /** Has each namespace planned soon after something was seen of it, and not more often than it is worth. */
 export class Planner {
-  readonly #plan: (namespace: string) => number;
-  readonly #signal: AbortSignal;
-  readonly #lumigoesRead: Term['lumigoesRead'];
-  readonly #appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
+  private readonly signal: AbortSignal;
+  private readonly lumigoesRead: Term['lumigoesRead'];
+  private readonly appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   /** By namespace, until when it rests after its last plan. */
-  readonly #restUntil = new Map<string, number>();
+  private readonly restUntil = new Map<string, number>();
 
   /** `plan`: plans and begins what is planned; returns when to plan again should nothing happen before, by the monotonic clock. */
-  constructor(plan: (namespace: string) => number, { signal, lumigoesRead }: Pick<Term, 'signal' | 'lumigoesRead'>) {
-    this.#plan = plan;
-    this.#signal = signal;
-    this.#lumigoesRead = lumigoesRead;
+  constructor(
+    private readonly plan: (namespace: string) => number,
+    { signal, lumigoesRead }: Pick<Term, 'signal' | 'lumigoesRead'>,
+  ) {
+    this.signal = signal;
+    this.lumigoesRead = lumigoesRead;
     signal.addEventListener('abort', () => {
-      for (const { timer } of this.#appointments.values()) clearTimeout(timer);
-      this.#appointments.clear();
+      for (const { timer } of this.appointments.values()) clearTimeout(timer);
+      this.appointments.clear();
     });
   }
 
   /** Something of the namespace was seen. */
   request(namespace: string): void {
-    this.#appoint(namespace, Math.max(performance.now() + 1, this.#restUntil.get(namespace) ?? 0));
+    this.appoint(namespace, Math.max(performance.now() + 1, this.restUntil.get(namespace) ?? 0));
   }
 
-  #appoint(namespace: string, at: number): void {
-    if (this.#signal.aborted || at === Infinity) return;
-    const before = this.#appointments.get(namespace);
+  private appoint(namespace: string, at: number): void {
+    if (this.signal.aborted || at === Infinity) return;
+    const before = this.appointments.get(namespace);
     if (before !== undefined && before.at <= at) return;
     if (before !== undefined) clearTimeout(before.timer);
     const inMs = Math.min(Math.max(0, at - performance.now()), LONGEST_MS);
-    const timer = setTimeout(() => this.#keep(namespace), inMs);
-    this.#appointments.set(namespace, { at, timer });
+    const timer = setTimeout(() => this.keep(namespace), inMs);
+    this.appointments.set(namespace, { at, timer });
   }
 
-  #keep(namespace: string): void {
-    this.#appointments.delete(namespace);
+  private keep(namespace: string): void {
+    this.appointments.delete(namespace);
     const started = performance.now();
-    if (!this.#lumigoesRead.isCurrent) {
-      void this.#lumigoesRead.catchUp(0);
-      return this.#appoint(namespace, started + BEHIND_MS);
+    if (!this.lumigoesRead.isCurrent) {
+      void this.lumigoesRead.catchUp(0);
+      return this.appoint(namespace, started + BEHIND_MS);
     }
-    const wakeAt = this.#plan(namespace);
+    const wakeAt = this.plan(namespace);
     const ended = performance.now();
     const restUntil = ended + Math.max(SHORTEST_MS, (ended - started) / SHARE);
-    this.#restUntil.set(namespace, restUntil);
-    this.#appoint(namespace, Math.max(wakeAt, restUntil));
+    this.restUntil.set(namespace, restUntil);
+    this.appoint(namespace, Math.max(wakeAt, restUntil));
   }
 }

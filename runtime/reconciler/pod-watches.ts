@@ -25,37 +25,34 @@ interface PodWatchesOptions<T> {
 
 /** The pods of those namespaces in which somebody needs to know of them: a stream each, for as long as it lasts. */
 export class PodWatches<T> {
-  readonly #options: PodWatchesOptions<T>;
-  readonly #watched = new Map<string, Watched<T>>();
+  private readonly watched = new Map<string, Watched<T>>();
 
-  constructor(options: PodWatchesOptions<T>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PodWatchesOptions<T>) {}
 
   /** Whether the pods of a namespace are needed. */
   want(namespace: string, isNeeded: boolean): void {
-    const watched = this.#watched.get(namespace);
-    if (isNeeded && watched === undefined && this.#watched.size < this.#options.most) this.#begin(namespace);
+    const watched = this.watched.get(namespace);
+    if (isNeeded && watched === undefined && this.watched.size < this.options.most) this.begin(namespace);
     if (isNeeded || watched === undefined) return;
     watched.stop.abort();
-    this.#watched.delete(namespace);
+    this.watched.delete(namespace);
   }
 
   /** Undefined until all are known. */
   in(namespace: string): readonly T[] | undefined {
-    const watched = this.#watched.get(namespace);
+    const watched = this.watched.get(namespace);
     return watched?.isSynced === true ? watched.pods.values() : undefined;
   }
 
-  #begin(namespace: string): void {
-    const { watch, observe, onChange } = this.#options;
+  private begin(namespace: string): void {
+    const { watch, observe, onChange } = this.options;
     const stop = new AbortController();
-    const signal = AbortSignal.any([stop.signal, this.#options.signal]);
+    const signal = AbortSignal.any([stop.signal, this.options.signal]);
     const changed = (): void => {
       if (watched.isSynced && !signal.aborted) onChange(namespace);
     };
     const watched: Watched<T> = { pods: new Kept(observe, changed), stop, isSynced: false };
-    this.#watched.set(namespace, watched);
+    this.watched.set(namespace, watched);
     void watch(namespace, watched.pods, signal).synced.then(() => {
       watched.isSynced = true;
       changed();

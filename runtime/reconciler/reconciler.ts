@@ -42,93 +42,91 @@ const GONE_MS = 5_000;
  * anew (plan-namespace.ts), the plan is worked off (executor.ts), and what came of it is noted in turn. Nothing else decides.
  */
 export class Reconciler {
-  readonly #options: ReconcilerOptions;
-  readonly #store = new WorkloadStore(() => performance.now());
-  readonly #recorder: EventRecorder;
-  readonly #planner: Planner;
-  readonly #executor: Executor;
-  readonly #writer: LumigoWriter;
-  readonly #rollouts: Rollouts;
-  readonly #evictions: Evictions;
+  private readonly store = new WorkloadStore(() => performance.now());
+  private readonly recorder: EventRecorder;
+  private readonly planner: Planner;
+  private readonly executor: Executor;
+  private readonly writer: LumigoWriter;
+  private readonly rollouts: Rollouts;
+  private readonly evictions: Evictions;
   /** When the API server last said that a namespace has no Lumigo. */
-  readonly #goneAt = new Map<string, number>();
-  #webhook: WebhookSeen | undefined;
-  #telemetry: Problem | 'working' | undefined;
+  private readonly goneAt = new Map<string, number>();
+  private webhook: WebhookSeen | undefined;
+  private telemetry: Problem | 'working' | undefined;
   /** By namespace. */
-  readonly #tokens = new Map<string, TokenSeen>();
-  readonly #pending: Pending;
-  #wasAnyInstrumented = false;
-  #begun = false;
+  private readonly tokens = new Map<string, TokenSeen>();
+  private readonly pending: Pending;
+  private wasAnyInstrumented = false;
+  private begun = false;
 
-  constructor(options: ReconcilerOptions) {
+  constructor(private readonly options: ReconcilerOptions) {
     const { api, config, signal, logger, metrics } = options;
-    this.#options = options;
-    const term: Term = { ...options, store: this.#store, look: (namespace) => this.look(namespace) };
-    this.#recorder = new EventRecorder(term);
-    this.#writer = new LumigoWriter(term, (...listed) => this.#adopt(...listed));
-    const changer = new WorkloadChanger(term, this.#recorder);
-    this.#executor = new Executor({
+    const term: Term = { ...options, store: this.store, look: (namespace) => this.look(namespace) };
+    this.recorder = new EventRecorder(term);
+    this.writer = new LumigoWriter(term, (...listed) => this.adopt(...listed));
+    const changer = new WorkloadChanger(term, this.recorder);
+    this.executor = new Executor({
       pacing: new Pacing(config),
       pages: api.pages,
       change: (change, fresh) => changer.change(change, fresh),
       logger,
       signal,
     });
-    this.#rollouts = new Rollouts(term, options.watchPods(labels.autoTrace));
-    this.#evictions = new Evictions(term, options.watchPods(undefined));
-    this.#planner = new Planner((namespace) => this.#plan(namespace), term);
-    this.#pending = new Pending(metrics.pendingChanges, signal);
+    this.rollouts = new Rollouts(term, options.watchPods(labels.autoTrace));
+    this.evictions = new Evictions(term, options.watchPods(undefined));
+    this.planner = new Planner((namespace) => this.plan(namespace), term);
+    this.pending = new Pending(metrics.pendingChanges, signal);
   }
 
   /** What a watch of this kind tells. */
   handler(kind: WorkloadKind): ListWatchHandler {
     return {
-      upsert: ({ metadata }, isListed) => this.#see(kind, metadata, isListed),
+      upsert: ({ metadata }, isListed) => this.see(kind, metadata, isListed),
       delete: ({ namespace = '', name, uid }) => {
-        if (this.#store.delete(kind, namespace, name, uid)) this.look(namespace);
+        if (this.store.delete(kind, namespace, name, uid)) this.look(namespace);
       },
-      known: () => this.#store.known(kind),
+      known: () => this.store.known(kind),
     };
   }
 
   /** All workloads and all Lumigo resources are known: a half-filled store would look like missing ones. */
   begin(): void {
-    this.#begun = true;
+    this.begun = true;
     let workloads = 0;
-    for (const namespace of this.#store.namespaces()) {
-      const policy = this.#options.lumigoes.policy(namespace);
-      for (const workload of this.#store.in(namespace)) {
-        this.#recorder.stamped(workload, policy);
+    for (const namespace of this.store.namespaces()) {
+      const policy = this.options.lumigoes.policy(namespace);
+      for (const workload of this.store.in(namespace)) {
+        this.recorder.stamped(workload, policy);
         workloads += 1;
       }
     }
-    this.#options.logger.info({ workloads }, 'reconciler ready');
-    for (const namespace of new Set([...this.#store.namespaces(), ...this.#options.lumigoes.namespaces()]))
+    this.options.logger.info({ workloads }, 'reconciler ready');
+    for (const namespace of new Set([...this.store.namespaces(), ...this.options.lumigoes.namespaces()]))
       this.look(namespace);
-    this.#options.onInstrumented();
+    this.options.onInstrumented();
   }
 
   /** Something of a namespace changed, or of what decides about it. */
   look(namespace: string): void {
-    if (this.#begun) this.#planner.request(namespace);
+    if (this.begun) this.planner.request(namespace);
   }
 
   /** The API server reaches the webhook, or does not: then why. */
   onWebhook(webhook: WebhookSeen): void {
-    const { logger, metrics } = this.#options;
+    const { logger, metrics } = this.options;
     metrics.webhookReachable.set(webhook.reachable ? 1 : 0);
-    if (isDeepStrictEqual(webhook, this.#webhook)) return;
+    if (isDeepStrictEqual(webhook, this.webhook)) return;
     if (!webhook.reachable) logger.warn({ reason: webhook.reason, problem: webhook.message }, 'webhook not reachable');
-    this.#webhook = webhook;
-    this.#lookAtLumigoes();
+    this.webhook = webhook;
+    this.lookAtLumigoes();
   }
 
   /** A Lumigo that acts, and where there is one a workload of its namespace. */
   toProbeWith(): Candidate | undefined {
-    const { lumigoes } = this.#options;
+    const { lumigoes } = this.options;
     const active = lumigoes.namespaces().filter((namespace) => isActing(lumigoes.policy(namespace)));
     for (const namespace of active)
-      for (const { kind, name, deleting } of this.#store.in(namespace))
+      for (const { kind, name, deleting } of this.store.in(namespace))
         if (kind.mutable && !deleting)
           return candidateOf(lumigoes.acting(namespace), { ...kind, kind, namespace, name });
     return candidateOf(lumigoes.active(), undefined);
@@ -136,108 +134,107 @@ export class Reconciler {
 
   /** The telemetry proxy collects as it should, or does not: then why, and for which Lumigo resources. */
   onTelemetry(telemetry: Problem | 'working', affected: readonly LumigoResource[]): void {
-    if (isDeepStrictEqual(telemetry, this.#telemetry)) return;
-    this.#telemetry = telemetry;
-    this.#lookAtLumigoes();
+    if (isDeepStrictEqual(telemetry, this.telemetry)) return;
+    this.telemetry = telemetry;
+    this.lookAtLumigoes();
     if (telemetry === 'working') return;
     const key = new Date().toISOString();
     for (const lumigo of affected.slice(0, TOLD))
-      this.#options.events.add(telemetryFailed(lumigo, telemetry.message, key));
+      this.options.events.add(telemetryFailed(lumigo, telemetry.message, key));
   }
 
   /** What is seen of the token of a namespace; undefined: nothing any more. */
   onToken(namespace: string, seen: TokenSeen | undefined): void {
-    if (isDeepStrictEqual(seen, this.#tokens.get(namespace))) return;
-    if (seen === undefined) this.#tokens.delete(namespace);
-    else this.#tokens.set(namespace, seen);
+    if (isDeepStrictEqual(seen, this.tokens.get(namespace))) return;
+    if (seen === undefined) this.tokens.delete(namespace);
+    else this.tokens.set(namespace, seen);
     this.look(namespace);
   }
 
-  #lookAtLumigoes(): void {
-    for (const namespace of this.#options.lumigoes.namespaces()) this.look(namespace);
+  private lookAtLumigoes(): void {
+    for (const namespace of this.options.lumigoes.namespaces()) this.look(namespace);
   }
 
   /** How many workloads are being changed. */
   get underWay(): number {
-    return this.#executor.underWay;
+    return this.executor.underWay;
   }
 
   /** Whether any workload of the cluster is instrumented; undefined until all are known. */
   isAnyInstrumented(): boolean | undefined {
-    return this.#begun ? this.#store.instrumented > 0 : undefined;
+    return this.begun ? this.store.instrumented > 0 : undefined;
   }
 
-  #see(kind: WorkloadKind, metadata: Metadata, isListed: boolean): void {
-    const seen = this.#store.upsert(kind, metadata, isListed);
-    if (seen === undefined || !this.#begun) return;
+  private see(kind: WorkloadKind, metadata: Metadata, isListed: boolean): void {
+    const seen = this.store.upsert(kind, metadata, isListed);
+    if (seen === undefined || !this.begun) return;
     const { workload, before } = seen;
     // What keeps it from its turn stands in its status.
     if (workload.rollout?.state === 'queued' && !seen.changed) this.look(workload.namespace);
     if (!seen.changed) return;
     const isEcho = before?.attempt !== undefined && before.attempt.stamp === workload.stamp;
-    if (!isEcho) this.#recorder.seen(workload, before, this.#options.lumigoes.policy(workload.namespace));
+    if (!isEcho) this.recorder.seen(workload, before, this.options.lumigoes.policy(workload.namespace));
     this.look(workload.namespace);
   }
 
   /** One plan of a namespace, and everything that it asks for begun; returns when to plan again if nothing is seen before. */
-  #plan(namespace: string): number {
-    const { config, lumigoes, credential, events } = this.#options;
+  private plan(namespace: string): number {
+    const { config, lumigoes, credential, events } = this.options;
     const now = performance.now();
     const [acting, policy] = [lumigoes.acting(namespace), lumigoes.policy(namespace)];
     const plan = planNamespace(
       {
         policy,
-        isLumigoGone: (this.#goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
-        lumigoes: lumigoes.in(namespace).map((lumigo) => this.#writer.observe(lumigo)),
+        isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
+        lumigoes: lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo)),
         acting: acting?.metadata.uid,
         credential: credential(namespace, acting),
-        workloads: [...this.#store.in(namespace)],
-        webhook: this.#webhook,
-        telemetry: this.#telemetry,
-        token: this.#tokens.get(namespace) ?? {},
+        workloads: [...this.store.in(namespace)],
+        webhook: this.webhook,
+        telemetry: this.telemetry,
+        token: this.tokens.get(namespace) ?? {},
         untold: events.pending(namespace),
         removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
-        underWay: this.#pending.namespaces,
-        rollout: this.#rollouts.observe(namespace),
-        pods: this.#evictions.observe(namespace, policy),
+        underWay: this.pending.namespaces,
+        rollout: this.rollouts.observe(namespace),
+        pods: this.evictions.observe(namespace, policy),
       },
       { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
     );
-    this.#executor.plan(namespace, plan.changes);
-    for (const action of plan.lumigoes) this.#writer.act(action);
-    this.#rollouts.act(namespace, plan.rollout);
-    this.#evictions.act(namespace, plan.pods);
-    if (plan.confirmGone) this.#confirm(namespace);
-    this.#pending.note(namespace, plan.progress.pending + plan.rollout.summary.queued);
-    if (this.#wasAnyInstrumented !== this.#store.instrumented > 0) {
-      this.#wasAnyInstrumented = !this.#wasAnyInstrumented;
-      this.#options.onInstrumented();
+    this.executor.plan(namespace, plan.changes);
+    for (const action of plan.lumigoes) this.writer.act(action);
+    this.rollouts.act(namespace, plan.rollout);
+    this.evictions.act(namespace, plan.pods);
+    if (plan.confirmGone) this.confirm(namespace);
+    this.pending.note(namespace, plan.progress.pending + plan.rollout.summary.queued);
+    if (this.wasAnyInstrumented !== this.store.instrumented > 0) {
+      this.wasAnyInstrumented = !this.wasAnyInstrumented;
+      this.options.onInstrumented();
     }
     return plan.wakeAt;
   }
 
   /** Asks the API server itself whether there is no Lumigo: a watch may be late. */
-  #confirm(namespace: string): void {
-    const { api, lumigoes, signal } = this.#options;
+  private confirm(namespace: string): void {
+    const { api, lumigoes, signal } = this.options;
     void api.hasLumigo(namespace).then(
       (has) => {
         if (has || signal.aborted || lumigoes.in(namespace).length > 0) return;
-        this.#goneAt.set(namespace, performance.now());
-        this.#planner.request(namespace);
+        this.goneAt.set(namespace, performance.now());
+        this.planner.request(namespace);
       },
       () => undefined,
     );
   }
 
   /** What an earlier leader listed: since when each workload is instrumented, and what it did not get to tell. */
-  #adopt(lumigo: LumigoResource, listed: ReadonlyMap<string, string>): void {
+  private adopt(lumigo: LumigoResource, listed: ReadonlyMap<string, string>): void {
     const { namespace } = lumigo.metadata;
-    for (const workload of this.#store.in(namespace)) {
+    for (const workload of this.store.in(namespace)) {
       const instrumentedVersion = listed.get(workload.uid);
       if (instrumentedVersion === undefined) continue;
-      const noted = this.#store.note(workload, { instrumentedVersion });
-      if (noted !== undefined && isClean(noted))
-        this.#recorder.removed(noted, this.#options.lumigoes.policy(namespace));
+      const noted = this.store.note(workload, { instrumentedVersion });
+      if (noted !== undefined && isClean(noted)) this.recorder.removed(noted, this.options.lumigoes.policy(namespace));
     }
   }
 }

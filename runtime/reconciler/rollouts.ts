@@ -13,22 +13,23 @@ const MOST = 50;
 
 /** What the plans of a term's rollouts are made of, and what comes of them beside the changes themselves. */
 export class Rollouts {
-  readonly #term: Term;
-  readonly #pods: PodWatches<NonNullable<ReturnType<typeof observePod>>>;
-  readonly #turns: NamespaceTurns;
+  private readonly pods: PodWatches<NonNullable<ReturnType<typeof observePod>>>;
+  private readonly turns: NamespaceTurns;
   /** The uids of pods whose eviction was asked for just now. */
-  readonly #evicted = new Set<string>();
+  private readonly evicted = new Set<string>();
 
-  constructor(term: Term, watchPods: WatchPods) {
+  constructor(
+    private readonly term: Term,
+    watchPods: WatchPods,
+  ) {
     const { look, signal, metrics } = term;
-    this.#term = term;
-    this.#pods = new PodWatches({ watch: watchPods, observe: observePod, onChange: look, signal, most: MOST });
-    this.#turns = new NamespaceTurns(look);
+    this.pods = new PodWatches({ watch: watchPods, observe: observePod, onChange: look, signal, most: MOST });
+    this.turns = new NamespaceTurns(look);
     signal.addEventListener('abort', () => metrics.rolloutWorkloads.reset(), { once: true });
   }
 
   observe(namespace: string): ObservedRollout {
-    const { config, store } = this.#term;
+    const { config, store } = this.term;
     return {
       settings: {
         soakMs: config.rolloutSoakSeconds * 1_000,
@@ -36,19 +37,19 @@ export class Rollouts {
         largestWave: config.rolloutLargestWave,
         label: labelValue(config.version),
       },
-      pods: byWorkload(this.#pods.in(namespace)),
-      hasTurn: this.#turns.has(namespace),
+      pods: byWorkload(this.pods.in(namespace)),
+      hasTurn: this.turns.has(namespace),
       revertedInCluster: store.reverted,
     };
   }
 
   /** Notes what a plan found out, and sees to what the next one needs. */
   act(namespace: string, { noted, broken, needsPods, wantsTurn, summary }: RolloutPlan): void {
-    const { store, look, metrics } = this.#term;
-    for (const pod of broken) this.#evict(namespace, pod);
+    const { store, look, metrics } = this.term;
+    for (const pod of broken) this.evict(namespace, pod);
     for (const [workload, rollout] of noted) store.note(workload, { rollout });
-    this.#pods.want(namespace, needsPods);
-    this.#turns.want(namespace, wantsTurn);
+    this.pods.want(namespace, needsPods);
+    this.turns.want(namespace, wantsTurn);
     const { underWay, queued, blocked, reverted } = summary;
     const states = { underWay: underWay.length, queued, blocked: blocked.length, reverted: reverted.length };
     for (const [state, number] of Object.entries(states))
@@ -57,11 +58,11 @@ export class Rollouts {
     if (noted.length > 0) look(namespace);
   }
 
-  #evict(namespace: string, pod: ObservedPod): void {
-    const { api, logger } = this.#term;
-    if (this.#evicted.has(pod.uid)) return;
-    this.#evicted.add(pod.uid);
-    setTimeout(() => this.#evicted.delete(pod.uid), EVICTION_MS - 1).unref();
+  private evict(namespace: string, pod: ObservedPod): void {
+    const { api, logger } = this.term;
+    if (this.evicted.has(pod.uid)) return;
+    this.evicted.add(pod.uid);
+    setTimeout(() => this.evicted.delete(pod.uid), EVICTION_MS - 1).unref();
     api.evict({ namespace, name: pod.name, uid: pod.uid }).then(
       () => logger.info({ namespace, pod: pod.name }, 'broken pod evicted'),
       (error: unknown) =>

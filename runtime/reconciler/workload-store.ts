@@ -24,14 +24,11 @@ type ByName = Map<string, ObservedWorkload>;
  * CronJob's Jobs) are not kept: they follow their owner, and there are many.
  */
 export class WorkloadStore {
-  readonly #namespaces = new Map<string, Map<WorkloadKind, ByName>>();
-  readonly #now: () => number;
-  #instrumented = 0;
-  #reverted = 0;
+  private readonly byNamespace = new Map<string, Map<WorkloadKind, ByName>>();
+  private instrumentedCount = 0;
+  private revertedCount = 0;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  constructor(private readonly now: () => number) {}
 
   /**
    * Takes what a watch or a write's answer says; undefined for what is left to its owner. What is older than what is known
@@ -45,15 +42,15 @@ export class WorkloadStore {
     }
     const known = this.get(kind, namespace, name);
     if (known?.uid !== uid)
-      return { workload: this.#put(observeWorkload(kind, metadata)), before: undefined, changed: true };
+      return { workload: this.put(observeWorkload(kind, metadata)), before: undefined, changed: true };
     const isPassed = !isListed && isOlder(metadata.resourceVersion, known.resourceVersion);
-    return isPassed ? { workload: known, before: known, changed: false } : this.#replace(known, metadata);
+    return isPassed ? { workload: known, before: known, changed: false } : this.replace(known, metadata);
   }
 
-  #replace(known: ObservedWorkload, metadata: Metadata): Seen {
+  private replace(known: ObservedWorkload, metadata: Metadata): Seen {
     const facts = readMetadata(metadata);
     const changed = !sameFacts(known, facts);
-    const workload = this.#put(changed ? this.#unsettled(known, facts) : { ...known, ...facts });
+    const workload = this.put(changed ? this.unsettled(known, facts) : { ...known, ...facts });
     return { workload, before: known, changed };
   }
 
@@ -65,68 +62,68 @@ export class WorkloadStore {
   /** Notes what was found out about a workload; undefined where it is gone, or another of its name is there. */
   note(workload: ObservedWorkload, facts: Facts): ObservedWorkload | undefined {
     const known = this.get(workload.kind, workload.namespace, workload.name);
-    return known?.uid === workload.uid ? this.#put({ ...known, ...facts }) : undefined;
+    return known?.uid === workload.uid ? this.put({ ...known, ...facts }) : undefined;
   }
 
   /** Forgets a workload, unless another of the same name has taken its place; says whether it was known. */
   delete(kind: WorkloadKind, namespace: string, name: string, uid: string): boolean {
-    const kinds = this.#namespaces.get(namespace);
+    const kinds = this.byNamespace.get(namespace);
     const there = kinds?.get(kind);
     const workload = there?.get(name);
     if (kinds === undefined || there === undefined || workload === undefined) return false;
     if (uid !== '' && workload.uid !== uid) return false;
     there.delete(name);
     if (there.size === 0) kinds.delete(kind);
-    if (kinds.size === 0) this.#namespaces.delete(namespace);
-    this.#count(workload, -1);
+    if (kinds.size === 0) this.byNamespace.delete(namespace);
+    this.count(workload, -1);
     return true;
   }
 
   get(kind: WorkloadKind, namespace: string, name: string): ObservedWorkload | undefined {
-    return this.#namespaces.get(namespace)?.get(kind)?.get(name);
+    return this.byNamespace.get(namespace)?.get(kind)?.get(name);
   }
 
   *in(namespace: string): Iterable<ObservedWorkload> {
-    for (const there of this.#namespaces.get(namespace)?.values() ?? []) yield* there.values();
+    for (const there of this.byNamespace.get(namespace)?.values() ?? []) yield* there.values();
   }
 
   get instrumented(): number {
-    return this.#instrumented;
+    return this.instrumentedCount;
   }
 
   /** How many were put back because of what their pods did. */
   get reverted(): number {
-    return this.#reverted;
+    return this.revertedCount;
   }
 
   namespaces(): string[] {
-    return [...this.#namespaces.keys()];
+    return [...this.byNamespace.keys()];
   }
 
   *known(kind: WorkloadKind): Iterable<ObservedWorkload> {
-    for (const kinds of this.#namespaces.values()) yield* kinds.get(kind)?.values() ?? [];
+    for (const kinds of this.byNamespace.values()) yield* kinds.get(kind)?.values() ?? [];
   }
 
-  #put(workload: ObservedWorkload): ObservedWorkload {
+  private put(workload: ObservedWorkload): ObservedWorkload {
     const { kind, namespace, name } = workload;
-    const kinds = this.#namespaces.get(namespace) ?? new Map<WorkloadKind, ByName>();
+    const kinds = this.byNamespace.get(namespace) ?? new Map<WorkloadKind, ByName>();
     const there = kinds.get(kind) ?? new Map<string, ObservedWorkload>();
     const before = there.get(name);
-    this.#namespaces.set(namespace, kinds.set(kind, there.set(name, workload)));
-    if (before !== undefined) this.#count(before, -1);
-    this.#count(workload, 1);
+    this.byNamespace.set(namespace, kinds.set(kind, there.set(name, workload)));
+    if (before !== undefined) this.count(before, -1);
+    this.count(workload, 1);
     return workload;
   }
 
-  #count(workload: ObservedWorkload, by: 1 | -1): void {
-    if (isInstrumented(workload)) this.#instrumented += by;
-    if (workload.rollout?.state === 'reverted') this.#reverted += by;
+  private count(workload: ObservedWorkload, by: 1 | -1): void {
+    if (isInstrumented(workload)) this.instrumentedCount += by;
+    if (workload.rollout?.state === 'reverted') this.revertedCount += by;
   }
 
   /** As it is seen now; what was found out about it before may not hold any more. */
-  #unsettled(known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): ObservedWorkload {
+  private unsettled(known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): ObservedWorkload {
     const { write, attempt } = known;
-    const touched = write === undefined || attempt !== undefined ? write : { ...write, touchedAt: this.#now() };
+    const touched = write === undefined || attempt !== undefined ? write : { ...write, touchedAt: this.now() };
     const instrumentedVersion = versionOf(facts, known);
     return { ...known, ...facts, settled: undefined, write: touched, instrumentedVersion };
   }

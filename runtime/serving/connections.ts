@@ -5,43 +5,40 @@ import type { Socket } from 'node:net';
  * turned away: anybody can open any number, and the API server's are those that are used.
  */
 export class Connections {
-  readonly #most: number;
   /** In the order of their last use. */
-  readonly #open = new Map<string, Socket>();
-  #outdated = new WeakSet<Socket>();
+  private readonly open = new Map<string, Socket>();
+  private outdated = new WeakSet<Socket>();
 
-  constructor(most: number) {
-    this.#most = most;
-  }
+  constructor(private readonly most: number) {}
 
   /** A new one, before its handshake. */
   add(socket: Socket): void {
     const key = keyOf(socket);
-    this.#open.set(key, socket);
+    this.open.set(key, socket);
     socket.once('close', () => {
-      if (this.#open.get(key) === socket) this.#open.delete(key);
+      if (this.open.get(key) === socket) this.open.delete(key);
     });
-    const [oldest] = this.#open.values();
-    if (this.#open.size > this.#most) oldest?.destroy();
+    const [oldest] = this.open.values();
+    if (this.open.size > this.most) oldest?.destroy();
   }
 
   /** A request has come on it, by whichever of the layers of one connection. Returns whether it is outdated. */
   used(socket: Socket): boolean {
     const key = keyOf(socket);
-    const open = this.#open.get(key);
+    const open = this.open.get(key);
     if (open === undefined) return false;
-    this.#open.delete(key);
-    this.#open.set(key, open);
-    return this.#outdated.has(open);
+    this.open.delete(key);
+    this.open.set(key, open);
+    return this.outdated.has(open);
   }
 
   /** Those that are open now were begun under conditions that hold no longer. */
   outdate(): void {
-    this.#outdated = new WeakSet(this.#open.values());
+    this.outdated = new WeakSet(this.open.values());
   }
 
   closeAll(): void {
-    for (const socket of this.#open.values()) socket.destroy();
+    for (const socket of this.open.values()) socket.destroy();
   }
 }
 

@@ -8,12 +8,9 @@ import { Kept } from '../kubernetes/watch/kept.ts';
 
 /** The workloads that are traced by their own labels, without a Lumigo in their namespace, and where their tokens stand. */
 export class OptIns {
-  readonly #kept: Kept<TokenSource>[] = [];
-  readonly #onChange: () => void;
+  private readonly kept: Kept<TokenSource>[] = [];
 
-  constructor(onChange: () => void) {
-    this.#onChange = onChange;
-  }
+  constructor(private readonly onChange: () => void) {}
 
   /** What a watch of one kind tells it. */
   handler({ kind }: WorkloadKind): Kept<TokenSource> {
@@ -21,16 +18,16 @@ export class OptIns {
       // A Deployment hands its annotations on to its ReplicaSets, which are no opt-ins of their own.
       ({ metadata }) => (ownerOf(kind, metadata) === undefined ? sourceOf(metadata) : undefined),
       (now, before) => {
-        if (!isDeepStrictEqual(now, before)) this.#onChange();
+        if (!isDeepStrictEqual(now, before)) this.onChange();
       },
     );
-    this.#kept.push(kept);
+    this.kept.push(kept);
     return kept;
   }
 
   /** Where the tokens of those stand that `counts` admits. */
   *sources(counts: (namespace: string) => boolean): Iterable<TokenSource> {
-    for (const kept of this.#kept) for (const source of kept.values()) if (counts(source.namespace)) yield source;
+    for (const kept of this.kept) for (const source of kept.values()) if (counts(source.namespace)) yield source;
   }
 }
 

@@ -47,137 +47,135 @@ type OnProblem = (problem: Problem | 'working', affected: readonly LumigoResourc
  * on the one that leads it collects.
  */
 export class TelemetryProxy {
-  readonly #options: TelemetryProxyOptions;
-  readonly #book = new TokenCache();
-  readonly #optIns = new OptIns(() => this.changed());
-  readonly #debounce = new Debounce(pause);
-  readonly #client: Client;
-  readonly #reloader: Reloader;
-  #settings: ProxySettings;
-  #onProblem: OnProblem | undefined;
-  #renewals = 0;
-  #renewedAt = 0;
-  #letIn = '';
-  #complete = false;
+  private readonly book = new TokenCache();
+  private readonly optIns = new OptIns(() => this.changed());
+  private readonly debounce = new Debounce(pause);
+  private readonly client: Client;
+  private readonly reloader: Reloader;
+  private settings: ProxySettings;
+  private onProblem: OnProblem | undefined;
+  private renewals = 0;
+  private renewedAt = 0;
+  private letIn = '';
+  private complete = false;
 
-  constructor(options: TelemetryProxyOptions) {
+  constructor(private readonly options: TelemetryProxyOptions) {
     const { config, transport, collectorTransport, logger, signal } = options;
-    this.#options = options;
-    this.#settings = config;
-    this.#client = createClient(transport);
-    this.#reloader = new Reloader({
+    this.settings = config;
+    this.client = createClient(transport);
+    this.reloader = new Reloader({
       ...{ client: createClient(collectorTransport), logger, signal },
-      onReload: (outcome) => this.#onReload(outcome),
+      onReload: (outcome) => this.onReload(outcome),
     });
   }
 
   /** A Lumigo changed, if only in its status, or a credential. */
   changed(): void {
-    this.#debounce.touch();
+    this.debounce.touch();
   }
 
   /** This replica leads from now on, or no more. */
   lead(onProblem: OnProblem | undefined): void {
-    this.#onProblem = onProblem;
-    this.#debounce.touch();
+    this.onProblem = onProblem;
+    this.debounce.touch();
   }
 
   /** The API server was away: whatever the collector watched there, it had better watch anew. */
   renew(): void {
-    if (Date.now() < this.#renewedAt + RENEWAL_MS) return;
-    this.#renewedAt = Date.now();
-    this.#renewals += 1;
-    this.#debounce.touch();
+    if (Date.now() < this.renewedAt + RENEWAL_MS) return;
+    this.renewedAt = Date.now();
+    this.renewals += 1;
+    this.debounce.touch();
   }
 
   /** What keeps this replica from taking telemetry in, in words; empty when nothing does. */
   unready(): string[] {
-    return this.#complete ? [] : ['the tokens that may send telemetry are not read yet'];
+    return this.complete ? [] : ['the tokens that may send telemetry are not read yet'];
   }
 
   /** Works until the signal is aborted. `lumigoesKnown`: all there are, if there are any. */
   async run(lumigoesKnown: Promise<void>): Promise<void> {
-    const { signal, logger } = this.#options;
-    prepare(this.#settings);
-    const watched = workloads.map((kind) => this.#watchLabelled(kind));
+    const { signal, logger } = this.options;
+    prepare(this.settings);
+    const watched = workloads.map((kind) => this.watchLabelled(kind));
     await Promise.all([lumigoesKnown, ...watched]);
     while (!signal.aborted) {
-      await this.#look().catch((error: unknown) => {
+      await this.look().catch((error: unknown) => {
         logger.warn({ problem: describeError(error) }, 'telemetry proxy not looked after');
       });
-      await this.#debounce.wait(LOOK_MS, signal);
+      await this.debounce.wait(LOOK_MS, signal);
     }
   }
 
   /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
-  #watchLabelled(resource: WorkloadKind): Promise<void> {
-    const { transport, metrics, logger, signal } = this.#options;
+  private watchLabelled(resource: WorkloadKind): Promise<void> {
+    const { transport, metrics, logger, signal } = this.options;
     return watchKind(resource, {
       ...{ transport, logger, signal },
       metadataOnly: true,
       labelSelector: labels.autoTrace,
       onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),
-      handler: this.#optIns.handler(resource),
+      handler: this.optIns.handler(resource),
     }).synced;
   }
 
-  async #look(): Promise<void> {
-    const { credentials } = this.#options;
-    const sources = this.#sources();
+  private async look(): Promise<void> {
+    const { credentials } = this.options;
+    const sources = this.sources();
     credentials.want('telemetry-proxy', sources);
     // Whoever is known already must not be shut out by a list that is only half read.
-    this.#complete ||= sources.every((source) => credentials.get(source) !== undefined);
-    if (!this.#complete) return;
-    this.#writeTokens(sources);
-    if (this.#settings.clusterUid === undefined) {
-      const { metadata } = await this.#client.get(clusterNamespace, { metadataOnly: true });
-      this.#settings = { ...this.#settings, clusterUid: metadata.uid ?? '' };
+    this.complete ||= sources.every((source) => credentials.get(source) !== undefined);
+    if (!this.complete) return;
+    this.writeTokens(sources);
+    if (this.settings.clusterUid === undefined) {
+      const { metadata } = await this.client.get(clusterNamespace, { metadataOnly: true });
+      this.settings = { ...this.settings, clusterUid: metadata.uid ?? '' };
     }
-    const isPending = !(await this.#reloader.look(this.#settings, this.#duty()));
-    const { metrics } = this.#options;
+    const isPending = !(await this.reloader.look(this.settings, this.duty()));
+    const { metrics } = this.options;
     metrics.telemetryPending.set(isPending ? 1 : 0);
-    metrics.telemetryCollected.set(this.#reloader.collected());
+    metrics.telemetryCollected.set(this.reloader.collected());
   }
 
-  #writeTokens(sources: readonly TokenSource[]): void {
-    const { credentials } = this.#options;
+  private writeTokens(sources: readonly TokenSource[]): void {
+    const { credentials } = this.options;
     const standing = sources.map((source) => [placeOf(source), credentials.get(source)?.token] as const);
-    const tokens = this.#book.letIn(new Map(standing), performance.now());
+    const tokens = this.book.letIn(new Map(standing), performance.now());
     const text = JSON.stringify(tokens);
-    if (text === this.#letIn) return;
-    writeTokens(this.#settings.telemetryProxyDirectory, tokens);
-    this.#letIn = text;
-    this.#options.metrics.telemetryTokens.set(tokens.length);
+    if (text === this.letIn) return;
+    writeTokens(this.settings.telemetryProxyDirectory, tokens);
+    this.letIn = text;
+    this.options.metrics.telemetryTokens.set(tokens.length);
   }
 
   /** Where the tokens stand that are to be let in. */
-  #sources(): readonly TokenSource[] {
-    const { lumigoes } = this.#options;
+  private sources(): readonly TokenSource[] {
+    const { lumigoes } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
-    const acting = this.#acting().filter((lumigo) => telemetryOf(lumigo).letIn);
-    return [...acting.map(sourceOf), ...this.#optIns.sources(counts)];
+    const acting = this.acting().filter((lumigo) => telemetryOf(lumigo).letIn);
+    return [...acting.map(sourceOf), ...this.optIns.sources(counts)];
   }
 
-  #duty(): Duty | undefined {
-    const { credentials } = this.#options;
-    if (this.#onProblem === undefined) return undefined;
-    const namespaces = this.#acting().flatMap((lumigo) => {
+  private duty(): Duty | undefined {
+    const { credentials } = this.options;
+    if (this.onProblem === undefined) return undefined;
+    const namespaces = this.acting().flatMap((lumigo) => {
       const token = telemetryOf(lumigo).collect ? credentials.get(sourceOf(lumigo))?.token : undefined;
       return token === undefined ? [] : [{ name: lumigo.metadata.namespace, token }];
     });
-    return { namespaces: namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), renewals: this.#renewals };
+    return { namespaces: namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), renewals: this.renewals };
   }
 
-  #acting(): readonly LumigoResource[] {
-    const { lumigoes } = this.#options;
+  private acting(): readonly LumigoResource[] {
+    const { lumigoes } = this.options;
     return lumigoes.namespaces().flatMap((namespace) => lumigoes.acting(namespace) ?? []);
   }
 
-  #onReload({ problem, duty }: { readonly problem?: string; readonly duty: Duty | undefined }): void {
-    const { metrics, lumigoes } = this.#options;
+  private onReload({ problem, duty }: { readonly problem?: string; readonly duty: Duty | undefined }): void {
+    const { metrics, lumigoes } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = (duty?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
-    this.#onProblem?.(problem === undefined ? 'working' : failureOf(problem), affected);
+    this.onProblem?.(problem === undefined ? 'working' : failureOf(problem), affected);
   }
 }
 

@@ -27,89 +27,86 @@ const LOOK_MS = 50;
  * to its duty again.
  */
 export class Reloader {
-  readonly #options: ReloaderOptions;
-  #known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
-  #lastGood: Duty | undefined;
-  #failure: Failure | undefined;
-  #restsUntil = 0;
+  private known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
+  private lastGood: Duty | undefined;
+  private failure: Failure | undefined;
+  private restsUntil = 0;
   /** By namespace: until when everything there was at the start is still being sent. */
-  readonly #initial = new Map<string, number>();
+  private readonly initial = new Map<string, number>();
 
-  constructor(options: ReloaderOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ReloaderOptions) {}
 
   /** One look: reloads if there is a reason to. Returns whether the collector does what it should. */
   async look(settings: ProxySettings, wanted: Duty | undefined): Promise<boolean> {
-    const process = this.#find(configurationFile(settings.telemetryProxyDirectory));
+    const process = this.find(configurationFile(settings.telemetryProxyDirectory));
     if (process === undefined) return false;
-    if (this.#known === undefined || !isSame(this.#known.process, process)) this.#meet(process);
+    if (this.known === undefined || !isSame(this.known.process, process)) this.meet(process);
     const plan = planReload({
-      ...{ wanted, running: this.#known?.running, lastGood: this.#lastGood, failure: this.#failure },
-      ...{ restsUntil: this.#restsUntil, now: Date.now() },
+      ...{ wanted, running: this.known?.running, lastGood: this.lastGood, failure: this.failure },
+      ...{ restsUntil: this.restsUntil, now: Date.now() },
     });
-    if (plan !== undefined) await this.#reload(process, settings, plan.duty);
-    return this.#known?.running === textOf(wanted);
+    if (plan !== undefined) await this.reload(process, settings, plan.duty);
+    return this.known?.running === textOf(wanted);
   }
 
   /** Of how many namespaces the collector collects. */
   collected(): number {
-    const collects = this.#known?.running === textOf(this.#lastGood);
-    return collects ? (this.#lastGood?.namespaces.length ?? 0) : 0;
+    const collects = this.known?.running === textOf(this.lastGood);
+    return collects ? (this.lastGood?.namespaces.length ?? 0) : 0;
   }
 
   /** The one that is known is looked for by its number: the whole process list is read only when it is gone. */
-  #find(file: string): CollectorProcess | undefined {
-    const known = this.#known?.process;
+  private find(file: string): CollectorProcess | undefined {
+    const known = this.known?.process;
     return known !== undefined && runs(known) ? known : findCollector(file);
   }
 
   /** The first process met may have been started by anyone; a later one has found the file that says to forward. */
-  #meet(process: CollectorProcess): void {
-    this.#known = { process, running: this.#known === undefined ? undefined : textOf(undefined) };
-    this.#initial.clear();
+  private meet(process: CollectorProcess): void {
+    this.known = { process, running: this.known === undefined ? undefined : textOf(undefined) };
+    this.initial.clear();
   }
 
-  async #reload(process: CollectorProcess, settings: ProxySettings, duty: Duty | undefined): Promise<void> {
-    const { logger, onReload, signal } = this.#options;
+  private async reload(process: CollectorProcess, settings: ProxySettings, duty: Duty | undefined): Promise<void> {
+    const { logger, onReload, signal } = this.options;
     const before = await upSinceBy(settings);
     // It is only starting; a signal now would end it.
     if (before === undefined) return;
     const started = Date.now();
     const namespaces = duty?.namespaces.length ?? 0;
     try {
-      await this.#write(settings, duty);
-      this.#known = { process, running: undefined };
+      await this.write(settings, duty);
+      this.known = { process, running: undefined };
       if (!askToReload(process)) throw new Error('the collector is gone');
-      await this.#whenUp(settings, process, before);
-      this.#took(process, duty);
+      await this.whenUp(settings, process, before);
+      this.took(process, duty);
       logger.info({ namespaces, tookMs: Date.now() - started }, 'telemetry proxy reloaded');
       onReload({ duty });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
-      this.#failed(duty);
+      this.failed(duty);
       logger.error({ namespaces, problem }, 'telemetry proxy not reloaded');
       onReload({ duty, problem });
     } finally {
-      this.#restsUntil = Date.now() + restMs(Date.now() - started);
+      this.restsUntil = Date.now() + restMs(Date.now() - started);
       writeConfiguration(settings);
     }
   }
 
-  async #write(settings: ProxySettings, duty: Duty | undefined): Promise<void> {
+  private async write(settings: ProxySettings, duty: Duty | undefined): Promise<void> {
     if (duty === undefined || duty.namespaces.length === 0) return writeConfiguration(settings);
     const { namespaces } = duty;
     // From before the watches end, so that nothing is missed between them and the next ones.
-    const since = await presentVersions(this.#options.client);
+    const since = await presentVersions(this.options.client);
     const now = Date.now();
-    const initial = namespaces.map(({ name }) => name).filter((name) => (this.#initial.get(name) ?? Infinity) > now);
+    const initial = namespaces.map(({ name }) => name).filter((name) => (this.initial.get(name) ?? Infinity) > now);
     writeConfiguration(settings, { namespaces, initial, since });
   }
 
-  async #whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
+  private async whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
     for (const deadline = Date.now() + UP_MS; Date.now() < deadline;) {
-      await sleep(LOOK_MS, undefined, { signal: this.#options.signal });
+      await sleep(LOOK_MS, undefined, { signal: this.options.signal });
       const now = await upSinceBy(settings);
       if (!runs(process))
         throw new Error('the collector ended when it was to take up its configuration; its log says why');
@@ -123,21 +120,21 @@ export class Reloader {
     );
   }
 
-  #took(process: CollectorProcess, duty: Duty | undefined): void {
-    this.#known = { process, running: textOf(duty) };
-    this.#lastGood = duty;
-    this.#failure = undefined;
+  private took(process: CollectorProcess, duty: Duty | undefined): void {
+    this.known = { process, running: textOf(duty) };
+    this.lastGood = duty;
+    this.failure = undefined;
     const names = new Set(duty?.namespaces.map(({ name }) => name));
-    for (const name of this.#initial.keys()) if (!names.has(name)) this.#initial.delete(name);
-    const fresh = [...names].filter((name) => !this.#initial.has(name));
-    for (const name of fresh) this.#initial.set(name, Date.now() + initialMs(fresh.length));
+    for (const name of this.initial.keys()) if (!names.has(name)) this.initial.delete(name);
+    const fresh = [...names].filter((name) => !this.initial.has(name));
+    for (const name of fresh) this.initial.set(name, Date.now() + initialMs(fresh.length));
   }
 
-  #failed(duty: Duty | undefined): void {
+  private failed(duty: Duty | undefined): void {
     const text = textOf(duty);
-    const count = this.#failure?.duty === text ? this.#failure.count + 1 : 1;
-    this.#failure = { duty: text, count, at: Date.now() };
-    if (textOf(this.#lastGood) === text) this.#lastGood = undefined;
+    const count = this.failure?.duty === text ? this.failure.count + 1 : 1;
+    this.failure = { duty: text, count, at: Date.now() };
+    if (textOf(this.lastGood) === text) this.lastGood = undefined;
   }
 }
 

@@ -9,7 +9,7 @@ interface Entry {
 
 /** Who may send: those whose token stands in a Secret, and for a while those whose token stood there before. */
 export class TokenCache {
-  #entries: ReadonlyMap<string, Entry> = new Map();
+  private entries: ReadonlyMap<string, Entry> = new Map();
 
   /**
    * Takes the token of each source as it is now (undefined: none of use) and gives back, sorted, those that are let in. The
@@ -17,10 +17,10 @@ export class TokenCache {
    * @param now milliseconds since some moment
    */
   letIn(tokens: ReadonlyMap<string, string | undefined>, now: number): readonly string[] {
-    this.#entries = new Map(
-      [...tokens].map(([source, token]) => [source, entryOf(token, this.#entries.get(source), now)]),
+    this.entries = new Map(
+      [...tokens].map(([source, token]) => [source, entryOf(token, this.entries.get(source), now)]),
     );
-    const all = [...this.#entries.values()].flatMap(({ token, former }) => [
+    const all = [...this.entries.values()].flatMap(({ token, former }) => [
       ...(token === undefined ? [] : [token]),
       ...former.keys(),
     ]);

@@ -41,37 +41,34 @@ const PAGE_SIZE = 100;
 
 /** Finds out, for one term, what no Secret tells of a token: that Lumigo refuses it, and that pods go on with the one before it. */
 export class TokenChecks {
-  readonly #options: TokenChecksOptions;
-  readonly #asked = new Map<string, Asked>();
-  readonly #looked = new Map<string, Looked>();
-  #told: ReadonlySet<string> = new Set();
+  private readonly asked = new Map<string, Asked>();
+  private readonly looked = new Map<string, Looked>();
+  private told: ReadonlySet<string> = new Set();
 
-  constructor(options: TokenChecksOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: TokenChecksOptions) {}
 
   /** Works until the signal is aborted. */
   async run(): Promise<void> {
-    const { metrics } = this.#options;
-    await Promise.all([this.#repeat((tenants) => this.#ask(tenants)), this.#repeat((tenants) => this.#look(tenants))]);
+    const { metrics } = this.options;
+    await Promise.all([this.repeat((tenants) => this.ask(tenants)), this.repeat((tenants) => this.look(tenants))]);
     metrics.refusedTokens.reset();
     metrics.formerTokenPods.reset();
   }
 
-  async #repeat(check: (tenants: readonly Tenant[]) => Promise<void>): Promise<void> {
-    const { signal, logger } = this.#options;
+  private async repeat(check: (tenants: readonly Tenant[]) => Promise<void>): Promise<void> {
+    const { signal, logger } = this.options;
     for (let failures = 0; !signal.aborted;) {
-      const problem = await check(this.#tenants()).then(() => undefined, describeError);
+      const problem = await check(this.tenants()).then(() => undefined, describeError);
       failures = problem === undefined ? 0 : failures + 1;
       if (signal.aborted) return;
       if (problem !== undefined) logger[failures === 1 ? 'warn' : 'debug']({ problem }, 'pods not looked at');
-      this.#tell();
+      this.tell();
       await sleep(APART_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  #tenants(): readonly Tenant[] {
-    const { lumigoes, credentials } = this.#options;
+  private tenants(): readonly Tenant[] {
+    const { lumigoes, credentials } = this.options;
     return lumigoes.namespaces().flatMap((namespace) => {
       const acting = lumigoes.acting(namespace);
       if (acting === undefined || !holds(acting.status, 'Active')) return [];
@@ -83,29 +80,29 @@ export class TokenChecks {
   }
 
   /** Asks about one token, which several namespaces may share. */
-  async #ask(tenants: readonly Tenant[]): Promise<void> {
-    const { endpoint, signal } = this.#options;
+  private async ask(tenants: readonly Tenant[]): Promise<void> {
+    const { endpoint, signal } = this.options;
     const tokens = new Set(tenants.map(({ token }) => token));
-    for (const token of this.#asked.keys()) if (!tokens.has(token)) this.#asked.delete(token);
-    const token = firstDue(tokens, (each) => askAt(this.#asked.get(each)), performance.now());
+    for (const token of this.asked.keys()) if (!tokens.has(token)) this.asked.delete(token);
+    const token = firstDue(tokens, (each) => askAt(this.asked.get(each)), performance.now());
     if (token === undefined) return;
     const status = await askEndpoint(endpoint, token, signal);
-    this.#asked.set(token, heard(status, performance.now(), this.#asked.get(token)));
+    this.asked.set(token, heard(status, performance.now(), this.asked.get(token)));
   }
 
   /** Looks at the pods of one namespace whose token was replaced. */
-  async #look(tenants: readonly Tenant[]): Promise<void> {
+  private async look(tenants: readonly Tenant[]): Promise<void> {
     const replaced = tenants.flatMap((each) => (each.replaced === undefined ? [] : { ...each, ...each.replaced }));
     const dueAt = ({ namespace, until }: { namespace: string; until: string }) =>
-      lookAt(this.#looked.get(namespace), until, Date.now());
+      lookAt(this.looked.get(namespace), until, Date.now());
     const tenant = firstDue(replaced, dueAt, performance.now());
     if (tenant === undefined) return;
-    const former = await this.#formerPods(tenant);
-    this.#looked.set(tenant.namespace, { ...former, at: performance.now(), replacedAt: tenant.until });
+    const former = await this.formerPods(tenant);
+    this.looked.set(tenant.namespace, { ...former, at: performance.now(), replacedAt: tenant.until });
   }
 
-  async #formerPods({ namespace, source, ...replaced }: Place & Replaced): Promise<FormerPods> {
-    const { client, signal } = this.#options;
+  private async formerPods({ namespace, source, ...replaced }: Place & Replaced): Promise<FormerPods> {
+    const { client, signal } = this.options;
     const workloads = new Set<string>();
     let pods = 0;
     const ref = { group: '', version: 'v1', plural: 'pods', namespace };
@@ -119,26 +116,29 @@ export class TokenChecks {
     return { pods, workloads: [...workloads].toSorted() };
   }
 
-  #tell(): void {
-    const { onSeen } = this.#options;
-    const tenants = this.#tenants();
+  private tell(): void {
+    const { onSeen } = this.options;
+    const tenants = this.tenants();
     const present = new Set(tenants.map(({ namespace }) => namespace));
-    for (const namespace of this.#told) {
+    for (const namespace of this.told) {
       if (present.has(namespace)) continue;
-      this.#looked.delete(namespace);
-      this.#count(namespace, {});
+      this.looked.delete(namespace);
+      this.count(namespace, {});
       onSeen(namespace, undefined);
     }
-    this.#told = present;
+    this.told = present;
     for (const { namespace, source, token, replaced } of tenants) {
-      const [asked, looked] = [this.#asked.get(token), this.#looked.get(namespace)];
-      this.#count(namespace, { asked, looked });
+      const [asked, looked] = [this.asked.get(token), this.looked.get(namespace)];
+      this.count(namespace, { asked, looked });
       onSeen(namespace, tokenSeen(source, replaced, { asked, looked }));
     }
   }
 
-  #count(namespace: string, { asked, looked }: { asked?: Asked | undefined; looked?: Looked | undefined }): void {
-    const { refusedTokens, formerTokenPods } = this.#options.metrics;
+  private count(
+    namespace: string,
+    { asked, looked }: { asked?: Asked | undefined; looked?: Looked | undefined },
+  ): void {
+    const { refusedTokens, formerTokenPods } = this.options.metrics;
     if (asked?.verdict === 'refused') refusedTokens.set({ namespace }, 1);
     else refusedTokens.remove({ namespace });
     if (looked !== undefined && looked.pods > 0) formerTokenPods.set({ namespace }, looked.pods);

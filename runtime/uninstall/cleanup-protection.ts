@@ -44,67 +44,64 @@ const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
  * The objects are watched: whoever replaces one (`kubectl replace`, a tool that deletes and creates) takes the finalizer away.
  */
 export class CleanupProtection {
-  readonly #options: CleanupProtectionOptions;
-  readonly #seen = new Map<ProtectedObject, Metadata>();
-  readonly #changes = new Debounce(pause);
+  private readonly seen = new Map<ProtectedObject, Metadata>();
+  private readonly changes = new Debounce(pause);
   /** When it was first seen, by performance.now, that any of what is held is being deleted. */
-  #goingSince: number | undefined;
+  private goingSince: number | undefined;
 
-  constructor(options: CleanupProtectionOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CleanupProtectionOptions) {}
 
   /** There may be something to clean up now, or nothing any more. */
   look(): void {
-    this.#changes.touch();
+    this.changes.touch();
   }
 
   /** Works until the signal is aborted, and leaves the finalizers as they are then. */
   async run(signal: AbortSignal): Promise<void> {
-    const { installed, logger } = this.#options;
-    const watches = protectedObjects(installed).map((object) => this.#watch(object, signal));
+    const { installed, logger } = this.options;
+    const watches = protectedObjects(installed).map((object) => this.watch(object, signal));
     await Promise.all(watches.map(({ synced }) => synced));
     for (let failures = 0; !signal.aborted;) {
-      const problem = await this.#undoMistake()
-        .then(() => this.#hold())
+      const problem = await this.undoMistake()
+        .then(() => this.hold())
         .then(() => undefined, describeError);
       failures = problem === undefined ? 0 : failures + 1;
       // Whoever refuses has to change that; nobody is helped by asking four times a second.
-      const restMs = this.#goingSince === undefined ? IDLE_MS : LOOK_MS;
+      const restMs = this.goingSince === undefined ? IDLE_MS : LOOK_MS;
       const waitMs = failures === 0 ? restMs : backoffMs(failures, backoff, Math.random());
       if (problem !== undefined && !signal.aborted)
         logger[failures === 1 ? 'warn' : 'debug'](
           { problem, retryInMs: waitMs },
           'the finalizers that protect the clean-up could not be changed',
         );
-      await this.#changes.wait(waitMs, signal);
+      await this.changes.wait(waitMs, signal);
     }
     await Promise.all(watches.map(({ stopped }) => stopped));
   }
 
   /** An account or a right that was deleted, although neither the Deployment nor the namespace is going, holds up nobody. */
-  async #undoMistake(): Promise<void> {
-    const { client, installed } = this.#options;
-    const going = [...this.#seen].filter(([, seen]) => isHeldBack(seen));
-    if (going.length === 0) return void (this.#goingSince = undefined);
-    this.#goingSince ??= performance.now();
-    const isOver = performance.now() - this.#goingSince >= REMOVED_MS;
+  private async undoMistake(): Promise<void> {
+    const { client, installed } = this.options;
+    const going = [...this.seen].filter(([, seen]) => isHeldBack(seen));
+    if (going.length === 0) return void (this.goingSince = undefined);
+    this.goingSince ??= performance.now();
+    const isOver = performance.now() - this.goingSince >= REMOVED_MS;
     const { isEnding, isHandedOver } = await readSigns(client, installed);
     // Whoever has the Deployment now has no use for them, and nobody lets them go later: all together (protected-objects.ts).
-    if (isHandedOver && (isOver || allLeave([...this.#seen.values()]))) return release(client, installed);
+    if (isHandedOver && (isOver || allLeave([...this.seen.values()]))) return release(client, installed);
     if (isEnding || !isOver) return;
     const objects = going.map(([object]) => object);
-    await undoDeletion(objects, this.#options);
+    await undoDeletion(objects, this.options);
   }
 
-  async #hold(): Promise<void> {
-    const { client, installed, needed } = this.#options;
+  private async hold(): Promise<void> {
+    const { client, installed, needed } = this.options;
     const wanted = needed();
-    const held = [...this.#seen.values()].filter(isProtected);
+    const held = [...this.seen.values()].filter(isProtected);
     if (wanted === false && held.length > 0) await release(client, installed);
     if (wanted !== true) return;
     // All at once: a removal in between would find some held and some not. What is going already cannot be held.
-    const free = [...this.#seen].filter(([, seen]) => !isProtected(seen) && seen.deletionTimestamp === undefined);
+    const free = [...this.seen].filter(([, seen]) => !isProtected(seen) && seen.deletionTimestamp === undefined);
     await Promise.all(
       free.map(async ([object]) => {
         const found = await readMetadata(client, object);
@@ -114,8 +111,8 @@ export class CleanupProtection {
     );
   }
 
-  #watch(object: ProtectedObject, signal: AbortSignal) {
-    const { transport, logger } = this.#options;
+  private watch(object: ProtectedObject, signal: AbortSignal) {
+    const { transport, logger } = this.options;
     const { name, ...collection } = object;
     return listWatch({
       transport,
@@ -127,8 +124,8 @@ export class CleanupProtection {
       handler: new Kept(
         (shown) => shown.metadata,
         (metadata) => {
-          if (metadata === undefined) this.#seen.delete(object);
-          else this.#seen.set(object, metadata);
+          if (metadata === undefined) this.seen.delete(object);
+          else this.seen.set(object, metadata);
           this.look();
         },
       ),

@@ -33,15 +33,15 @@ const endless: Body = { kind: 'refused', status: 413, message: `a review has at 
 
 /** Reads bodies, of which all together hold so many bytes. */
 export class BodyReader {
-  readonly #room: { free: number };
+  private readonly room: { free: number };
 
   constructor(inFlight: number = limits.inFlight) {
-    this.#room = { free: inFlight };
+    this.room = { free: inFlight };
   }
 
   /** Reads a body and has it used; until then its bytes count. Rejects where the sender breaks off. */
   async read<T>(request: IncomingMessage, use: (body: Body) => Promise<T> | T): Promise<T> {
-    const held = new HeldBytes(this.#room);
+    const held = new HeldBytes(this.room);
     try {
       return await use(await collect(request, held));
     } finally {
@@ -69,49 +69,46 @@ function collect(request: IncomingMessage, held: HeldBytes): Promise<Body> {
 
 /** One body, in one piece as it comes: thousands of chunks of a byte would take a hundred times their length. */
 class HeldBytes {
-  readonly #room: { free: number };
-  #bytes = Buffer.alloc(0);
-  #length = 0;
-  #held = 0;
+  private bytes = Buffer.alloc(0);
+  private length = 0;
+  private held = 0;
 
-  constructor(room: { free: number }) {
-    this.#room = room;
-  }
+  constructor(private readonly room: { free: number }) {}
 
   add(chunk: Buffer): Body | undefined {
-    const before = this.#length;
-    this.#length += chunk.length;
-    if (this.#length > limits.read) return endless;
+    const before = this.length;
+    this.length += chunk.length;
+    if (this.length > limits.read) return endless;
     if (before > limits.largest) return undefined;
-    const isLarge = this.#length > limits.largest;
+    const isLarge = this.length > limits.largest;
     // Of a large one the head is enough, and the room is others'.
-    if (!this.#grow(isLarge ? limits.head : this.#length)) return busy;
-    chunk.copy(this.#bytes, before);
+    if (!this.grow(isLarge ? limits.head : this.length)) return busy;
+    chunk.copy(this.bytes, before);
     if (!isLarge) return undefined;
-    this.#bytes = Buffer.from(this.#bytes.subarray(0, limits.head));
+    this.bytes = Buffer.from(this.bytes.subarray(0, limits.head));
     this.release();
     return undefined;
   }
 
-  #grow(length: number): boolean {
-    if (length <= this.#bytes.length) return true;
-    const size = Math.min(limits.largest, Math.max(length, 2 * this.#bytes.length));
-    const more = size <= limits.small ? 0 : size - this.#held;
-    if (more > this.#room.free) return false;
-    this.#room.free -= more;
-    this.#held += more;
-    this.#bytes = Buffer.concat([this.#bytes], size);
+  private grow(length: number): boolean {
+    if (length <= this.bytes.length) return true;
+    const size = Math.min(limits.largest, Math.max(length, 2 * this.bytes.length));
+    const more = size <= limits.small ? 0 : size - this.held;
+    if (more > this.room.free) return false;
+    this.room.free -= more;
+    this.held += more;
+    this.bytes = Buffer.concat([this.bytes], size);
     return true;
   }
 
   whole(): Body {
-    const [bytes, length] = [this.#bytes, this.#length];
+    const [bytes, length] = [this.bytes, this.length];
     if (length > limits.largest) return { kind: 'large', head: bytes.toString('latin1'), length };
     return { kind: 'whole', bytes: bytes.subarray(0, length) };
   }
 
   release(): void {
-    this.#room.free += this.#held;
-    this.#held = 0;
+    this.room.free += this.held;
+    this.held = 0;
   }
 }

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * whoever sends many has it half the time at most, and no ordinary review waits for more than one of them.
  */
 export class Turns {
-  #last: Promise<unknown> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
 
   take<T>(work: () => T): Promise<T> {
     let tookMs = 0;
-    const result = this.#last.then(() => {
+    const result = this.last.then(() => {
       const started = performance.now();
       try {
         return work();
@@ -18,7 +18,7 @@ export class Turns {
       }
     });
     const rest = () => sleep(tookMs);
-    this.#last = result.then(rest, rest);
+    this.last = result.then(rest, rest);
     return result;
   }
 }

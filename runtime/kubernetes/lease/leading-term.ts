@@ -66,60 +66,55 @@ export async function leadTerm(options: TermOptions): Promise<void> {
 type EndCause = 'stopped' | 'failed' | 'lost';
 
 class Term {
-  readonly #options: TermOptions;
-  readonly #end = new AbortController();
-  #deadline: NodeJS.Timeout | undefined;
-  #lease: Lease;
-  #renewedAt: number;
-  #cause: EndCause | undefined;
-  #problem: string | undefined;
+  private readonly ending = new AbortController();
+  private deadline: NodeJS.Timeout | undefined;
+  private lease: Lease;
+  private renewedAt: number;
+  /** Why the term has ended; undefined while it lasts. */
+  cause: EndCause | undefined;
+  private problem: string | undefined;
 
-  constructor(options: TermOptions) {
-    this.#options = options;
-    this.#lease = options.lease;
-    this.#renewedAt = options.takenAt;
-    this.#arm();
+  constructor(private readonly options: TermOptions) {
+    this.lease = options.lease;
+    this.renewedAt = options.takenAt;
+    this.arm();
   }
 
   get signal(): AbortSignal {
-    return this.#end.signal;
-  }
-
-  get cause(): EndCause | undefined {
-    return this.#cause;
+    return this.ending.signal;
   }
 
   /** Until the leadership ends unless it is renewed: well before the Lease itself runs out for the others. */
   get leftMs(): number {
-    return Math.max(0, this.#renewedAt + this.#options.times.renewDeadlineMs - performance.now());
+    return Math.max(0, this.renewedAt + this.options.times.renewDeadlineMs - performance.now());
   }
 
   throwIfOver(): void {
     if (this.leftMs === 0) this.end('lost');
     if (this.cause !== 'stopped' && this.signal.aborted)
-      throw new FencedError(`The leadership of ${this.#options.name} has ended.`);
+      throw new FencedError(`The leadership of ${this.options.name} has ended.`);
   }
 
   end(cause: EndCause): void {
-    if (this.#cause !== undefined) return;
-    this.#cause = cause;
-    clearTimeout(this.#deadline);
-    this.#end.abort(new Error(`The leadership of ${this.#options.name} has ended (${cause}).`));
+    if (this.cause !== undefined) return;
+    this.cause = cause;
+    clearTimeout(this.deadline);
+    this.ending.abort(new Error(`The leadership of ${this.options.name} has ended (${cause}).`));
   }
 
   async renewUntilTheEnd(): Promise<void> {
-    let pauseMs = this.#options.times.retryPeriodMs;
+    let pauseMs = this.options.times.retryPeriodMs;
     while (!this.signal.aborted) {
       await sleep(pauseMs, undefined, { signal: this.signal }).catch(() => undefined);
-      if (!this.signal.aborted) pauseMs = await this.#renew();
+      if (!this.signal.aborted) pauseMs = await this.renew();
     }
   }
 
   /** Gives the Lease back. Where that fails it runs out by itself. */
   async release(): Promise<void> {
-    const { holder, identity, logger, name } = this.#options;
+    const { holder, identity, logger, name } = this.options;
     try {
-      if ((await holder.release(this.#lease)) !== undefined) return;
+      if ((await holder.release(this.lease)) !== undefined) return;
       // The end interrupted a renewal that the server had taken in.
       const found = await holder.read();
       if (found?.spec?.holderIdentity === identity) await holder.release(found);
@@ -129,35 +124,35 @@ class Term {
   }
 
   /** Returns how long to wait before the next attempt. */
-  async #renew(): Promise<number> {
-    const { holder, identity, times, logger, name } = this.#options;
+  private async renew(): Promise<number> {
+    const { holder, identity, times, logger, name } = this.options;
     const sentAt = performance.now();
     try {
-      const renewed = await holder.hold(this.#lease, this.signal);
+      const renewed = await holder.hold(this.lease, this.signal);
       if (renewed !== undefined) {
-        this.#lease = renewed;
-        this.#renewedAt = sentAt;
-        this.#problem = undefined;
-        if (!this.signal.aborted) this.#arm();
+        this.lease = renewed;
+        this.renewedAt = sentAt;
+        this.problem = undefined;
+        if (!this.signal.aborted) this.arm();
         return times.retryPeriodMs;
       }
       // Changed by someone: an annotation, or our own write whose answer was lost; or another holds it.
       const found = await holder.read(this.signal);
       if (found?.spec?.holderIdentity !== identity) this.end('lost');
-      else this.#lease = found;
+      else this.lease = found;
       return 0;
     } catch (error) {
       const problem = describeError(error);
-      if (!this.signal.aborted && problem !== this.#problem)
+      if (!this.signal.aborted && problem !== this.problem)
         logger?.warn({ lease: name, problem, leftMs: Math.round(this.leftMs) }, 'lease not renewed');
-      this.#problem = problem;
+      this.problem = problem;
       return times.retryPeriodMs / 5;
     }
   }
 
-  #arm(): void {
-    clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => this.end('lost'), this.leftMs);
+  private arm(): void {
+    clearTimeout(this.deadline);
+    this.deadline = setTimeout(() => this.end('lost'), this.leftMs);
   }
 }
 

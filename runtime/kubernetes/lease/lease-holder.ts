@@ -20,50 +20,49 @@ const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' }
 
 /** Reads and writes one Lease in one identity's name. Every write is of the version read, so two can never both succeed. */
 export class LeaseHolder {
-  readonly #options: LeaseOptions;
-  readonly #times: ElectionTimes;
-  readonly #ref: ResourceRef & { readonly name: string };
+  private readonly ref: ResourceRef & { readonly name: string };
 
-  constructor(options: LeaseOptions, times: ElectionTimes) {
-    this.#options = options;
-    this.#times = times;
-    this.#ref = { ...leases, namespace: options.namespace, name: options.name };
+  constructor(
+    private readonly options: LeaseOptions,
+    private readonly times: ElectionTimes,
+  ) {
+    this.ref = { ...leases, namespace: options.namespace, name: options.name };
   }
 
   /** The Lease; undefined when there is none. */
   async read(signal?: AbortSignal): Promise<Lease | undefined> {
-    return (await this.#options.client.find(this.#ref, this.#call(signal))) as Lease | undefined;
+    return (await this.options.client.find(this.ref, this.call(signal))) as Lease | undefined;
   }
 
   /** Takes or renews it. Undefined when another was faster: it was changed, made or deleted since it was read. */
   hold(lease: Lease | undefined, signal?: AbortSignal): Promise<Lease | undefined> {
-    return this.#write(lease, heldSpec(lease?.spec, this.#options.identity, this.#times, new Date()), signal);
+    return this.write(lease, heldSpec(lease?.spec, this.options.identity, this.times, new Date()), signal);
   }
 
   /** Gives it back, so that a successor need not wait for it to run out. Undefined as for `hold`. */
   release(lease: Lease): Promise<Lease | undefined> {
-    return this.#write(lease, releasedSpec(lease.spec, new Date()));
+    return this.write(lease, releasedSpec(lease.spec, new Date()));
   }
 
-  async #write(lease: Lease | undefined, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
-    if (lease === undefined) return this.#create(spec, signal);
-    const written = await this.#options.client
-      .update(this.#ref, { ...lease, spec }, this.#call(signal))
+  private async write(lease: Lease | undefined, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
+    if (lease === undefined) return this.create(spec, signal);
+    const written = await this.options.client
+      .update(this.ref, { ...lease, spec }, this.call(signal))
       .catch(undefinedIf((error) => isConflict(error) || isNotFound(error)));
     return written?.object;
   }
 
-  async #create(spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
-    const { client, namespace, name, owners } = this.#options;
+  private async create(spec: LeaseSpec, signal?: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name, owners } = this.options;
     const metadata = { namespace, name, ...(owners === undefined ? {} : { ownerReferences: await owners() }) };
     const written = await client
-      .create({ ...leases, namespace }, { ...leaseType, metadata, spec }, this.#call(signal))
+      .create({ ...leases, namespace }, { ...leaseType, metadata, spec }, this.call(signal))
       .catch(undefinedIf(isAlreadyExists));
     return written?.object;
   }
 
-  #call(signal: AbortSignal | undefined) {
-    const { renewDeadlineMs, retryPeriodMs } = this.#times;
+  private call(signal: AbortSignal | undefined) {
+    const { renewDeadlineMs, retryPeriodMs } = this.times;
     // Two attempts fit between a renewal that fails and the deadline, also when the first hangs on a dead connection.
     return { signal, lane: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
   }

@@ -8,25 +8,25 @@ const CALM_MS = 250;
  * with a store that was restored from a backup. Whoever must not act on that asks here, and may have it try again at once.
  */
 export class CatchUp {
-  #isCurrent = false;
-  #hurry: () => void = () => undefined;
-  readonly #waiting = new Set<() => void>();
+  private isUpToDate = false;
+  private hurry: () => void = () => undefined;
+  private readonly waiting = new Set<() => void>();
 
   get isCurrent(): boolean {
-    return this.#isCurrent;
+    return this.isUpToDate;
   }
 
   /** A stream stands, or could not be had. */
   note(isCurrent: boolean): void {
-    this.#isCurrent = isCurrent;
-    for (const goOn of this.#waiting) goOn();
+    this.isUpToDate = isCurrent;
+    for (const goOn of this.waiting) goOn();
   }
 
   /** The pause before the next try, which somebody may cut short. */
   async rest(ms: number, signal: AbortSignal): Promise<void> {
     const cut = new AbortController();
     const calmUntil = performance.now() + CALM_MS;
-    this.#hurry = () => void setTimeout(() => cut.abort(), Math.max(0, calmUntil - performance.now()));
+    this.hurry = () => void setTimeout(() => cut.abort(), Math.max(0, calmUntil - performance.now()));
     await sleep(ms, undefined, { signal: AbortSignal.any([signal, cut.signal]) }).catch(() => undefined);
   }
 
@@ -37,21 +37,21 @@ export class CatchUp {
   async catchUp(mostMs: number): Promise<void> {
     const deadline = performance.now() + mostMs;
     // The first that ends may have been under way already.
-    for (let tries = 0; tries < 2 && !this.#isCurrent; tries += 1) {
-      this.#hurry();
-      await this.#outcome(deadline - performance.now());
+    for (let tries = 0; tries < 2 && !this.isUpToDate; tries += 1) {
+      this.hurry();
+      await this.outcome(deadline - performance.now());
     }
   }
 
-  #outcome(withinMs: number): Promise<void> {
+  private outcome(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const goOn = (): void => {
         clearTimeout(timer);
-        this.#waiting.delete(goOn);
+        this.waiting.delete(goOn);
         resolve();
       };
       const timer = setTimeout(goOn, Math.max(0, withinMs));
-      this.#waiting.add(goOn);
+      this.waiting.add(goOn);
     });
   }
 }

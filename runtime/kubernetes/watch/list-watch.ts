@@ -55,24 +55,22 @@ const SERVED_MS = 10_000;
 
 class Watcher {
   readonly synced: Promise<void>;
-  readonly #options: ListWatchOptions;
-  readonly #subject: string;
-  readonly #position: WatchPosition;
-  readonly #catchUp: CatchUp;
+  private readonly subject: string;
+  private readonly position: WatchPosition;
+  private readonly catchUp: CatchUp;
   /** Whether the server streams lists (`sendInitialEvents`, of Kubernetes 1.32 or 1.34 and later), as far as is known. */
-  #streamsLists = true;
+  private streamsLists = true;
   /** Objects on a page of a list, where the server cannot stream it; undefined: as always, 0: all of them. */
-  #pageSize: 0 | undefined;
-  #failures = 0;
+  private pageSize: 0 | undefined;
+  private failures = 0;
   /** When something was last heard of the kind's definition. */
-  #heardAt = -Infinity;
-  #handlerFails = false;
+  private heardAt = -Infinity;
+  private handlerFails = false;
 
-  constructor(options: ListWatchOptions) {
+  constructor(private readonly options: ListWatchOptions) {
     const { resource, handler, signal, catchUp = new CatchUp() } = options;
-    this.#options = options;
-    this.#catchUp = catchUp;
-    this.#subject = resourcePath(resource);
+    this.catchUp = catchUp;
+    this.subject = resourcePath(resource);
     let onSynced = (): void => undefined;
     this.synced = new Promise((resolve) => {
       onSynced = () => {
@@ -81,119 +79,119 @@ class Watcher {
       };
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    const onHandlerError = (error: unknown): void => this.#handlerFailed(error);
-    this.#position = new WatchPosition({ handler, subject: this.#subject, onHandlerError, onSynced });
+    const onHandlerError = (error: unknown): void => this.handlerFailed(error);
+    this.position = new WatchPosition({ handler, subject: this.subject, onHandlerError, onSynced });
   }
 
   async run(): Promise<void> {
-    const { signal } = this.#options;
+    const { signal } = this.options;
     while (!signal.aborted) {
       const started = performance.now();
-      const error: unknown = await this.#listAndWatch().catch((reason: unknown) => reason);
+      const error: unknown = await this.listAndWatch().catch((reason: unknown) => reason);
       if (signal.aborted) return;
-      await this.#recover(error, performance.now() - started);
-      this.#position.abandonList();
+      await this.recover(error, performance.now() - started);
+      this.position.abandonList();
     }
   }
 
   /** One stream, and before it the list where one is due. Returns when the server ends it. */
-  async #listAndWatch(): Promise<void> {
-    const position = this.#position;
-    if (this.#failures > 0 && (await this.#isRestored())) position.forget();
+  private async listAndWatch(): Promise<void> {
+    const position = this.position;
+    if (this.failures > 0 && (await this.isRestored())) position.forget();
     if (position.version === undefined) position.beginList();
-    if (position.listing && !this.#streamsLists) await this.#listInPages();
-    await watchOnce({ ...this.#options, subject: this.#subject, position, onOpen: () => this.#opened() });
+    if (position.listing && !this.streamsLists) await this.listInPages();
+    await watchOnce({ ...this.options, subject: this.subject, position, onOpen: () => this.opened() });
   }
 
-  async #listInPages(): Promise<void> {
-    const { transport, resource } = this.#options;
-    const options = { ...this.#options, limit: this.#pageSize, lane: 'standing', onExpired: 'fail' } as const;
+  private async listInPages(): Promise<void> {
+    const { transport, resource } = this.options;
+    const options = { ...this.options, limit: this.pageSize, lane: 'standing', onExpired: 'fail' } as const;
     let version = '';
     for await (const page of listPages(transport, resource, options)) {
-      for (const object of page.items) this.#position.show(object);
+      for (const object of page.items) this.position.show(object);
       version = page.resourceVersion;
     }
-    this.#position.completeList(version);
+    this.position.completeList(version);
   }
 
   /** Draws the conclusions from how a stream ended, and waits as long as is polite. */
-  async #recover(error: unknown, livedMs: number): Promise<void> {
-    const { onRestart } = this.#options;
-    if (this.#position.listing && this.#streamsLists && saysListsAreNotStreamed(error)) {
-      this.#streamsLists = false;
+  private async recover(error: unknown, livedMs: number): Promise<void> {
+    const { onRestart } = this.options;
+    if (this.position.listing && this.streamsLists && saysListsAreNotStreamed(error)) {
+      this.streamsLists = false;
       return;
     }
     const cause = restartCause(error);
     onRestart?.(cause, error);
-    if (this.#isUndefined(error)) this.#nothingThere();
+    if (this.isUndefined(error)) this.nothingThere();
     if (cause === 'expired') {
       // A list in pages that expired on the way is too slow for pages: the next comes whole.
-      if (this.#position.listing) this.#pageSize = 0;
-      this.#position.forget();
+      if (this.position.listing) this.pageSize = 0;
+      this.position.forget();
     }
-    this.#failures = countFailures(this.#failures, { failed: error !== undefined, livedMs });
-    if (this.#failures === 0) return;
+    this.failures = countFailures(this.failures, { failed: error !== undefined, livedMs });
+    if (this.failures === 0) return;
     // Where its definition is not there, there is nothing of the kind to know.
-    this.#catchUp.note(isNotFound(error));
-    const retryInMs = this.#retryInMs(error);
-    if (!this.#isUndefined(error))
-      this.#report(cause, { resource: this.#subject, cause, problem: describeError(error), retryInMs });
-    await this.#rest(error, retryInMs);
+    this.catchUp.note(isNotFound(error));
+    const retryInMs = this.retryInMs(error);
+    if (!this.isUndefined(error))
+      this.report(cause, { resource: this.subject, cause, problem: describeError(error), retryInMs });
+    await this.rest(error, retryInMs);
   }
 
   /** The kind is not defined, and need not be. */
-  #isUndefined = (error: unknown): boolean => this.#options.definition !== undefined && isNotFound(error);
+  private isUndefined = (error: unknown): boolean => this.options.definition !== undefined && isNotFound(error);
 
-  async #rest(error: unknown, retryInMs: number): Promise<void> {
-    const { signal, definition } = this.#options;
-    if (definition === undefined || !isNotFound(error)) return this.#catchUp.rest(retryInMs, signal);
-    if (await definition.wait(retryInMs, signal)) this.#heardAt = performance.now();
+  private async rest(error: unknown, retryInMs: number): Promise<void> {
+    const { signal, definition } = this.options;
+    if (definition === undefined || !isNotFound(error)) return this.catchUp.rest(retryInMs, signal);
+    if (await definition.wait(retryInMs, signal)) this.heardAt = performance.now();
   }
 
   /**
    * Whether the API server is at an earlier version than we are: its store was restored from a backup. It would let us watch
    * from there on without a word, and show nothing until it has caught up.
    */
-  async #isRestored(): Promise<boolean> {
-    const { transport, resource, signal } = this.#options;
-    const { version } = this.#position;
+  private async isRestored(): Promise<boolean> {
+    const { transport, resource, signal } = this.options;
+    const { version } = this.position;
     if (version === undefined) return false;
     const options = { limit: 1, metadataOnly: true, lane: 'standing', signal } as const;
     const { value } = await listPages(transport, resource, options).next();
     return value !== undefined && isOlder(value.resourceVersion, version);
   }
 
-  #retryInMs(error: unknown): number {
+  private retryInMs(error: unknown): number {
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const isAway = this.#isUndefined(error) && performance.now() > this.#heardAt + SERVED_MS;
+    const isAway = this.isUndefined(error) && performance.now() > this.heardAt + SERVED_MS;
     const untilDefinition = isAway ? untilThere : untilDefined;
-    return backoffMs(this.#failures, isNotFound(error) ? untilDefinition : backoff, Math.random(), atLeastMs);
+    return backoffMs(this.failures, isNotFound(error) ? untilDefinition : backoff, Math.random(), atLeastMs);
   }
 
   /** Nothing of the kind can be there; the next list, once it is defined, starts anew. */
-  #nothingThere(): void {
-    this.#position.beginList();
-    this.#position.completeList('');
-    this.#position.forget();
+  private nothingThere(): void {
+    this.position.beginList();
+    this.position.completeList('');
+    this.position.forget();
   }
 
   /** Once for each series of failures; that a version expires, or a stream ends, is nobody's fault. */
-  #report(cause: RestartCause, fields: object): void {
-    const isNews = this.#failures === 1 && cause !== 'expired' && cause !== 'ended';
-    this.#options.logger?.[isNews ? 'warn' : 'debug'](fields, 'watch interrupted');
+  private report(cause: RestartCause, fields: object): void {
+    const isNews = this.failures === 1 && cause !== 'expired' && cause !== 'ended';
+    this.options.logger?.[isNews ? 'warn' : 'debug'](fields, 'watch interrupted');
   }
 
-  #opened(): void {
-    if (!this.#position.listing) this.#catchUp.note(true);
-    if (this.#failures > 0) this.#options.logger?.info({ resource: this.#subject }, 'watch resumed');
+  private opened(): void {
+    if (!this.position.listing) this.catchUp.note(true);
+    if (this.failures > 0) this.options.logger?.info({ resource: this.subject }, 'watch resumed');
   }
 
   /** Said once: whoever throws for one object may do so for ten thousand. */
-  #handlerFailed(error: unknown): void {
-    if (this.#handlerFails) return;
-    this.#handlerFails = true;
-    const fields = { resource: this.#subject, problem: describeError(error) };
-    this.#options.logger?.error(fields, 'a watch event could not be handled; further ones are not told');
+  private handlerFailed(error: unknown): void {
+    if (this.handlerFails) return;
+    this.handlerFails = true;
+    const fields = { resource: this.subject, problem: describeError(error) };
+    this.options.logger?.error(fields, 'a watch event could not be handled; further ones are not told');
   }
 }
 

@@ -35,90 +35,87 @@ const initialEventsEnd = 'k8s.io/initial-events-end';
 
 /** How far the handler has been told: all that a list-watch keeps between two streams. */
 export class WatchPosition {
-  readonly #options: WatchPositionOptions;
-  #version: string | undefined;
+  private knownVersion: string | undefined;
   /**
    * While a list runs: what the handler held before and the list has not shown. What is left of it in the end are the deletions
    * that nobody told of. It points at the handler's own records, so there is no second copy of them.
    */
-  #unseen: Map<string, Identity> | undefined;
+  private unseen: Map<string, Identity> | undefined;
 
-  constructor(options: WatchPositionOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: WatchPositionOptions) {}
 
   /** The version to watch from; undefined when a list has to come first. */
   get version(): string | undefined {
-    return this.#version;
+    return this.knownVersion;
   }
 
   /** A list has begun and is not complete. */
   get listing(): boolean {
-    return this.#unseen !== undefined;
+    return this.unseen !== undefined;
   }
 
   /** The server does not remember the version any more: only a list tells what happened since. */
   forget(): void {
-    this.#version = undefined;
+    this.knownVersion = undefined;
   }
 
   beginList(): void {
-    this.#unseen = new Map();
-    for (const identity of this.#options.handler.known()) this.#unseen.set(keyOf(identity), identity);
+    this.unseen = new Map();
+    for (const identity of this.options.handler.known()) this.unseen.set(keyOf(identity), identity);
   }
 
   abandonList(): void {
-    this.#unseen = undefined;
+    this.unseen = undefined;
   }
 
   completeList(version: string): void {
-    const missing = this.#unseen?.values() ?? [];
-    this.#unseen = undefined;
-    for (const identity of missing) this.#delete(identity);
-    this.#version = version;
-    this.#tell(({ synced }) => synced?.());
-    this.#options.onSynced();
+    const missing = this.unseen?.values() ?? [];
+    this.unseen = undefined;
+    for (const identity of missing) this.delete(identity);
+    this.knownVersion = version;
+    this.tell(({ synced }) => synced?.());
+    this.options.onSynced();
   }
 
   /** An object that a list or an event shows. */
   show(object: KubernetesObject): void {
-    const before = this.#see(object);
+    const before = this.see(object);
     // The same name, deleted and made again meanwhile.
-    if (before !== undefined && before.uid !== object.metadata.uid) this.#delete(before);
+    if (before !== undefined && before.uid !== object.metadata.uid) this.delete(before);
     const isListed = this.listing;
-    this.#tell((handler) => handler.upsert(object, isListed));
+    this.tell((handler) => handler.upsert(object, isListed));
   }
 
   /** One line of a watch. Throws the ApiError that it carries. */
   receive(line: unknown): void {
-    const { type, object } = eventIn(line, this.#options.subject);
+    const { type, object } = eventIn(line, this.options.subject);
     const { resourceVersion, annotations } = object.metadata;
     if (type === 'ADDED' || type === 'MODIFIED') this.show(object);
     else if (type === 'DELETED') {
-      this.#see(object);
-      this.#delete(object.metadata);
+      this.see(object);
+      this.delete(object.metadata);
     } else if (this.listing && annotations?.[initialEventsEnd] === 'true') this.completeList(resourceVersion);
     // Objects of a list come in the order of their names: before it is complete their versions say nothing about how far it got.
-    if (!this.listing) this.#version = resourceVersion;
+    if (!this.listing) this.knownVersion = resourceVersion;
   }
 
   /** Takes note that the object is there, or was until now. Returns what the handler held of that name. */
-  #see({ metadata }: KubernetesObject): Identity | undefined {
+  private see({ metadata }: KubernetesObject): Identity | undefined {
     const key = keyOf(metadata);
-    const before = this.#unseen?.get(key);
-    this.#unseen?.delete(key);
+    const before = this.unseen?.get(key);
+    this.unseen?.delete(key);
     return before;
   }
 
-  #delete({ namespace = '', name, uid }: { namespace?: string; name: string; uid: string }): void {
-    this.#tell((handler) => handler.delete({ namespace, name, uid }));
+  private delete({ namespace = '', name, uid }: { namespace?: string; name: string; uid: string }): void {
+    this.tell((handler) => handler.delete({ namespace, name, uid }));
   }
 
-  #tell(call: (handler: ListWatchHandler) => void): void {
+  private tell(call: (handler: ListWatchHandler) => void): void {
     try {
-      call(this.#options.handler);
+      call(this.options.handler);
     } catch (error) {
-      this.#options.onHandlerError(error);
+      this.options.onHandlerError(error);
     }
   }
 }
