@@ -5,7 +5,7 @@ import { createClient, type Client, type KubernetesObject } from '../kubernetes/
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { certificatesIn } from './inspect.ts';
 import type { CertificateStore } from './store.ts';
-import { trustedPair } from './trusted-pair.ts';
+import { trustedPair } from './rotation.ts';
 import { fromFolder, type CertificateSource } from './follow-certificate.ts';
 
 /** Should a watch ever miss something. */

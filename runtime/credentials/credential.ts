@@ -1,8 +1,7 @@
 import { describeError } from '../wording/errors.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource, Problem } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
-import type { Problem } from '../lumigo/problem.ts';
 import { isToken, tokenShape } from './token.ts';
 
 const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;

@@ -1,7 +1,7 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
 import { shapeOf } from '../rollout/shape.ts';
-import { renderVerdicts } from './render-verdicts.ts';
+import { renderRollout, renderVerdicts } from './render-verdicts.ts';
 import type { Verdict } from './verdict.ts';
 
 const [deployment] = workloads;
@@ -16,4 +16,37 @@ it('shows no part of a token, wherever in a long value it stands', () => {
     }) satisfies Verdict;
   for (let before = 100; before < 160; before += 1)
     expect(renderVerdicts('shop', 'traced', [verdict(before)])).not.toContain('7');
+});
+
+const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestWave: 50 } as const;
+const shape = (running: number) => ({ desired: running, running, blocked: undefined, refused: undefined });
+const verdict = (name: string, running: number, more: Partial<Verdict> = {}): Verdict => ({
+  ...{ kind: deployment, namespace: 'shop', name, refusal: undefined, warnings: [], shape: shape(running) },
+  decision: {
+    ...{ action: 'inject', change: 'added', workload: { apiVersion: '', kind: '', metadata: {} } },
+    ...{ code: 'injected', message: '', leftAlone: [] },
+  },
+  patch: [{ op: 'remove', path: '/' }],
+  ...more,
+});
+
+describe('the rollout that --preview shows', () => {
+  it('says who comes when, who later, and how long it takes', () => {
+    const blocked = { reason: 'Paused', message: 'is paused' } as const;
+    const paused = verdict('paused', 2, { shape: { ...shape(2), blocked } });
+    const seen = [verdict('big', 9), verdict('idle', 0), paused, verdict('small', 2), verdict('one', 1)];
+    expect(renderRollout(seen, pace)).toEqual([
+      '  Rollout, some 40 s where pods start within 10 s:',
+      '    1. Deployment/small',
+      '    2. Deployment/big, Deployment/one',
+      '    later: Deployment/paused is paused',
+    ]);
+  });
+
+  it('says nothing where no pod restarts, and how many do where all go at once', () => {
+    expect(renderRollout([verdict('idle', 0)], pace)).toEqual([]);
+    expect(renderRollout([verdict('a', 2)], { ...pace, rolloutStrategy: 'immediate' })).toEqual([
+      '  Rollout (immediate): 1 whose pods restart',
+    ]);
+  });
 });

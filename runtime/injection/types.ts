@@ -127,6 +127,12 @@ export interface LumigoSpec {
   readonly infrastructure?: { readonly enabled?: boolean; readonly kubeEvents?: { readonly enabled?: boolean } };
 }
 
+/** A reason for a Lumigo not to act: CamelCase for programs, a sentence for people. */
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';

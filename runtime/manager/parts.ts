@@ -19,7 +19,7 @@ import type { CertificateStore } from '../certificates/store.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
-import { followLook } from '../updater/follow-look.ts';
+import { followLook } from '../updater/look.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
 import { keepPodScope } from '../webhook/pod-scope.ts';
 import type { Pair } from '../certificates/follow-certificate.ts';

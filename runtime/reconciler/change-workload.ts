@@ -9,7 +9,7 @@ import { guarded } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { readAndChange } from '../kubernetes/http/on-conflict.ts';
 import { rolloutAfter } from '../rollout/after-look.ts';
-import { decideTask } from './decide-task.ts';
+import { decideTask } from './decide-turn.ts';
 import { decideTurn, forgiven } from './decide-turn.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { factsOf, type Change, type ChangeResult, type Written } from './facts.ts';

@@ -3,6 +3,7 @@ import type { Condition } from '../injection/types.ts';
 import { shown } from '../rollout/evidence.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
+import type { PodsPlan } from './pods-plan.ts';
 
 /** A condition as it is planned: since when it holds follows from the one before. */
 export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
@@ -14,7 +15,7 @@ export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
 
 /** The first that holds says in one word how far a rollout is. */
-export type Reasons<T> = readonly (readonly [reason: string, holds: (seen: T) => boolean])[];
+type Reasons<T> = readonly (readonly [reason: string, holds: (seen: T) => boolean])[];
 
 const reasons: Reasons<RolloutSummary> = [
   [HALTED, ({ halted }) => halted !== undefined],
@@ -30,13 +31,13 @@ export const rolloutCondition = (summary: RolloutSummary, wasSaid: boolean): Unt
   (wasSaid ? complete('Every workload that could be instrumented is, and runs') : undefined);
 
 /** Undefined where none of the reasons holds; empty sentences are left out. */
-export function incomplete<T>(seen: T, all: Reasons<T>, say: (seen: T) => readonly string[]): Untimed | undefined {
+function incomplete<T>(seen: T, all: Reasons<T>, say: (seen: T) => readonly string[]): Untimed | undefined {
   const reason = all.find(([, holds]) => holds(seen))?.[0];
   const message = say(seen).filter((each) => each !== '');
   return reason === undefined ? undefined : { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
 }
 
-export const complete = (message: string): Untimed => ({
+const complete = (message: string): Untimed => ({
   ...{ type: ROLLED_OUT, status: 'True', reason: 'Complete', message },
 });
 
@@ -69,3 +70,43 @@ const retryOf = (workload: ObservedWorkload | undefined): string =>
   workload === undefined
     ? ''
     : `'kubectl -n ${workload.namespace} annotate --overwrite ${workload.kind.plural}.${workload.kind.group} ${workload.name} ${annotations.retry}="$(date)"'`;
+
+type PodsSeen = Pick<PodsPlan, 'summary' | 'halted'>;
+
+/** The first that holds says in one word how far the pods of a namespace in Pod mode are. */
+const podReasons: Reasons<PodsSeen> = [
+  [HALTED, ({ halted }) => halted !== undefined],
+  ['NotInjected', ({ summary }) => summary.isMissed],
+  [
+    'Blocked',
+    ({ summary: { waiting, blocked, kept, underWay } }) =>
+      underWay === undefined && waiting > 0 && blocked + kept >= waiting,
+  ],
+  ['Progressing', ({ summary: { waiting, underWay } }) => waiting > 0 || underWay !== undefined],
+  ['LeftForNow', ({ summary }) => summary.left > 0],
+];
+
+/** How far the pods that run are replaced, for people; undefined while there is, and was, nothing to say. */
+export const podsCondition = (seen: PodsSeen, wasSaid: boolean): Untimed | undefined =>
+  incomplete(seen, podReasons, podSentencesOf) ??
+  (wasSaid ? complete('Every pod that could be injected is, and runs') : undefined);
+
+const pods = (number: number, one: string, many: string): string =>
+  number === 0 ? '' : number === 1 ? `1 pod ${one}` : `${number} pods ${many}`;
+
+function podSentencesOf({ halted, summary }: PodsSeen): string[] {
+  const { underWay, waiting, blocked, kept, left, isMissed } = summary;
+  return [
+    halted === undefined
+      ? ''
+      : `No pod is injected or evicted since ${shown(`${halted.at} (${halted.cause}): ${halted.evidence}`)}. Tried again when the spec or the injector changes, or by the annotation '${annotations.retry}' of this Lumigo`,
+    isMissed
+      ? 'A new pod came without the injection: the API server does not reach the webhook, or somebody takes it out'
+      : '',
+    underWay === undefined ? '' : `What replaces '${underWay}' is awaited`,
+    pods(waiting, 'waits to be replaced', 'wait to be replaced'),
+    pods(blocked, 'waits until its others are ready', 'wait until others of their controller are ready'),
+    pods(kept, 'is kept by a disruption budget', 'are kept by a disruption budget'),
+    pods(left, 'is left until it is replaced anyway', 'are left until they are replaced anyway'),
+  ];
+}

@@ -1,9 +1,7 @@
-import type { Condition, InstrumentedResource, LumigoStatus, Metadata } from '../injection/types.ts';
-import type { Problem } from '../lumigo/problem.ts';
+import type { Condition, InstrumentedResource, LumigoStatus, Metadata, Problem } from '../injection/types.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
-import { ROLLED_OUT, rolloutCondition, type Untimed } from './conditions-rollout.ts';
-import { podsCondition } from './conditions-pods.ts';
+import { ROLLED_OUT, rolloutCondition, type Untimed, podsCondition } from './conditions-rollout.ts';
 import type { PodsPlan } from './pods-plan.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';

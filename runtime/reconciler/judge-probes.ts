@@ -1,4 +1,4 @@
-import type { Problem } from '../lumigo/problem.ts';
+import type { Problem } from '../injection/types.ts';
 
 /** What one API server's answer says; `unknown` when it says nothing of the webhook. */
 export type Reach =

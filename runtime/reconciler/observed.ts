@@ -1,8 +1,7 @@
 import type { RuntimeConfig } from '../config/config.ts';
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
-import type { InstrumentedResource, LumigoResource, NamespacePolicy } from '../injection/types.ts';
-import type { Problem } from '../lumigo/problem.ts';
+import type { InstrumentedResource, LumigoResource, NamespacePolicy, Problem } from '../injection/types.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { PodTrial } from '../rollout/judge-pods.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';

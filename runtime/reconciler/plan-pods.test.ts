@@ -4,7 +4,7 @@ import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, RolloutNote } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';
-import { podsCondition } from './conditions-pods.ts';
+import { podsCondition } from './conditions-rollout.ts';
 import type { ObservedPods } from './observed.ts';
 import { planPods } from './plan-pods.ts';
 import type { ObservedNamespace } from './observed.ts';

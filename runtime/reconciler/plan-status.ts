@@ -1,9 +1,19 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
-import type { InstrumentedResource, LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
-import type { Problem } from '../lumigo/problem.ts';
+import type {
+  InstrumentedResource,
+  LumigoResource,
+  LumigoStatus,
+  NamespacePolicy,
+  Problem,
+} from '../injection/types.ts';
 import { sameConditions, sameResources, sameStatus, statusOf, type StatusInput } from './conditions.ts';
-import { isInstrumented } from './observed.ts';
-import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
+import {
+  isInstrumented,
+  type Now,
+  type ObservedLumigo,
+  type ObservedNamespace,
+  type ObservedWorkload,
+} from './observed.ts';
 import type { PodsPlan } from './pods-plan.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { fieldManager, probeEchoPrefix, probeLabel, webhooks, type WorkloadKind } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource, Problem } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
-import type { Problem } from '../lumigo/problem.ts';
 import { lumigoRef } from './api.ts';
 import type { Reach } from './judge-probes.ts';
 

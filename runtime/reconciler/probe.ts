@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../kubernetes/http/client.ts';
+import { createClient, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
-import { apiServers } from './api-servers.ts';
 import { judgeProbes, type Probed, type WebhookSeen } from './judge-probes.ts';
 import { probeOnce, type Candidate } from './probe-request.ts';
 
@@ -66,4 +65,31 @@ function knownFor<T>(lifeMs: number, ask: () => Promise<T>): () => Promise<T> {
       known = { value: await ask(), at: performance.now() };
     return known.value;
   };
+}
+
+const slice = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  plural: 'endpointslices',
+  namespace: 'default',
+  name: 'kubernetes',
+};
+/** More than a control plane has; those beyond are not asked. */
+const MOST = 9;
+
+interface EndpointSlice extends KubernetesObject {
+  readonly endpoints?: readonly { readonly addresses?: readonly string[] }[];
+  readonly ports?: readonly { readonly port?: number }[];
+}
+
+/**
+ * Where the API servers of the cluster are themselves, behind the Service `kubernetes`: `10.0.0.1:6443`, in an order that stays. None
+ * where they do not say. A managed control plane may name one address for all of them.
+ */
+async function apiServers(client: Client): Promise<readonly string[]> {
+  const found = (await client.get(slice).catch(() => undefined)) as EndpointSlice | undefined;
+  const { endpoints = [], ports = [] } = found ?? {};
+  const port = ports[0]?.port ?? 443;
+  const addresses = endpoints.flatMap((endpoint) => endpoint.addresses ?? []).toSorted();
+  return addresses.slice(0, MOST).map((address) => `${address.includes(':') ? `[${address}]` : address}:${port}`);
 }

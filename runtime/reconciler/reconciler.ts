@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { labels, type WorkloadKind } from '../contract.ts';
-import type { LumigoResource, Metadata } from '../injection/types.ts';
+import type { LumigoResource, Metadata, Problem } from '../injection/types.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 import { isActing } from '../lumigo/lumigo-store.ts';
-import type { Problem } from '../lumigo/problem.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
 import { telemetryFailed } from './describe-events.ts';

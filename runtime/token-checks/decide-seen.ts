@@ -1,5 +1,5 @@
 import type { Replaced } from '../credentials/credential.ts';
-import type { Problem } from '../lumigo/problem.ts';
+import type { Problem } from '../injection/types.ts';
 import type { Asked, Looked } from './plan-checks.ts';
 
 /** What the checks say of the token of a namespace; left out: nothing yet. */

@@ -1,9 +1,13 @@
 import gt from 'semver/functions/gt.js';
 import valid from 'semver/functions/valid.js';
-import type { UpdaterConfig } from '../config/config.ts';
+import type { UpdaterConfig, RuntimeConfig } from '../config/config.ts';
 import { fieldManager, suffixes } from '../contract.ts';
 import type { Installed } from '../installation/installation.ts';
-import type { Client } from '../kubernetes/http/client.ts';
+import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+import { Kept } from '../kubernetes/watch/kept.ts';
+import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import type { Watching } from '../kubernetes/watch/changes-of.ts';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could look, what it found, what it said of it. */
 const lookKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } as const;
@@ -36,4 +40,34 @@ export function readLook(data: Readonly<Record<string, string>>, running: string
   const isNewer = valid(newest) !== null && valid(running) !== null && gt(newest, running);
   const lookedAt = Date.parse(data[lookKeys.lookedAt] ?? '');
   return { newest: isNewer ? newest : '', lookedAtSeconds: Number.isNaN(lookedAt) ? 0 : lookedAt / 1_000 };
+}
+
+interface FollowOptions extends Watching {
+  readonly config: RuntimeConfig;
+  readonly metrics: Pick<Metrics, 'newerVersion' | 'updateCheck'>;
+}
+
+/** Makes metrics of what the updater has found, which is gone with its pod. While it finds nothing new that costs no request. */
+export async function followLook({ config, transport, metrics, logger, signal }: FollowOptions): Promise<void> {
+  const { name, ...resource } = lookRef(config);
+  const show = (data: Readonly<Record<string, string>>) => {
+    const { newest, lookedAtSeconds } = readLook(data, config.version);
+    metrics.newerVersion.reset();
+    metrics.newerVersion.set({ version: newest }, newest === '' ? 0 : 1);
+    metrics.updateCheck.set(lookedAtSeconds);
+  };
+  show({});
+  const watch = listWatch({
+    transport,
+    resource,
+    fieldSelector: `metadata.name=${name}`,
+    metadataOnly: false,
+    signal,
+    logger,
+    handler: new Kept(
+      (object) => (object as KubernetesObject & { data?: Record<string, string> }).data ?? {},
+      (data = {}) => show(data),
+    ),
+  });
+  await watch.stopped;
 }

@@ -8,7 +8,7 @@ import { followCertificate, type CertificateSource, type Pair } from '../certifi
 import { forClients } from './client-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
-import { reviewPod } from './pods.ts';
+import { reviewPod } from './injector.ts';
 import type { Answer } from './review.ts';
 import { serveTls } from '../serving/tls-server.ts';
 

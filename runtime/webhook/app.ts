@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { Logger } from 'pino';
 import { paths } from '../contract.ts';
@@ -5,7 +6,6 @@ import { describeError } from '../wording/errors.ts';
 import { BodyReader, limits } from './body.ts';
 import { reviewBody, type Review, type Reviewed } from './review-body.ts';
 import { writeReview, type Answer } from './review.ts';
-import { Turns } from './turns.ts';
 
 interface AppOptions {
   readonly injector: Review;
@@ -24,7 +24,7 @@ const pathOf = { injector: paths.inject, lumigoes: paths.lumigoes, pods: paths.p
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  const [bodies, turns] = [new BodyReader(), new Turns()];
+  const [bodies, inTurn] = [new BodyReader(), takingTurns()];
   const serve = (path: string, review: Review): void => {
     app.post(path, async (request, response) => {
       if (request.is('application/json') === false)
@@ -37,7 +37,7 @@ export function createApp(options: AppOptions): Express {
           // Whoever has gone by now waits for nothing.
           if (!request.socket.destroyed) answer(response, path, reviewBody(body, review), options);
         };
-        await (size > limits.small ? turns.take(work) : work());
+        await (size > limits.small ? inTurn(work) : work());
       });
     });
   };
@@ -89,3 +89,25 @@ const refuseGarbage: ErrorRequestHandler = (error: unknown, _request, response, 
   if (response.headersSent) return next(error);
   refuse(response, 400, `the review cannot be read: ${describeError(error)}`);
 };
+
+/**
+ * Large reviews are worked off one after the other, each followed by a rest as long as it took. The webhook has one thread:
+ * whoever sends many has it half the time at most, and no ordinary review waits for more than one of them.
+ */
+function takingTurns(): (work: () => void) => Promise<void> {
+  let last = Promise.resolve();
+  return (work) => {
+    let tookMs = 0;
+    const result = last.then(() => {
+      const started = performance.now();
+      try {
+        work();
+      } finally {
+        tookMs = performance.now() - started;
+      }
+    });
+    const rest = () => sleep(tookMs);
+    last = result.then(rest, rest);
+    return result;
+  };
+}

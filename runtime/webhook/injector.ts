@@ -4,6 +4,7 @@ import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/types.ts';
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 import { isWellFormed } from './well-formed.ts';
+import { decidePod } from '../injection/decide-pod.ts';
 
 export interface InjectorContext {
   readonly injector: InjectorSettings;
@@ -50,7 +51,7 @@ const ownRequest = (request: AdmissionRequest): Answer =>
   probeEcho(request) ?? allowed("The operator's own request; it is complete");
 
 /** What a decision says to whoever asked. */
-export function answerTo(decision: Decision, workload: Workload): Answer {
+function answerTo(decision: Decision, workload: Workload): Answer {
   const { message } = decision;
   if (decision.action === 'none') return allowed(message, decision.blocked === true ? [`Lumigo: ${message}`] : []);
   const leftAlone = decision.action === 'inject' ? decision.leftAlone : [];
@@ -59,7 +60,23 @@ export function answerTo(decision: Decision, workload: Workload): Answer {
 }
 
 /** Objects inside a review carry their type on every server known; the request says it in any case. */
-export function typed(object: unknown, { kind: { group, version, kind } }: AdmissionRequest): unknown {
+function typed(object: unknown, { kind: { group, version, kind } }: AdmissionRequest): unknown {
   if (!isMap(object) || (object['apiVersion'] && object['kind'])) return object;
   return { ...object, apiVersion: group === '' ? version : `${group}/${version}`, kind };
+}
+
+/** Decides one review of a pod: a pure function of the review and of what the operator knows. It always allows. */
+export function reviewPod(request: AdmissionRequest, context: Pick<InjectorContext, 'injector' | 'policy'>): Answer {
+  const { operation, object, namespace = '' } = request;
+  if (operation !== 'CREATE' || !object) return allowed('Pods are injected as they are created, and never after');
+  const pod = readable(typed(object, request), namespace);
+  if (!isWellFormed(pod)) return allowed('The object is none that an API server sends; it will not be mutated');
+  return answerTo(decidePod({ pod, policy: context.policy(namespace), injector: context.injector }), pod);
+}
+
+/** Without what grows and says nothing of the pod. Its name may be missing still, its namespace as well. */
+function readable(object: unknown, namespace: string): unknown {
+  if (!isMap(object) || !isMap(object['metadata'])) return object;
+  const { managedFields: _fields, ...metadata } = object['metadata'];
+  return { ...object, metadata: { ...metadata, namespace } };
 }

@@ -13,7 +13,7 @@ import { parseStamp } from '../injection/stamp.ts';
 import type { NamespacePolicy, PodTemplate } from '../injection/types.ts';
 import { reviewBody } from './review-body.ts';
 import { reviewWorkload } from './injector.ts';
-import { reviewPod } from './pods.ts';
+import { reviewPod } from './injector.ts';
 import { writeReview, type AdmissionRequest, type Answer } from './review.ts';
 
 /** What anybody may send, and may write into an object. */
