@@ -1,8 +1,10 @@
 import type { RuntimeConfig } from '../config/config.ts';
 import { certificateFiles, suffixes } from '../contract.ts';
-import { changesOf, type Watching } from '../kubernetes/watch/changes-of.ts';
-import { createClient, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
+import { dataOf } from '../kubernetes/resources/objects.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { certificatesIn } from './inspect.ts';
 import type { CertificateStore } from './store.ts';
 import { trustedPair } from './rotation.ts';
@@ -20,7 +22,7 @@ export function certificateSource(
 ): CertificateSource {
   const { operatorNamespace: namespace, webhookClientCa: name } = config;
   if (name === '') return servedPair(config, store, watching);
-  const authorities = { group: '', version: 'v1', plural: 'configmaps', namespace, name };
+  const authorities = { ...kinds.configMaps, namespace, name };
   const source = servedPair(config, store, watching, [authorities]);
   const client = createClient(watching.transport);
   const read = async () => ({
@@ -32,8 +34,8 @@ export function certificateSource(
 
 /** What nobody trusts is none: a webhook that would take everybody's certificate serves nothing. */
 async function clientAuthorities(client: Client, ref: ResourceRef): Promise<readonly string[]> {
-  const found = (await client.get(ref)) as KubernetesObject & { readonly data?: Readonly<Record<string, string>> };
-  const authorities = certificatesIn(found.data?.[certificateFiles.authority] ?? '');
+  const data = dataOf(await client.get(ref));
+  const authorities = certificatesIn(data[certificateFiles.authority] ?? '');
   if (authorities.length > 0) return authorities;
   throw new Error(
     `ConfigMap '${ref.namespace}/${ref.name}' (webhook.clientCa) has no certificate under '${certificateFiles.authority}'; put the authority of the API server's client certificate there, as PEM`,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { changesOf } from '../kubernetes/watch/changes-of.ts';
+import { changesOf } from '../kubernetes/watch/watches.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { createLogger } from '../observability/logging.ts';
 import { areTrusting, inspectPair, signerOf } from './inspect.ts';

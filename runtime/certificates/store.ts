@@ -1,5 +1,7 @@
 import { certificateFiles, fieldManager, suffixes } from '../contract.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { dataOf } from '../kubernetes/resources/objects.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { ownersOf, type Installed } from '../installation/installation.ts';
 import type { CertificateFiles } from './inspect.ts';
 
@@ -22,15 +24,10 @@ const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8
 /** Where the webhook's certificate and the trust in it stand in the API. */
 export function certificateStore(client: Client, installed: Installed) {
   const { operatorNamespace: namespace, operatorName } = installed;
-  const secrets = { group: '', version: 'v1', plural: 'secrets', namespace };
+  const secrets = { ...kinds.secrets, namespace };
   const pairRef = { ...secrets, name: `${operatorName}${suffixes.certificates}` };
-  const admission = { group: 'admissionregistration.k8s.io', version: 'v1' };
-  const trustRef = {
-    ...admission,
-    plural: 'mutatingwebhookconfigurations',
-    name: `${operatorName}${suffixes.injectorWebhook}`,
-  };
-  const dataOf = ({ certificate, key, authority }: CertificateFiles) => ({
+  const trustRef = { ...kinds.webhooks, name: `${operatorName}${suffixes.injectorWebhook}` };
+  const written = ({ certificate, key, authority }: CertificateFiles) => ({
     [certificateFiles.certificate]: encode(certificate),
     [certificateFiles.key]: encode(key),
     [certificateFiles.authority]: encode(authority),
@@ -43,7 +40,7 @@ export function certificateStore(client: Client, installed: Installed) {
     async readPair(): Promise<StoredPair | undefined> {
       const found = await client.find(pairRef);
       if (found === undefined) return undefined;
-      const { data = {} } = found as KubernetesObject & { data?: Record<string, string> };
+      const data = dataOf(found);
       return {
         resourceVersion: found.metadata.resourceVersion ?? '',
         certificate: decode(data[certificateFiles.certificate]),
@@ -55,7 +52,7 @@ export function certificateStore(client: Client, installed: Installed) {
     /** Fails with a conflict when the Secret changed since it was read, or is there although it was not. */
     async writePair(files: CertificateFiles, before: StoredPair | undefined): Promise<void> {
       if (before !== undefined) {
-        const patch = guarded(before.resourceVersion, [{ op: 'add', path: '/data', value: dataOf(files) }]);
+        const patch = guarded(before.resourceVersion, [{ op: 'add', path: '/data', value: written(files) }]);
         await client.patch(pairRef, patch, { fieldManager });
         return;
       }
@@ -63,7 +60,7 @@ export function certificateStore(client: Client, installed: Installed) {
       // It goes when the manager's Deployment goes.
       const ownerReferences = await ownersOf(client, installed);
       const metadata = { name: pairRef.name, namespace, labels, ownerReferences };
-      const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: dataOf(files) };
+      const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: written(files) };
       await client.create(secrets, object, { fieldManager });
     },
 

@@ -2,6 +2,8 @@ import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
+import { dataOf } from '../kubernetes/resources/objects.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { isToken, tokenShape } from './token.ts';
 
 const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
@@ -43,11 +45,10 @@ export type ReadSecret = (namespace: string, name: string) => Promise<SecretCont
 export const secretReader =
   (client: Client): ReadSecret =>
   async (namespace, name) => {
-    const secret = await client.get({ group: '', version: 'v1', plural: 'secrets', namespace, name });
-    const { data = {} } = secret as { data?: Record<string, string> };
+    const secret = await client.get({ ...kinds.secrets, namespace, name });
     const { resourceVersion, managedFields } = secret.metadata as typeof secret.metadata &
       Pick<SecretContent, 'managedFields'>;
-    return { data, version: resourceVersion, managedFields };
+    return { data: dataOf(secret), version: resourceVersion, managedFields };
   };
 
 /** Either a token of the right shape, or what is wrong with it; and the resourceVersion of the Secret, if there is one. */

@@ -1,9 +1,8 @@
 import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
 import { managerContainer, managerSelector, suffixes } from '../contract.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../injection/types.ts';
-
-const deployments = { group: 'apps', version: 'v1', plural: 'deployments' } as const;
 
 type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
 
@@ -17,7 +16,8 @@ export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
 
 /** The Deployment of the manager. */
 export const managerOf = ({ operatorName, operatorNamespace }: Installed) => ({
-  ...{ ...deployments, namespace: operatorNamespace },
+  ...kinds.deployments,
+  namespace: operatorNamespace,
   name: `${operatorName}${suffixes.manager}`,
 });
 
@@ -68,7 +68,7 @@ export async function findInstalled(client: Client, environment: NodeJS.ProcessE
 /** Every operator whose Deployment is in the cluster. */
 export async function listManagers(client: Client) {
   const found: (Installed & { readonly deployment: ManagerDeployment })[] = [];
-  for await (const { items } of client.pages(deployments, { labelSelector: managerSelector }))
+  for await (const { items } of client.pages(kinds.deployments, { labelSelector: managerSelector }))
     for (const deployment of items as readonly ManagerDeployment[]) {
       const { name, namespace: operatorNamespace = '' } = deployment.metadata;
       found.push({ operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment });
@@ -91,7 +91,7 @@ declare const __OPERATOR_VERSION__: string;
 
 /** What this operator would be told in the place of the original that is installed; undefined where none is. */
 async function configOfOriginal(client: Client): Promise<RuntimeConfig | undefined> {
-  for await (const { items } of client.pages(deployments, { labelSelector: originalSelector })) {
+  for await (const { items } of client.pages(kinds.deployments, { labelSelector: originalSelector })) {
     const [found] = items as unknown as readonly ManagerDeployment[];
     if (found !== undefined) return configInPlaceOf(found);
   }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { originalLease } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { planLease, seeLease, type Lease, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from './installation.ts';
 
@@ -21,13 +22,7 @@ interface OriginalOptions {
  * one by one. Its Lease, which nobody needs any more, then goes. One request where there is none.
  */
 export async function whenOriginalEnded({ client, installed, signal, logger }: OriginalOptions): Promise<void> {
-  const ref = {
-    group: 'coordination.k8s.io',
-    version: 'v1',
-    plural: 'leases',
-    namespace: installed.operatorNamespace,
-    name: originalLease,
-  };
+  const ref = { ...kinds.leases, namespace: installed.operatorNamespace, name: originalLease };
   let seen: SeenLease | undefined;
   /** Whether it is over, else what there is to say. */
   const look = async (): Promise<true | string> => {

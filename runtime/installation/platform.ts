@@ -3,7 +3,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { describeError } from '../wording/errors.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
-import type { Watching } from '../kubernetes/watch/changes-of.ts';
+import type { Watching } from '../kubernetes/watch/watches.ts';
 
 /** Every OpenShift has its security context constraints, and nothing else serves the group. */
 const OPENSHIFT = '/apis/security.openshift.io';

@@ -2,7 +2,7 @@ import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
 import { CatchUp } from '../kubernetes/watch/catch-up.ts';
-import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import { watchKind } from '../kubernetes/watch/watches.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Runnable, Shared } from './runnable.ts';
 
@@ -45,11 +45,8 @@ export class LumigoWatch implements Runnable {
 
   run = async (signal: AbortSignal): Promise<void> => {
     const { transport, lumigoes, metrics, logger, onBroken } = this.options;
-    const watch = listWatch({
-      transport,
-      resource: contract,
-      signal,
-      logger,
+    const watch = watchKind(contract, {
+      ...{ transport, signal, logger },
       catchUp: this.catchUp,
       onHeard: () => metrics.watchHeard.setToCurrentTime({ resource: contract.plural }),
       onRestart: (cause, error) => {

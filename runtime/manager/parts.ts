@@ -2,7 +2,7 @@ import { aborted } from '../async/aborted.ts';
 import { certificateSource } from '../certificates/certificates.ts';
 import { CredentialCache } from '../credentials/cache.ts';
 import { secretReader } from '../credentials/credential.ts';
-import { changesOf } from '../kubernetes/watch/changes-of.ts';
+import { changesOf } from '../kubernetes/watch/watches.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';

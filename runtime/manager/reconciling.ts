@@ -7,8 +7,7 @@ import type { LumigoResource } from '../injection/types.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
-import { listWatch } from '../kubernetes/watch/list-watch.ts';
-import { watchKind } from '../kubernetes/watch/watch-kind.ts';
+import { watchKind } from '../kubernetes/watch/watches.ts';
 import { within } from '../kubernetes/http/transport.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { createReconcilerApi } from '../reconciler/api.ts';
@@ -56,7 +55,7 @@ export class Reconciling implements LeaderRunnable {
       credential: (namespace, acting) => credentialOf(credentials, namespace, acting),
       events: this.events,
       watchPods: (labelSelector) => (namespace, handler, until) =>
-        listWatch({ transport, resource: { ...pods, namespace }, labelSelector, handler, signal: until, logger }),
+        watchKind({ ...pods, namespace }, { transport, labelSelector, handler, signal: until, logger }),
       signal,
       since: toldUntil(term),
     });

@@ -6,9 +6,9 @@ import type { Metadata } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
-import type { Watching } from '../kubernetes/watch/changes-of.ts';
+import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
-import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 import { entryOf, parseMonitored, planMonitoring, type MonitoredEntry, type TokenPlace } from './plan-monitoring.ts';
@@ -36,20 +36,25 @@ interface Task {
  * the labels later. A Lumigo that somebody deletes afterwards stays deleted, and nobody's Lumigo is deleted here.
  */
 export async function monitorNamespaces(options: MonitoringOptions): Promise<void> {
-  const { config, logger, signal } = options;
+  const { config, transport, logger, signal } = options;
   const monitored = parseMonitored(config.monitoredNamespaces);
   if (monitored.length === 0) return;
   const changes = new Debounce(pause);
   /** By uid, so that a namespace that was deleted and created again is another one. */
   const tasks = new Map<string, Task>();
   const done = new Set<string>();
-  const stopped = watchNamespaces(options, ({ name = '', uid = '', labels = {}, deletionTimestamp }) => {
+  const look = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
     const isOpen = deletionTimestamp === undefined && !options.lumigoes.isExcluded(name) && !done.has(uid);
     const entry = isOpen ? entryOf(monitored, { name, labels }) : undefined;
     if (entry === undefined) return void tasks.delete(uid);
     tasks.set(uid, { namespace: name, entry, failures: tasks.get(uid)?.failures ?? 0 });
     changes.touch();
-  });
+  };
+  const handler = new Kept<Metadata>(
+    ({ metadata }) => metadata,
+    (now, before) => look(now ?? { ...before, deletionTimestamp: '' }),
+  );
+  const { stopped } = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
   const attempt = async (uid: string, task: Task): Promise<number> => {
     const problem = await seeTo(options, task).then(() => undefined, describeError);
     if (problem === undefined) {
@@ -68,21 +73,6 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
     await changes.wait(Math.min(IDLE_MS, ...waits), signal);
   }
   await stopped;
-}
-
-function watchNamespaces(
-  { transport, logger, signal }: MonitoringOptions,
-  look: (namespace: Metadata) => void,
-): Promise<void> {
-  const { stopped } = listWatch({
-    ...{ transport, metadataOnly: true, signal, logger },
-    resource: { group: '', version: 'v1', plural: 'namespaces' },
-    handler: new Kept<Metadata>(
-      ({ metadata }) => metadata,
-      (now, before) => look(now ?? { ...before, deletionTimestamp: '' }),
-    ),
-  });
-  return stopped;
 }
 
 async function seeTo(options: MonitoringOptions, { namespace, entry }: Task): Promise<void> {
@@ -109,5 +99,5 @@ async function bringToken({ config, client }: MonitoringOptions, namespace: stri
   if (token === undefined) return;
   const metadata = { namespace, name: to.secretName };
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [to.secretKey]: token } };
-  await client.create({ group: '', version: 'v1', plural: 'secrets', namespace }, secret).catch(unlessThere);
+  await client.create({ ...kinds.secrets, namespace }, secret).catch(unlessThere);
 }

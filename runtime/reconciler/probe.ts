@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { judgeProbes, type Probed, type WebhookSeen } from './judge-probes.ts';
 import { probeOnce, type Candidate } from './probe-request.ts';
 
@@ -67,13 +68,7 @@ function knownFor<T>(lifeMs: number, ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-const slice = {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  plural: 'endpointslices',
-  namespace: 'default',
-  name: 'kubernetes',
-};
+const slice = { ...kinds.endpointSlices, namespace: 'default', name: 'kubernetes' };
 /** More than a control plane has; those beyond are not asked. */
 const MOST = 9;
 

@@ -9,6 +9,7 @@ import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { writeWhole } from './files.ts';
 
 type Place = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace' | 'telemetryProxyAccountDirectory'>;
@@ -32,7 +33,7 @@ const backoff = { firstMs: 1_000, maxMs: 30_000 };
 export async function writeAccount({ config, client, authority }: AccountOptions): Promise<number> {
   const { operatorName, operatorNamespace: namespace, telemetryProxyAccountDirectory: folder } = config;
   const name = `${operatorName}${suffixes.telemetryProxy}`;
-  const ref = { group: '', version: 'v1', plural: 'serviceaccounts', namespace, name, subresource: 'token' };
+  const ref = { ...kinds.serviceAccounts, namespace, name, subresource: 'token' };
   const wanted = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {} };
   const { object } = await client.create(ref, { ...wanted, spec: { expirationSeconds: LIFE_SECONDS } });
   const { spec, status } = object as unknown as { spec: { expirationSeconds: number }; status: { token: string } };

@@ -6,9 +6,10 @@ import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../injection/types.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
-import type { Watching } from '../kubernetes/watch/changes-of.ts';
-import { watchKind } from '../kubernetes/watch/watch-kind.ts';
+import type { Watching } from '../kubernetes/watch/watches.ts';
+import { watchKind } from '../kubernetes/watch/watches.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { telemetryOf } from './decide-collected.ts';
@@ -36,7 +37,7 @@ const LOOK_MS = 1_000;
 const RENEWAL_MS = 60_000;
 
 /** By its uid a cluster is known. */
-const clusterNamespace = { group: '', version: 'v1', plural: 'namespaces', name: 'kube-system' };
+const clusterNamespace = { ...kinds.namespaces, name: 'kube-system' };
 
 /** Tells the reconciler of the replica that leads: the collector does what it should, or does not, then why. */
 type OnProblem = (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;

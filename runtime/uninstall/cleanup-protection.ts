@@ -7,7 +7,7 @@ import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { addFinalizer, readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
-import { listWatch } from '../kubernetes/watch/list-watch.ts';
+import { watchNamed } from '../kubernetes/watch/watches.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import {
@@ -112,23 +112,14 @@ export class CleanupProtection {
   }
 
   private watch(object: ProtectedObject, signal: AbortSignal) {
-    const { transport, logger } = this.options;
-    const { name, ...collection } = object;
-    return listWatch({
-      transport,
-      resource: collection,
-      fieldSelector: `metadata.name=${name}`,
-      metadataOnly: true,
-      signal,
-      logger,
-      handler: new Kept(
-        (shown) => shown.metadata,
-        (metadata) => {
-          if (metadata === undefined) this.seen.delete(object);
-          else this.seen.set(object, metadata);
-          this.look();
-        },
-      ),
-    });
+    const handler = new Kept<Metadata>(
+      (shown) => shown.metadata,
+      (metadata) => {
+        if (metadata === undefined) this.seen.delete(object);
+        else this.seen.set(object, metadata);
+        this.look();
+      },
+    );
+    return watchNamed(object, handler, { ...this.options, signal });
   }
 }

@@ -3,6 +3,7 @@ import { leaseOf, type Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { readAndChange } from '../kubernetes/http/on-conflict.ts';
 import { heldSpec, type Lease } from '../kubernetes/lease/plan-lease.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { isManagerAlive } from './plan-uninstall.ts';
 
 /** Longer than whoever removes the operator needs to remove its Deployment after this. */
@@ -10,10 +11,7 @@ const HELD_MS = 120_000;
 /** A leader renews every 5 seconds, and notices then. */
 const NOTICE_MS = 6_000;
 
-const refOf = (installed: Installed) => ({
-  ...{ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
-  ...leaseOf(installed),
-});
+const refOf = (installed: Installed) => ({ ...kinds.leases, ...leaseOf(installed) });
 
 /** Whether a manager leads that will answer; none does where there is no Lease. */
 export async function isLed(client: Client, installed: Installed): Promise<boolean> {

@@ -8,11 +8,12 @@ import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { readAndChange } from '../kubernetes/http/on-conflict.ts';
 import { readMetadata, removeFinalizer, removeFinalizerAsSeen } from '../kubernetes/resources/finalizers.ts';
 import type { ObjectMeta } from '../kubernetes/resources/objects.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const clusterRoles = { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' };
 const clusterRoleBindings = { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
-const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' };
+const serviceAccounts = { ...kinds.serviceAccounts, kind: 'ServiceAccount' };
 
 /** Who the manager is. */
 export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
@@ -102,7 +103,10 @@ const collectors = ['foregroundDeletion', 'orphan'];
  */
 export async function releaseAll(client: Client, print: (line: string) => void): Promise<readonly string[]> {
   const stuck: string[] = [];
-  const releaseOne = async (kind: typeof serviceAccounts, metadata: ObjectMeta): Promise<void> => {
+  const releaseOne = async (
+    kind: typeof clusterRoles | typeof serviceAccounts,
+    metadata: ObjectMeta,
+  ): Promise<void> => {
     const { namespace, name, finalizers = [], deletionTimestamp } = metadata;
     const subject = `${kind.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
     const foreign = finalizers.filter((finalizer) => ![cleanupFinalizer, ...collectors].includes(finalizer));

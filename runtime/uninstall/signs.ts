@@ -2,6 +2,7 @@ import type { Metadata } from '../injection/types.ts';
 import { listManagers, managerOf, type Installed } from '../installation/installation.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import { accountOf } from './protected-objects.ts';
 
 /** An API server that does not answer holds up nobody's end. */
@@ -28,7 +29,7 @@ export async function readSigns(client: Client, installed: Installed): Promise<S
     (await client.find(ref, { ...options, metadataOnly: true }))?.metadata;
   const manager = managerOf(installed);
   const [namespace, account, deployment] = await Promise.all([
-    find({ group: '', version: 'v1', plural: 'namespaces', name: installed.operatorNamespace }),
+    find({ ...kinds.namespaces, name: installed.operatorNamespace }),
     find(accountOf(installed)),
     client.find(manager, options),
   ]);

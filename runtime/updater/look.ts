@@ -3,10 +3,11 @@ import valid from 'semver/functions/valid.js';
 import type { UpdaterConfig, RuntimeConfig } from '../config/config.ts';
 import { fieldManager, suffixes } from '../contract.ts';
 import type { Installed } from '../installation/installation.ts';
-import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
-import { listWatch } from '../kubernetes/watch/list-watch.ts';
-import type { Watching } from '../kubernetes/watch/changes-of.ts';
+import { dataOf } from '../kubernetes/resources/objects.ts';
+import { watchNamed, type Watching } from '../kubernetes/watch/watches.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 /** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could look, what it found, what it said of it. */
@@ -14,7 +15,8 @@ const lookKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } 
 
 /** The ConfigMap in which the updater writes down what it found. It is part of the installation: nobody may create one. */
 export const lookRef = ({ operatorName, operatorNamespace }: Installed) => ({
-  ...{ group: '', version: 'v1', plural: 'configmaps', namespace: operatorNamespace },
+  ...kinds.configMaps,
+  namespace: operatorNamespace,
   name: `${operatorName}${suffixes.updater}`,
 });
 
@@ -48,8 +50,7 @@ interface FollowOptions extends Watching {
 }
 
 /** Makes metrics of what the updater has found, which is gone with its pod. While it finds nothing new that costs no request. */
-export async function followLook({ config, transport, metrics, logger, signal }: FollowOptions): Promise<void> {
-  const { name, ...resource } = lookRef(config);
+export async function followLook({ config, metrics, ...watching }: FollowOptions): Promise<void> {
   const show = (data: Readonly<Record<string, string>>) => {
     const { newest, lookedAtSeconds } = readLook(data, config.version);
     metrics.newerVersion.reset();
@@ -57,17 +58,5 @@ export async function followLook({ config, transport, metrics, logger, signal }:
     metrics.updateCheck.set(lookedAtSeconds);
   };
   show({});
-  const watch = listWatch({
-    transport,
-    resource,
-    fieldSelector: `metadata.name=${name}`,
-    metadataOnly: false,
-    signal,
-    logger,
-    handler: new Kept(
-      (object) => (object as KubernetesObject & { data?: Record<string, string> }).data ?? {},
-      (data = {}) => show(data),
-    ),
-  });
-  await watch.stopped;
+  await watchNamed(lookRef(config), new Kept(dataOf, (data = {}) => show(data)), watching, false).stopped;
 }

@@ -8,7 +8,8 @@ import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 import { isConflict } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
-import { changesOf, type Watching } from '../kubernetes/watch/changes-of.ts';
+import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 import { planPodScope, type Webhook } from './plan-pod-scope.ts';
@@ -58,11 +59,9 @@ type Named = ResourceRef & { readonly name: string };
 type Configuration = KubernetesObject & { readonly webhooks?: readonly Webhook[] };
 
 function refsOf(operatorName: string): readonly [injector: Named, pods: Named] {
-  const plural = 'mutatingwebhookconfigurations';
-  const kind = { group: 'admissionregistration.k8s.io', version: 'v1', plural };
   return [
-    { ...kind, name: `${operatorName}${suffixes.injectorWebhook}` },
-    { ...kind, name: `${operatorName}${suffixes.podWebhook}` },
+    { ...kinds.webhooks, name: `${operatorName}${suffixes.injectorWebhook}` },
+    { ...kinds.webhooks, name: `${operatorName}${suffixes.podWebhook}` },
   ];
 }
 

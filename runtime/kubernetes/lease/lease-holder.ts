@@ -3,6 +3,7 @@ import type { Client } from '../http/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, undefinedIf } from '../http/errors.ts';
 import type { ResourceRef } from '../http/paths.ts';
 import { type ElectionTimes, heldSpec, type Lease, type LeaseSpec, releasedSpec } from './plan-lease.ts';
+import { kinds } from '../resources/kinds.ts';
 
 export interface LeaseOptions {
   readonly client: Client;
@@ -16,7 +17,6 @@ export interface LeaseOptions {
 }
 
 const leaseType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
-const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' };
 
 /** Reads and writes one Lease in one identity's name. Every write is of the version read, so two can never both succeed. */
 export class LeaseHolder {
@@ -26,7 +26,7 @@ export class LeaseHolder {
     private readonly options: LeaseOptions,
     private readonly times: ElectionTimes,
   ) {
-    this.ref = { ...leases, namespace: options.namespace, name: options.name };
+    this.ref = { ...kinds.leases, namespace: options.namespace, name: options.name };
   }
 
   /** The Lease; undefined when there is none. */
@@ -56,7 +56,7 @@ export class LeaseHolder {
     const { client, namespace, name, owners } = this.options;
     const metadata = { namespace, name, ...(owners === undefined ? {} : { ownerReferences: await owners() }) };
     const written = await client
-      .create({ ...leases, namespace }, { ...leaseType, metadata, spec }, this.call(signal))
+      .create({ ...kinds.leases, namespace }, { ...leaseType, metadata, spec }, this.call(signal))
       .catch(undefinedIf(isAlreadyExists));
     return written?.object;
   }

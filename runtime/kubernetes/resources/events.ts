@@ -5,6 +5,7 @@ import { withoutTokens } from '../../credentials/token.ts';
 import type { Client } from '../http/client.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from '../http/errors.ts';
 import type { Manifest } from './objects.ts';
+import { kinds } from './kinds.ts';
 
 /** The object that an event is about. */
 export interface Regarding {
@@ -74,7 +75,7 @@ function eventName({ regarding: { uid, name }, reason, key }: EventDetails): str
  * it in. Throws an ApiError or ConnectionError for whatever may be better later, or needs someone's attention.
  */
 export async function postEvent(client: Client, event: Manifest): Promise<void> {
-  const ref = { group: '', version: 'v1', plural: 'events', namespace: event.metadata.namespace };
+  const ref = { ...kinds.events, namespace: event.metadata.namespace };
   await client.create(ref, event, { metadataOnly: true }).catch((error: unknown) => {
     const isGone = isNotFound(error) || (isForbidden(error) && error.hasCause('NamespaceTerminating'));
     if (!isGone && !isAlreadyExists(error)) throw error;

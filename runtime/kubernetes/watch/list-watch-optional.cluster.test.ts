@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { watchKind } from './watch-kind.ts';
+import { watchKind } from './watches.ts';
 import type { Identity } from './watch-position.ts';
 import { createTransport } from '../http/transport.ts';
 

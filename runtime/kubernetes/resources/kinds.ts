@@ -1,0 +1,15 @@
+const core = { group: '', version: 'v1' } as const;
+
+/** Where kinds of Kubernetes' own stand in the API; workloads, pods and Lumigo resources stand in contract.ts. */
+export const kinds = {
+  configMaps: { ...core, plural: 'configmaps' },
+  customResourceDefinitions: { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' },
+  deployments: { group: 'apps', version: 'v1', plural: 'deployments' },
+  endpointSlices: { group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices' },
+  events: { ...core, plural: 'events' },
+  leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
+  namespaces: { ...core, plural: 'namespaces' },
+  secrets: { ...core, plural: 'secrets' },
+  serviceAccounts: { ...core, plural: 'serviceaccounts' },
+  webhooks: { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' },
+} as const;
