@@ -1,7 +1,8 @@
 import { certificateFiles, fieldManager, suffixes } from '../contract.ts';
-import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { guarded, type Client } from '../kubernetes/http/client.ts';
 import { dataOf } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
+import { webhookRefs, webhooksOf } from '../kubernetes/resources/webhooks.ts';
 import { ownersOf, type Installed } from '../installation/installation.ts';
 import type { CertificateFiles } from './inspect.ts';
 
@@ -26,7 +27,7 @@ export function certificateStore(client: Client, installed: Installed) {
   const { operatorNamespace: namespace, operatorName } = installed;
   const secrets = { ...kinds.secrets, namespace };
   const pairRef = { ...secrets, name: `${operatorName}${suffixes.certificates}` };
-  const trustRef = { ...kinds.webhooks, name: `${operatorName}${suffixes.injectorWebhook}` };
+  const trustRef = webhookRefs(installed).injector;
   const written = ({ certificate, key, authority }: CertificateFiles) => ({
     [certificateFiles.certificate]: encode(certificate),
     [certificateFiles.key]: encode(key),
@@ -68,12 +69,9 @@ export function certificateStore(client: Client, installed: Installed) {
     async readTrust(): Promise<Trust | undefined> {
       const found = await client.find(trustRef);
       if (found === undefined) return undefined;
-      const { webhooks: each = [] } = found as KubernetesObject & {
-        webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
-      };
       return {
         resourceVersion: found.metadata.resourceVersion ?? '',
-        bundles: each.map(({ clientConfig }) => decode(clientConfig.caBundle)),
+        bundles: webhooksOf(found).map(({ clientConfig }) => decode(clientConfig.caBundle)),
       };
     },
 

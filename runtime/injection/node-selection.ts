@@ -1,4 +1,5 @@
-import type { PodSpec } from './types.ts';
+import type * as api from '@kubernetes/client-node';
+import type { PodSpec, Raw } from './types.ts';
 
 /** What an injection needs of a node, by its label: without one of the values it cannot run there. */
 const needs = [
@@ -8,11 +9,7 @@ const needs = [
   { label: 'beta.kubernetes.io/arch', values: ['amd64', 'arm64'], other: 'architecture' },
 ] as const;
 
-interface Requirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values?: readonly string[] | undefined;
-}
+type Requirement = Raw<api.V1NodeSelectorRequirement>;
 
 /**
  * What keeps the injector from every node that the pods may run on; undefined where some node is for both. Required alone

@@ -4,12 +4,21 @@ import type * as api from '@kubernetes/client-node';
  * The shapes that the injection reads and writes: raw JSON as the API server sends it, with the times as text. Fields
  * that this version of Kubernetes does not have pass through untouched, which is why every object is open.
  */
-type Raw<T> = T extends Date
+export type Raw<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
     ? readonly Raw<Item>[]
     : T extends object
       ? { readonly [K in keyof T]: Raw<T[K]> } & { readonly [field: string]: unknown }
+      : T;
+
+/** The same of which nothing is taken for granted: for what is only read, from whichever server. */
+export type Sparse<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? readonly Sparse<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]?: Sparse<T[K]> }
       : T;
 
 export type Container = Raw<api.V1Container>;

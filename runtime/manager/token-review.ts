@@ -1,4 +1,6 @@
+import type * as api from '@kubernetes/client-node';
 import { paths } from '../contract.ts';
+import type { Sparse } from '../injection/types.ts';
 import { resourcePath } from '../kubernetes/http/paths.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { printable } from '../wording/printable.ts';
@@ -6,16 +8,6 @@ import type { Verdict } from './scrape-access.ts';
 
 /** Prometheus itself waits for 10 seconds. */
 const PATIENCE_MS = 4_000;
-
-interface TokenReviewStatus {
-  readonly authenticated?: boolean;
-  readonly user?: {
-    readonly username?: string;
-    readonly uid?: string;
-    readonly groups?: readonly string[];
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
-  };
-}
 
 /**
  * Asks the API server whose a token is, and whether he may get `/metrics`: what Kubernetes' own components ask before they show
@@ -34,14 +26,14 @@ export const tokenReviewer =
     };
     const spec = { token };
     const review = await ask('authentication.k8s.io', 'tokenreviews', 'TokenReview', spec);
-    const { authenticated, user = {} } = review as TokenReviewStatus;
+    const { authenticated, user = {} } = review as Sparse<api.V1TokenReviewStatus>;
     if (authenticated !== true) return unknown;
     const { username = '', uid, groups, extra } = user;
     const access = await ask('authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview', {
       ...{ user: username, uid, groups, extra },
       nonResourceAttributes: { path: paths.metrics, verb: 'get' },
     });
-    return (access as { readonly allowed?: boolean }).allowed === true ? undefined : forbidden(username);
+    return (access as Sparse<api.V1SubjectAccessReviewStatus>).allowed === true ? undefined : forbidden(username);
   };
 
 const unknown: Verdict = {

@@ -1,15 +1,8 @@
+import type * as api from '@kubernetes/client-node';
 import { lumigo as contract } from '../contract.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource, Raw } from '../injection/types.ts';
 
-/** As Kubernetes has it. */
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
-}
+type LabelSelector = Raw<api.V1LabelSelector>;
 
 /** One namespace by its name, or those that a selector finds, whenever they come. */
 export interface MonitoredEntry {

@@ -1,5 +1,7 @@
+import type * as api from '@kubernetes/client-node';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import type { Sparse } from '../injection/types.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { judgeProbes, type Probed, type WebhookSeen } from './judge-probes.ts';
@@ -72,17 +74,12 @@ const slice = { ...kinds.endpointSlices, namespace: 'default', name: 'kubernetes
 /** More than a control plane has; those beyond are not asked. */
 const MOST = 9;
 
-interface EndpointSlice extends KubernetesObject {
-  readonly endpoints?: readonly { readonly addresses?: readonly string[] }[];
-  readonly ports?: readonly { readonly port?: number }[];
-}
-
 /**
  * Where the API servers of the cluster are themselves, behind the Service `kubernetes`: `10.0.0.1:6443`, in an order that stays. None
  * where they do not say. A managed control plane may name one address for all of them.
  */
 async function apiServers(client: Client): Promise<readonly string[]> {
-  const found = (await client.get(slice).catch(() => undefined)) as EndpointSlice | undefined;
+  const found = (await client.get(slice).catch(() => undefined)) as Sparse<api.V1EndpointSlice> | undefined;
   const { endpoints = [], ports = [] } = found ?? {};
   const port = ports[0]?.port ?? 443;
   const addresses = endpoints.flatMap((endpoint) => endpoint.addresses ?? []).toSorted();

@@ -1,5 +1,7 @@
+import type * as api from '@kubernetes/client-node';
 import { injector } from '../contract.ts';
 import { withoutTokens } from '../credentials/token.ts';
+import type { Sparse } from '../injection/types.ts';
 import { printable } from '../wording/printable.ts';
 
 /** What speaks against an injection. */
@@ -9,29 +11,9 @@ export interface Evidence {
   readonly message: string;
 }
 
-/** Of a pod's status, as the API server sends it. */
-export interface ContainerStatus {
-  readonly name: string;
-  readonly restartCount?: number;
-  readonly state?: ContainerState;
-  readonly lastState?: ContainerState;
-}
-interface ContainerState {
-  readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly running?: { readonly startedAt?: string };
-  readonly terminated?: End;
-}
-
-interface End {
-  readonly reason?: string;
-  readonly exitCode?: number;
-  readonly message?: string;
-}
-
-export interface PodStatus {
-  readonly initContainerStatuses?: readonly ContainerStatus[];
-  readonly containerStatuses?: readonly ContainerStatus[];
-}
+export type PodStatus = Sparse<api.V1PodStatus>;
+export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+type End = Sparse<api.V1ContainerStateTerminated>;
 
 /** Whether the workload itself cannot be the cause: another one of the namespace would fare no better. */
 export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean =>

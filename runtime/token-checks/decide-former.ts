@@ -1,26 +1,14 @@
 import { environment } from '../contract.ts';
 import type { Replaced } from '../credentials/credential.ts';
-import type { Metadata } from '../injection/types.ts';
+import type { Container, Metadata } from '../injection/types.ts';
+import type { PodStatus } from '../rollout/evidence.ts';
 import { workloadOf } from '../rollout/observe-pod.ts';
 
 /** What of a pod tells which token it runs with. */
 export interface RunningPod {
   readonly metadata: Metadata & { readonly name: string };
   readonly spec: { readonly containers: readonly Container[] };
-  readonly status?: {
-    readonly containerStatuses?: readonly {
-      readonly name: string;
-      readonly state?: { readonly running?: { readonly startedAt?: string } };
-    }[];
-  };
-}
-
-interface Container {
-  readonly name: string;
-  readonly env?: readonly {
-    readonly name: string;
-    readonly valueFrom?: { readonly secretKeyRef?: { readonly name?: string; readonly key: string } };
-  }[];
+  readonly status?: PodStatus;
 }
 
 interface Place {
@@ -42,7 +30,7 @@ export function isFormer({ metadata, spec, status }: RunningPod, secret: Place, 
   const senders = new Set(spec.containers.filter((each) => takesToken(each, secret)).map(({ name }) => name));
   return (status?.containerStatuses ?? []).some(({ name, state }) => {
     const startedAt = Date.parse(state?.running?.startedAt ?? '');
-    return senders.has(name) && startedAt > after && startedAt < before;
+    return senders.has(name ?? '') && startedAt > after && startedAt < before;
   });
 }
 

@@ -1,4 +1,5 @@
-import type { Metadata } from '../injection/types.ts';
+import type * as api from '@kubernetes/client-node';
+import type { Metadata, Sparse } from '../injection/types.ts';
 import { listManagers, managerOf, type Installed } from '../installation/installation.ts';
 import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
@@ -51,10 +52,6 @@ export const hasSuccessor = async (client: Client, { operatorName, operatorNames
   );
 
 const accountIn = (deployment: KubernetesObject | undefined): string | undefined =>
-  (deployment as RunningAs | undefined)?.spec?.template?.spec?.serviceAccountName;
-
-interface RunningAs {
-  readonly spec?: { readonly template?: { readonly spec?: { readonly serviceAccountName?: string } } };
-}
+  (deployment as Sparse<api.V1Deployment> | undefined)?.spec?.template?.spec?.serviceAccountName;
 
 const isThere = (found: Metadata | undefined): boolean => found !== undefined && found.deletionTimestamp === undefined;

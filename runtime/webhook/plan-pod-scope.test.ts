@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { webhooks } from '../contract.ts';
-import { planPodScope, type Webhook } from './plan-pod-scope.ts';
+import type { Webhook } from '../kubernetes/resources/webhooks.ts';
+import { planPodScope } from './plan-pod-scope.ts';
 
 const service = { name: 'hooks', namespace: 'lumigo-system', path: '/v1alpha1/inject', port: 443 };
 const injector: Webhook = {
   ...{ name: webhooks.injector, failurePolicy: 'Fail', timeoutSeconds: 7, reinvocationPolicy: 'IfNeeded' },
   clientConfig: { service, caBundle: 'the authority' },
   namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['a'] }] },
+  ...{ admissionReviewVersions: ['v1'], sideEffects: 'None' },
 };
 const lumigoes = { ...injector, name: webhooks.lumigoes };
 

@@ -1,15 +1,5 @@
 import { annotations, paths, webhooks } from '../contract.ts';
-
-/** A webhook, as it stands in a MutatingWebhookConfiguration; what is not named here passes as it is. */
-export interface Webhook {
-  readonly name: string;
-  readonly clientConfig: {
-    readonly url?: string;
-    readonly service?: { readonly path?: string; readonly [field: string]: unknown };
-    readonly [field: string]: unknown;
-  };
-  readonly [field: string]: unknown;
-}
+import type { Webhook } from '../kubernetes/resources/webhooks.ts';
 
 /**
  * The webhooks that are to stand in the configuration for pods: one for the pods of these namespaces, or none. It is called as the

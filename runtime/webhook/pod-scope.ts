@@ -2,17 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { fieldManager, suffixes } from '../contract.ts';
+import { fieldManager } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { isConflict } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
-import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
-import { kinds } from '../kubernetes/resources/kinds.ts';
+import { webhookRefs, webhooksOf } from '../kubernetes/resources/webhooks.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
-import { planPodScope, type Webhook } from './plan-pod-scope.ts';
+import { planPodScope } from './plan-pod-scope.ts';
 
 interface PodScopeOptions {
   readonly config: Pick<RuntimeConfig, 'operatorName'>;
@@ -35,16 +34,16 @@ const isCovered = (policy: NamespacePolicy): boolean => policy.state === 'pods' 
 export async function keepPodScope(options: PodScopeOptions): Promise<void> {
   const { lumigoes, watching } = options;
   const { signal, logger } = watching;
-  const [injector, pods] = refsOf(options.config.operatorName);
+  const refs = webhookRefs(options.config);
   const changes = new Debounce(pause);
   lumigoes.onPolicy(() => changes.touch(), signal);
-  const others = changesOf([injector, pods], watching);
+  const others = changesOf(Object.values(refs), watching);
   void (async () => {
     for (; !signal.aborted; changes.touch()) await others.wait(IDLE_MS, signal);
   })();
   for (let failures = 0; !signal.aborted;) {
     const namespaces = lumigoes.namespaces().filter((namespace) => isCovered(lumigoes.policy(namespace)));
-    const problem = await write(options.client, [injector, pods], namespaces, logger).then(
+    const problem = await write(options.client, refs, namespaces, logger).then(
       () => undefined,
       (error: unknown) => ({ text: describeError(error), isExpected: isConflict(error) }),
     );
@@ -55,23 +54,18 @@ export async function keepPodScope(options: PodScopeOptions): Promise<void> {
   }
 }
 
-type Named = ResourceRef & { readonly name: string };
-type Configuration = KubernetesObject & { readonly webhooks?: readonly Webhook[] };
-
-function refsOf(operatorName: string): readonly [injector: Named, pods: Named] {
-  return [
-    { ...kinds.webhooks, name: `${operatorName}${suffixes.injectorWebhook}` },
-    { ...kinds.webhooks, name: `${operatorName}${suffixes.podWebhook}` },
-  ];
-}
-
-async function write(client: Client, refs: readonly [Named, Named], namespaces: readonly string[], logger: Logger) {
-  const [injector, there] = await Promise.all(refs.map((ref) => client.find(ref)));
+async function write(
+  client: Client,
+  refs: ReturnType<typeof webhookRefs>,
+  namespaces: readonly string[],
+  logger: Logger,
+) {
+  const [injector, there] = await Promise.all([client.find(refs.injector), client.find(refs.pods)]);
   // Who has just taken one away is about to bring it back, or takes all.
   if (injector === undefined || there === undefined) return;
-  const wanted = planPodScope((injector as Configuration).webhooks ?? [], namespaces);
-  if (isDeepStrictEqual((there as Configuration).webhooks ?? [], wanted)) return;
+  const wanted = planPodScope(webhooksOf(injector), namespaces);
+  if (isDeepStrictEqual(webhooksOf(there), wanted)) return;
   const body = { metadata: { resourceVersion: there.metadata.resourceVersion }, webhooks: wanted };
-  await client.patch(refs[1], { kind: 'merge', body }, { fieldManager });
+  await client.patch(refs.pods, { kind: 'merge', body }, { fieldManager });
   logger.info({ namespaces: namespaces.length }, 'webhook for pods written');
 }

@@ -1,14 +1,8 @@
-import type { Metadata } from '../../injection/types.ts';
+import type * as api from '@kubernetes/client-node';
+import type { Metadata, Sparse } from '../../injection/types.ts';
 
-/** The part of a Lease's spec that election is about; a Lease may hold more, and keeps it. */
-export interface LeaseSpec {
-  readonly holderIdentity?: string | undefined;
-  readonly leaseDurationSeconds?: number | undefined;
-  /** RFC 3339 with microseconds, by the holder's clock. */
-  readonly acquireTime?: string | undefined;
-  readonly renewTime?: string | undefined;
-  readonly leaseTransitions?: number | undefined;
-}
+/** Its times are RFC 3339 with microseconds, by the holder's clock. */
+export type LeaseSpec = Sparse<api.V1LeaseSpec>;
 
 /** A Lease, whole: it is written back with what this program does not know. */
 export interface Lease {

@@ -1,3 +1,4 @@
+import type { V1ObjectReference } from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
 import { fieldManager } from '../../contract.ts';
 import { printable } from '../../wording/printable.ts';
@@ -8,14 +9,9 @@ import type { Manifest } from './objects.ts';
 import { kinds } from './kinds.ts';
 
 /** The object that an event is about. */
-export interface Regarding {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-}
+export type Regarding = Readonly<
+  Required<Pick<V1ObjectReference, 'apiVersion' | 'kind' | 'namespace' | 'name' | 'uid' | 'resourceVersion'>>
+>;
 
 export interface EventDetails {
   readonly regarding: Regarding;
