@@ -1,4 +1,5 @@
 import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
@@ -62,12 +63,8 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
       };
 
 /** The Lumigo resources of one namespace, or of all. */
-export async function listLumigoes(where: Pick<PreviewOptions, 'client' | 'namespace'>): Promise<LumigoResource[]> {
-  const found: LumigoResource[] = [];
-  for await (const { items } of where.client.pages({ ...contract, namespace: where.namespace }))
-    found.push(...(items as unknown as LumigoResource[]));
-  return found;
-}
+export const listLumigoes = async ({ client, namespace }: Pick<PreviewOptions, 'client' | 'namespace'>) =>
+  (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
 
 export const policyIn = (
   namespace: string,

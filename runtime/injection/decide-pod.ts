@@ -4,7 +4,7 @@ import { inject } from './inject.ts';
 import { isIntact, recordedSettings } from './intact.ts';
 import { optedOut, ourLabel } from './label.ts';
 import { covers } from './lists.ts';
-import { otherNodes } from './node-selection.ts';
+import { otherNodes } from './reach.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import type {
   InjectionSettings,

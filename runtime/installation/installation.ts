@@ -1,6 +1,6 @@
 import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
 import { managerContainer, managerSelector, suffixes } from '../contract.ts';
-import type { Client, KubernetesObject } from '../kubernetes/http/client.ts';
+import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../injection/types.ts';
 
@@ -67,13 +67,11 @@ export async function findInstalled(client: Client, environment: NodeJS.ProcessE
 
 /** Every operator whose Deployment is in the cluster. */
 export async function listManagers(client: Client) {
-  const found: (Installed & { readonly deployment: ManagerDeployment })[] = [];
-  for await (const { items } of client.pages(kinds.deployments, { labelSelector: managerSelector }))
-    for (const deployment of items as readonly ManagerDeployment[]) {
-      const { name, namespace: operatorNamespace = '' } = deployment.metadata;
-      found.push({ operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment });
-    }
-  return found;
+  const deployments = await listAll(client, kinds.deployments, { labelSelector: managerSelector });
+  return (deployments as unknown as readonly ManagerDeployment[]).map((deployment) => {
+    const { name, namespace: operatorNamespace = '' } = deployment.metadata;
+    return { operatorName: name.slice(0, -suffixes.manager.length), operatorNamespace, deployment };
+  });
 }
 
 /** @throws Error with the names where there is more than one */
@@ -91,11 +89,8 @@ declare const __OPERATOR_VERSION__: string;
 
 /** What this operator would be told in the place of the original that is installed; undefined where none is. */
 async function configOfOriginal(client: Client): Promise<RuntimeConfig | undefined> {
-  for await (const { items } of client.pages(kinds.deployments, { labelSelector: originalSelector })) {
-    const [found] = items as unknown as readonly ManagerDeployment[];
-    if (found !== undefined) return configInPlaceOf(found);
-  }
-  return undefined;
+  const [found] = await listAll(client, kinds.deployments, { labelSelector: originalSelector });
+  return found && configInPlaceOf(found as ManagerDeployment);
 }
 
 function configInPlaceOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {

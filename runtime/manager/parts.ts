@@ -29,7 +29,7 @@ import { Reconciling } from './reconciling.ts';
 import { listenable, type Part, type Shared } from './runnable.ts';
 import { ScrapeAccess } from './scrape-access.ts';
 import { Scrapes } from './scrapes.ts';
-import { tokenReviewer } from './token-review.ts';
+import { tokenReviewer } from './scrape-access.ts';
 
 interface PartsOptions extends Shared {
   /** With the rights of the telemetry proxy's own account. */

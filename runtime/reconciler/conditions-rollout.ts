@@ -3,7 +3,7 @@ import type { Condition } from '../injection/types.ts';
 import { shown } from '../rollout/evidence.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
-import type { PodsPlan } from './pods-plan.ts';
+import type { PodsPlan } from './plan-next-pods.ts';
 
 /** A condition as it is planned: since when it holds follows from the one before. */
 export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;

@@ -2,7 +2,7 @@ import type { Condition, InstrumentedResource, LumigoStatus, Metadata, Problem }
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
 import { ROLLED_OUT, rolloutCondition, type Untimed, podsCondition } from './conditions-rollout.ts';
-import type { PodsPlan } from './pods-plan.ts';
+import type { PodsPlan } from './plan-next-pods.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
 

@@ -9,7 +9,7 @@ import { describeError } from '../wording/errors.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
 import type { ObservedPods } from './observed.ts';
 import { isOfPods } from './plan-pods.ts';
-import type { PodsPlan } from './pods-plan.ts';
+import type { PodsPlan } from './plan-next-pods.ts';
 import { PodWatches, type WatchPods } from './pod-watches.ts';
 import type { Term } from './term.ts';
 

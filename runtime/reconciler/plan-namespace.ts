@@ -1,7 +1,7 @@
 import type { Now, ObservedLumigo, ObservedNamespace } from './observed.ts';
 import { planLumigo } from './plan-lumigo.ts';
 import { planPods } from './plan-pods.ts';
-import type { PodsPlan } from './pods-plan.ts';
+import type { PodsPlan } from './plan-next-pods.ts';
 import { LISTED_RESOURCES, listInstrumented, type LumigoAction } from './plan-status.ts';
 import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 

@@ -19,7 +19,7 @@ import {
   wantedOf,
   type PodsPlan,
   type Wanting,
-} from './pods-plan.ts';
+} from './plan-next-pods.ts';
 
 /** New pods come without the injection: either the webhook is not reached, or somebody takes it out. */
 const MISSED_MS = 10 * 60_000;

@@ -14,7 +14,7 @@ import {
   type ObservedNamespace,
   type ObservedWorkload,
 } from './observed.ts';
-import type { PodsPlan } from './pods-plan.ts';
+import type { PodsPlan } from './plan-next-pods.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 

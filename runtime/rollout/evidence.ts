@@ -32,18 +32,7 @@ export const shown = (text: string): string => withoutTokens(printable(text)).sl
 export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): Evidence | undefined {
   const own = initContainerStatuses.find(({ name }) => name === injector.container);
   const others = [...initContainerStatuses, ...containerStatuses].filter((each) => each !== own);
-  return (own && againstInjector(own)) ?? firstOf(others, againstProgram);
-}
-
-function firstOf(
-  list: readonly ContainerStatus[],
-  judge: (status: ContainerStatus) => Evidence | undefined,
-): Evidence | undefined {
-  for (const each of list) {
-    const found = judge(each);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  return (own && againstInjector(own)) ?? others.map(againstProgram).find((found) => found !== undefined);
 }
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {

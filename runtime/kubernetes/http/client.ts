@@ -92,6 +92,13 @@ export function createClient(transport: Transport): Client {
   };
 }
 
+/** All objects at once, for kinds of which there are few. */
+export async function listAll(client: Client, ref: ResourceRef, options?: ListOptions): Promise<KubernetesObject[]> {
+  const found: KubernetesObject[] = [];
+  for await (const { items } of client.pages(ref, options)) found.push(...items);
+  return found;
+}
+
 /** The path of one object. Without the name it would be the collection's, and DELETE would delete all of it. */
 function objectPath(ref: ResourceRef): string {
   if (ref.name === undefined) throw new TypeError(`A request for one of the ${ref.plural} has to name it.`);
