@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
 import { describeError } from '../wording/errors.ts';
 import { ApiError, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import {
   credentialIn,
   credentialWithout,

@@ -4,8 +4,7 @@ import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
 import { observeWorkload } from '../reconciler/workload-store.ts';
-import { renderRollout, type Pace } from './render-verdicts.ts';
-import { renderVerdicts } from './render-verdicts.ts';
+import { renderRollout, renderVerdicts, type Pace } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
 interface PreviewOptions extends VerdictContext {

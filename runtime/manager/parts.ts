@@ -27,9 +27,8 @@ import { serveHealth, serveMetrics } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
 import { Reconciling } from './reconciling.ts';
 import { listenable, type Part, type Shared } from './runnable.ts';
-import { ScrapeAccess } from './scrape-access.ts';
+import { ScrapeAccess, tokenReviewer } from './scrape-access.ts';
 import { Scrapes } from './scrapes.ts';
-import { tokenReviewer } from './scrape-access.ts';
 
 interface PartsOptions extends Shared {
   /** With the rights of the telemetry proxy's own account. */

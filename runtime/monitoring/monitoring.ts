@@ -5,7 +5,7 @@ import { credentialIn, secretReader } from '../credentials/credential.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';

@@ -4,7 +4,7 @@ import { describeError } from '../wording/errors.ts';
 import { aborted } from '../async/aborted.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import type { EventDetails } from '../kubernetes/resources/events.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 /** What is to be told of one object. With its uid, the key makes it the same event when it is queued again. */

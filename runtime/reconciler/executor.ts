@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { workloads, type WorkloadKind } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Workload } from '../injection/types.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import type { Pacing } from './pacing.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
 

@@ -1,6 +1,6 @@
 import type { Decision } from '../injection/decision.ts';
 import type { Metadata, NamespacePolicy } from '../injection/types.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import type { Failure, ObservedWorkload, Write } from './observed.ts';

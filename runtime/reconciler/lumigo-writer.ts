@@ -2,7 +2,7 @@ import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { turnedFalse } from './describe-events.ts';
 import type { ObservedLumigo } from './observed.ts';
 import type { LumigoAction } from './plan-status.ts';

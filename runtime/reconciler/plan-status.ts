@@ -122,15 +122,8 @@ const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads, p
 
 /** One that does not act is told nothing of the namespace. */
 const nothingSeen: Seen = {
-  ...{
-    progress: noProgress,
-    rollout: noRollout,
-    pods: undefined,
-    secretVersion: undefined,
-    webhook: undefined,
-    telemetry: undefined,
-    token: {},
-  },
+  ...{ progress: noProgress, rollout: noRollout, pods: undefined },
+  ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
 };
 
 /** What keeps a Lumigo from acting, if anything. */

@@ -8,7 +8,7 @@ import { accountFiles, suffixes } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { writeWhole } from './files.ts';
 

@@ -8,7 +8,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { addFinalizer, readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { watchNamed } from '../kubernetes/watch/watches.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import {
   allLeave,

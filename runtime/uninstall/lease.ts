@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseOf, type Installed } from '../installation/installation.ts';
-import type { Client } from '../kubernetes/http/client.ts';
-import { readAndChange } from '../kubernetes/http/on-conflict.ts';
+import { type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { heldSpec, type Lease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { isManagerAlive } from './plan-uninstall.ts';

@@ -8,8 +8,7 @@ import { stampOf } from '../injection/stamp.ts';
 import { outOfReach } from '../injection/reach.ts';
 import { uninstrument } from '../injection/remove.ts';
 import type { Workload } from '../injection/types.ts';
-import { guarded, type Client } from '../kubernetes/http/client.ts';
-import { readAndChange } from '../kubernetes/http/on-conflict.ts';
+import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
 
 interface Removal {
   readonly removed: number;

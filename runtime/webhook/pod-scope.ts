@@ -6,7 +6,7 @@ import { fieldManager } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isConflict } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-backoff.ts';
+import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
 import { webhookRefs, webhooksOf } from '../kubernetes/resources/webhooks.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';

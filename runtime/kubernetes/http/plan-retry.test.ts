@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { backoffMs } from './plan-backoff.ts';
-import { planRetry } from './plan-retry.ts';
+import { backoffMs, planRetry } from './plan-retry.ts';
 
 const first = { attempts: 1, repeatable: false, random: 0 };
 

@@ -5,8 +5,16 @@ import { checkServerIdentity, createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Connection } from './credentials.ts';
 import { ApiError, apiErrorOf } from './errors.ts';
-import { type Answer, type Exchange, exchange, linesOf, StaleSocketError, textOf } from './exchange.ts';
-import { parseRetryAfter, parseWarnings } from './headers.ts';
+import {
+  type Answer,
+  type Exchange,
+  exchange,
+  linesOf,
+  StaleSocketError,
+  textOf,
+  parseRetryAfter,
+  parseWarnings,
+} from './exchange.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { type FailedAttempt, planRetry } from './plan-retry.ts';
 

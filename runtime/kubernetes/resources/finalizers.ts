@@ -1,7 +1,6 @@
 import type { Metadata } from '../../injection/types.ts';
-import { guarded, type Client } from '../http/client.ts';
+import { guarded, type Client, readAndChange } from '../http/client.ts';
 import { undefinedIfNotFound } from '../http/errors.ts';
-import { readAndChange } from '../http/on-conflict.ts';
 import type { ResourceRef } from '../http/paths.ts';
 
 /** The metadata of one object; undefined where it is not there. */

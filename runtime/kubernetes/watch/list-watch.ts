@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { listPages } from '../http/pages.ts';
 import { isOlder } from '../resources/objects.ts';
 import { type ResourceRef, resourcePath } from '../http/paths.ts';
-import { backoffMs } from '../http/plan-backoff.ts';
+import { backoffMs } from '../http/plan-retry.ts';
 import { CatchUp } from './catch-up.ts';
 import { SilenceError, watchOnce, type WatchOptions } from './watch-once.ts';
 import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
