@@ -3,13 +3,11 @@ import { ABSENT, Either } from './merge.ts';
 
 /** Writes a tree with markers as a Helm template: YAML whose scalars are JSON, so that nothing needs to be guessed. */
 export class TemplateWriter {
-  readonly #expressions: ReadonlyMap<string, Expression>;
   readonly #pattern: RegExp;
   /** The settings that were found in some tree. */
   readonly used = new Set<string>();
 
-  constructor(expressions: ReadonlyMap<string, Expression>) {
-    this.#expressions = expressions;
+  constructor(private readonly expressions: ReadonlyMap<string, Expression>) {
     this.#pattern = new RegExp([...expressions.keys()].join('|'), 'g');
   }
 
@@ -72,18 +70,18 @@ export class TemplateWriter {
     const [only, ...more] = value as unknown[];
     if (more.length > 0) return undefined;
     if (typeof only !== 'string') return this.#wholeMap(only);
-    return this.#expressions.get(only)?.type === 'strings' ? this.#expressionOf(only) : undefined;
+    return this.expressions.get(only)?.type === 'strings' ? this.#expressionOf(only) : undefined;
   }
 
   #wholeMap(value: unknown): Expression | undefined {
     if (typeof value !== 'object' || value === null || value instanceof Either) return undefined;
     const [key = '', ...others] = Object.keys(value);
-    const isWhole = others.length === 0 && ['map', 'objects'].includes(this.#expressions.get(key)?.type ?? '');
+    const isWhole = others.length === 0 && ['map', 'objects'].includes(this.expressions.get(key)?.type ?? '');
     return isWhole ? this.#expressionOf(key) : undefined;
   }
 
   #expressionOf(text: string): Expression | undefined {
-    const found = this.#expressions.get(text);
+    const found = this.expressions.get(text);
     if (found !== undefined) this.used.add(found.path);
     return found;
   }

@@ -12,21 +12,20 @@ const READY_MS = 20_000;
 /** A chart repository in a node's network, as `helm repo add` knows them. */
 export class ChartRepository {
   readonly url: string;
-  readonly #node: NodeCluster;
-  readonly #helm: string;
   readonly #folder: string;
   #running: Running | undefined;
 
-  constructor(node: NodeCluster, helm: string) {
-    this.#node = node;
-    this.#helm = helm;
+  constructor(
+    private readonly node: NodeCluster,
+    private readonly helm: string,
+  ) {
     this.#folder = mkdtempSync(join(node.dir, 'chart-repository-'));
     this.url = `http://${node.slot.nodeAddress}:${PORT}`;
   }
 
   async start(): Promise<void> {
-    const args = [this.#folder, this.#node.slot.nodeAddress, String(PORT)];
-    const running = runInNode(this.#node, 'chart-repository', 'sandbox/chart-repository/main.ts', args);
+    const args = [this.#folder, this.node.slot.nodeAddress, String(PORT)];
+    const running = runInNode(this.node, 'chart-repository', 'sandbox/chart-repository/main.ts', args);
     this.#running = running;
     const awaited = {
       complaint: 'the chart repository did not answer',
@@ -54,8 +53,8 @@ export class ChartRepository {
     const versioned = (text: string) => text.replace(/^version: .*$/m, `version: ${version}`);
     for (const [path, change] of Object.entries({ ...changes, 'Chart.yaml': versioned }))
       writeFileSync(join(chart, path), change(files[path] ?? ''));
-    run(this.#helm, 'package', chart, '--destination', this.#folder);
+    run(this.helm, 'package', chart, '--destination', this.#folder);
     rmSync(chart, { recursive: true });
-    run(this.#helm, 'repo', 'index', this.#folder);
+    run(this.helm, 'repo', 'index', this.#folder);
   }
 }

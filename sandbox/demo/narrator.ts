@@ -1,16 +1,14 @@
 /** Says on the terminal what happens, with the time since the start. Colours only where somebody watches. */
 export class Narrator {
   readonly #started = performance.now();
-  readonly #colours: boolean;
-  readonly #write: (text: string) => void;
 
-  constructor(write: (text: string) => void, colours: boolean) {
-    this.#write = write;
-    this.#colours = colours;
-  }
+  constructor(
+    private readonly write: (text: string) => void,
+    private readonly colours: boolean,
+  ) {}
 
   title(text: string): void {
-    this.#write(`\n${this.#paint('1', text)}\n\n`);
+    this.write(`\n${this.#paint('1', text)}\n\n`);
   }
 
   /** A step of the way there. */
@@ -41,15 +39,15 @@ export class Narrator {
   }
 
   text(lines: readonly string[]): void {
-    this.#write(`${lines.join('\n')}\n`);
+    this.write(`${lines.join('\n')}\n`);
   }
 
   #line(sign: string, text: string): void {
     const seconds = ((performance.now() - this.#started) / 1_000).toFixed(1).padStart(6);
-    this.#write(`${this.#paint('2', `${seconds} s`)}  ${sign} ${text}\n`);
+    this.write(`${this.#paint('2', `${seconds} s`)}  ${sign} ${text}\n`);
   }
 
   #paint(code: string, text: string): string {
-    return this.#colours ? `\u001b[${code}m${text}\u001b[0m` : text;
+    return this.colours ? `\u001b[${code}m${text}\u001b[0m` : text;
   }
 }

@@ -66,14 +66,11 @@ const SHOWN_EVENTS = 8;
 
 /** Shows the first of what arrives, and counts the rest. */
 class Teller {
-  readonly #narrator: Narrator;
   readonly #spans = new Map<string, number>();
   #events = 0;
   #objects = 0;
 
-  constructor(narrator: Narrator) {
-    this.#narrator = narrator;
-  }
+  constructor(private readonly narrator: Narrator) {}
 
   tell(received: Received): void {
     const [object] = collectedObject(received);
@@ -99,7 +96,7 @@ class Teller {
     this.#spans.set(app, this.spansOf(app) + 1);
     if (this.spansOf(app) > SHOWN_SPANS) return;
     const { 'k8s.pod.name': pod, 'k8s.deployment.name': owner, 'k8s.namespace.name': where } = resource;
-    this.#narrator.arrived(
+    this.narrator.arrived(
       `span ${item.name}`,
       `service ${app}, deployment ${String(owner)}, pod ${String(pod)}, namespace ${String(where)}`,
     );
@@ -109,7 +106,7 @@ class Teller {
     this.#events += 1;
     if (this.#events > SHOWN_EVENTS) return;
     const { kind = '', name = '' } = (object['involvedObject'] ?? {}) as { kind?: string; name?: string };
-    this.#narrator.arrived(`event ${String(object['reason'])}`, `${kind}/${name}`);
+    this.narrator.arrived(`event ${String(object['reason'])}`, `${kind}/${name}`);
   }
 }
 

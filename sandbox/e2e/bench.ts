@@ -25,12 +25,10 @@ export const lumigoOf = (namespace: string, spec: object = {}) => ({
 
 /** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeBench {
-  readonly system: BareNode;
   readonly client: Client;
   #tokens = 0;
 
-  private constructor(system: BareNode) {
-    this.system = system;
+  private constructor(readonly system: BareNode) {
     this.client = system.node.client;
   }
 

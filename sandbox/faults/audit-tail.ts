@@ -14,15 +14,12 @@ const NEWLINE = 10;
 
 /** Reads what was added to an audit log since the last reading, entry by entry; an entry half written waits for the next. */
 export class AuditTail {
-  readonly #file: string;
   #offset = 0;
 
-  constructor(file: string) {
-    this.#file = file;
-  }
+  constructor(private readonly file: string) {}
 
   read(onRecord: (record: AuditRecord) => void): void {
-    const file = openSync(this.#file, 'r');
+    const file = openSync(this.file, 'r');
     try {
       const { size } = fstatSync(file);
       let rest: Buffer = Buffer.alloc(0);

@@ -35,18 +35,16 @@ export function bytesOf(workload: Workload): string {
 
 /** Deployments of one namespace, none of them with a pod, and what their user last made of each. */
 export class Fleet {
-  readonly namespace: string;
-  readonly bench: Bench;
   /** Of these nothing is expected. */
   readonly exempt = new Set<string>();
   /** Whether what is told of them is counted. */
   isTold = true;
   readonly #made = new Map<string, Workload>();
 
-  constructor(bench: Bench, namespace: string) {
-    this.bench = bench;
-    this.namespace = namespace;
-  }
+  constructor(
+    readonly bench: Bench,
+    readonly namespace: string,
+  ) {}
 
   get names(): readonly string[] {
     return [...this.#made.keys()];

@@ -23,8 +23,6 @@ interface Beginning {
 /** Counts what became of some fleets. */
 export class Judge {
   readonly #fleets: Fleet[] = [];
-  readonly #history: History;
-  readonly #injector: InjectorSettings;
   readonly #beganAt = Date.now();
   /** By uid, as they were last seen. */
   #generations: ReadonlyMap<string, number> = new Map();
@@ -32,10 +30,10 @@ export class Judge {
   readonly #events = new Map<string, ReadonlyMap<string, number>>();
   #beginning: Beginning = { atMs: 0, starts: new Map() };
 
-  constructor(history: History, injector: InjectorSettings) {
-    this.#history = history;
-    this.#injector = injector;
-  }
+  constructor(
+    private readonly history: History,
+    private readonly injector: InjectorSettings,
+  ) {}
 
   add(fleet: Fleet): void {
     this.#fleets.push(fleet);
@@ -74,7 +72,7 @@ export class Judge {
   }
 
   counted(): Counted {
-    const { writes, posts, asks } = this.#history.refresh();
+    const { writes, posts, asks } = this.history.refresh();
     const { atMs, starts } = this.#beginning;
     const sums = { toldTwice: 0, untold: 0, restarted: 0, warnings: 0, amiss: new Map<string, number>() };
     for (const { namespace, isTold } of this.#fleets) {
@@ -97,14 +95,14 @@ export class Judge {
 
   /** Requests of the operator since the judge was called. */
   requests(): number {
-    return this.#history.refresh().requests.filter(({ atMs }) => atMs >= this.#beganAt).length;
+    return this.history.refresh().requests.filter(({ atMs }) => atMs >= this.#beganAt).length;
   }
 
   async #look(): Promise<Findings> {
     const findings = [];
     const generations = new Map<string, number>();
     for (const fleet of this.#fleets) {
-      findings.push(await look(fleet, this.#injector));
+      findings.push(await look(fleet, this.injector));
       for await (const { metadata } of fleet.list()) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
     }
     this.#generations = generations;
@@ -113,7 +111,7 @@ export class Judge {
   }
 
   #isQuiet(): boolean {
-    const last = this.#history.refresh().writes.findLast(({ byOperator }) => byOperator);
+    const last = this.history.refresh().writes.findLast(({ byOperator }) => byOperator);
     return last === undefined || Date.now() - last.atMs > QUIET_MS;
   }
 }

@@ -29,14 +29,14 @@ export class Flux {
   readonly repository: GitRepository;
   /** Where the repository is: what a GitRepository's `url` has to be. */
   readonly url: string;
-  readonly #cluster: ControlPlane;
-  readonly #kubectl: Tool;
   #running: readonly Running[] = [];
   #requests = 0;
 
-  private constructor(cluster: ControlPlane, kubectl: Tool, port: number) {
-    this.#cluster = cluster;
-    this.#kubectl = kubectl;
+  private constructor(
+    private readonly cluster: ControlPlane,
+    private readonly kubectl: Tool,
+    port: number,
+  ) {
     this.repository = new GitRepository(join(cluster.dir, 'git'));
     this.url = `http://127.0.0.1:${port}/clusters.git`;
   }
@@ -51,9 +51,9 @@ export class Flux {
 
   /** Applies objects as an administrator. */
   apply(...objects: readonly object[]): void {
-    const file = join(this.#cluster.dir, 'flux-objects.yaml');
+    const file = join(this.cluster.dir, 'flux-objects.yaml');
     writeFileSync(file, objects.map((object) => stringify(object)).join('---\n'));
-    this.#kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
+    this.kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
   }
 
   /** Has the repository read and these Kustomizations applied, one after the other; resolves with what each says when it is done. */
@@ -70,13 +70,13 @@ export class Flux {
 
   #define(): void {
     const files = fluxComponents.flatMap((component) => ['-f', join(moduleFolder(component), 'config/crd/bases')]);
-    this.#kubectl('apply', '--server-side', ...files);
-    this.#kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s');
-    this.#kubectl('create', 'namespace', fluxNamespace);
+    this.kubectl('apply', '--server-side', ...files);
+    this.kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s');
+    this.kubectl('create', 'namespace', fluxNamespace);
   }
 
   async #launch(gitPort: number): Promise<void> {
-    const { dir: folder, guardian, kubeconfig } = this.#cluster;
+    const { dir: folder, guardian, kubeconfig } = this.cluster;
     const programs = await ensureBinaries(
       fluxComponents.map(({ name }) => name),
       () => undefined,
@@ -128,9 +128,9 @@ export class Flux {
   async #handled(kind: string, name: string): Promise<Synced> {
     const request = `${Date.now()}-${(this.#requests += 1)}`;
     const own = ['-n', fluxNamespace, kind, name];
-    this.#kubectl('annotate', ...own, `reconcile.fluxcd.io/requestedAt=${request}`, '--overwrite');
+    this.kubectl('annotate', ...own, `reconcile.fluxcd.io/requestedAt=${request}`, '--overwrite');
     for (const deadline = Date.now() + READY_MS * 5; ; await sleep(LOOK_MS)) {
-      const { status = {} } = JSON.parse(await this.#kubectl.meanwhile('get', ...own, '-o', 'json')) as FluxObject;
+      const { status = {} } = JSON.parse(await this.kubectl.meanwhile('get', ...own, '-o', 'json')) as FluxObject;
       const ready = status.conditions?.find(({ type }) => type === 'Ready');
       const ended = ready !== undefined && ready.status !== 'Unknown' && status.lastHandledReconcileAt === request;
       if (ended) return { ready: ready.status, message: ready.message, revision: status.lastAppliedRevision ?? '' };

@@ -3,34 +3,19 @@ import { dirname, join } from 'node:path';
 import { run } from '../node/box.ts';
 
 /** Nothing of this machine's user decides what a commit is. */
-const identity = [
-  '-c',
-  'user.name=synthesizer',
-  '-c',
-  'user.email=synthesizer@example.com',
-  '-c',
-  'commit.gpgsign=false',
-];
+const identity = ['user.name=synthesizer', 'user.email=synthesizer@example.com', 'commit.gpgsign=false'];
+const asThat = identity.flatMap((setting) => ['-c', setting]);
 
 /** A git repository with one branch, and a working tree that is committed whole. */
 export class GitRepository {
-  /** What serves it: the folder that it is in as `clusters.git`. */
-  readonly folder: string;
   readonly tree: string;
 
-  constructor(folder: string) {
-    this.folder = folder;
+  /** @param folder what serves it: the folder that it is in as `clusters.git` */
+  constructor(readonly folder: string) {
     this.tree = join(folder, 'tree');
     mkdirSync(this.tree, { recursive: true });
-    run(
-      'git',
-      'init',
-      '--quiet',
-      '--initial-branch=main',
-      '--separate-git-dir',
-      join(folder, 'clusters.git'),
-      this.tree,
-    );
+    const flags = ['--quiet', '--initial-branch=main', '--separate-git-dir', join(folder, 'clusters.git')];
+    run('git', 'init', ...flags, this.tree);
   }
 
   /** Writes files, or (undefined) removes them, whole folders too. */
@@ -52,5 +37,5 @@ export class GitRepository {
     return this.#git('rev-parse', 'HEAD').trim();
   }
 
-  #git = (...args: readonly string[]): string => run('git', '-C', this.tree, ...identity, ...args);
+  #git = (...args: readonly string[]): string => run('git', '-C', this.tree, ...asThat, ...args);
 }

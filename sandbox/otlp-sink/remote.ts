@@ -2,12 +2,9 @@ import { collectedObject, controlPath, type CollectedObject, type Mood, type Rec
 
 /** A sink that runs in another process: its answers are fetched. */
 export class RemoteSink {
-  readonly url: string;
   readonly #received: Received[] = [];
 
-  constructor(url: string) {
-    this.url = url;
-  }
+  constructor(readonly url: string) {}
 
   /** Everything that has arrived so far. */
   async received(): Promise<readonly Received[]> {

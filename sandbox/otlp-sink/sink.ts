@@ -40,10 +40,8 @@ export class OtlpSink {
   /** Is told of whatever arrives. */
   onReceived: (received: Received) => void = () => undefined;
   readonly #server: Server;
-  readonly #keep: boolean;
 
-  private constructor(keep: boolean) {
-    this.#keep = keep;
+  private constructor(private readonly keep: boolean) {
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
@@ -131,7 +129,7 @@ export class OtlpSink {
     for (const { resource, scope, items } of groups)
       for (const item of items) {
         const received = { signal, authorization, resource, scope: scope.name, item, at };
-        if (this.#keep) this.received.push(received);
+        if (this.keep) this.received.push(received);
         this.onReceived(received);
       }
   }

@@ -20,13 +20,10 @@ export interface Sources {
 
 /** Programs as their projects publish them: each archive is fetched once per machine, and tried once in a process. */
 export class PublishedPrograms {
-  readonly #sources: Sources;
   readonly #tried = new Map<Archive, Promise<void>>();
   #silent: Promise<ReadonlyMap<string, string>> | undefined;
 
-  constructor(sources: Sources) {
-    this.#sources = sources;
-  }
+  constructor(private readonly sources: Sources) {}
 
   /** Where a program is, if it was fetched. */
   path(name: string): string | undefined {
@@ -75,7 +72,7 @@ export class PublishedPrograms {
     if (!(await this.#answers(archive, progress))) return;
     mkdirSync(this.#brought, { recursive: true });
     const part = `${brought}.part`;
-    const { patience = usualPatience, mirror } = this.#sources;
+    const { patience = usualPatience, mirror } = this.sources;
     await download({ url: addressOf(archive, mirror).href, checksum, file: part, progress, patience });
     await unpack(archive, part, folder);
     rmSync(part);
@@ -84,11 +81,11 @@ export class PublishedPrograms {
   /** Asked once for all archives: without a network that costs two seconds, and one line. */
   async #answers(archive: Archive, progress: Progress): Promise<boolean> {
     this.#silent ??= this.#askAll(progress);
-    return !(await this.#silent).has(addressOf(archive, this.#sources.mirror).host);
+    return !(await this.#silent).has(addressOf(archive, this.sources.mirror).host);
   }
 
   async #askAll(progress: Progress): Promise<ReadonlyMap<string, string>> {
-    const { archives, mirror } = this.#sources;
+    const { archives, mirror } = this.sources;
     const silent = await unreachable(archives.map((archive) => addressOf(archive, mirror)));
     const [why] = silent.values();
     if (why !== undefined)
@@ -99,16 +96,16 @@ export class PublishedPrograms {
   }
 
   #archiveOf(name: string): Archive | undefined {
-    if (isOff(this.#sources.mirror)) return undefined;
-    return this.#sources.archives.find(({ programs }) => programs.includes(name));
+    if (isOff(this.sources.mirror)) return undefined;
+    return this.sources.archives.find(({ programs }) => programs.includes(name));
   }
 
   /** Another pinned content is another folder. */
   #folderOf({ file, checksum }: Archive): string {
-    return join(this.#sources.cache, 'published', `${file}-${checksum.digest.slice(0, 16)}`);
+    return join(this.sources.cache, 'published', `${file}-${checksum.digest.slice(0, 16)}`);
   }
 
   get #brought(): string {
-    return join(this.#sources.cache, 'archives');
+    return join(this.sources.cache, 'archives');
   }
 }

@@ -22,12 +22,9 @@ export interface EventView {
 
 /** What tests do in a cluster, as an administrator: nothing is read through a cache under test. */
 export class Bench {
-  readonly client: Client;
   #namespaces = 0;
 
-  constructor(client: Client) {
-    this.client = client;
-  }
+  constructor(readonly client: Client) {}
 
   async namespace(prefix: string, more: { labels?: Record<string, string> } = {}): Promise<string> {
     this.#namespaces += 1;

@@ -7,26 +7,24 @@ import { statuses, type Outcome } from './pods-by-hand.ts';
 
 /** Says of each pod of a namespace what becomes of it, as a kubelet would, for as long as it runs; controllers make them. */
 export class KubeletByHand {
-  readonly #bench: Bench;
-  readonly #namespace: string;
-  readonly #outcome: (pod: KubernetesObject) => Outcome;
   readonly #said = new Set<string>();
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   /** The fewest pods that were ready at once since there were so many. */
   fewest = Infinity;
 
-  constructor(bench: Bench, namespace: string, outcome: (pod: KubernetesObject) => Outcome = () => 'ready') {
-    this.#bench = bench;
-    this.#namespace = namespace;
-    this.#outcome = outcome;
+  constructor(
+    private readonly bench: Bench,
+    private readonly namespace: string,
+    private readonly outcome: (pod: KubernetesObject) => Outcome = () => 'ready',
+  ) {
     this.#running = this.#run();
   }
 
   /** Those that are not going. */
   async pods(): Promise<KubernetesObject[]> {
     const found: KubernetesObject[] = [];
-    for await (const { items } of this.#bench.client.pages({ ...pods, namespace: this.#namespace }))
+    for await (const { items } of this.bench.client.pages({ ...pods, namespace: this.namespace }))
       found.push(...items.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
     return found;
   }
@@ -50,10 +48,10 @@ export class KubeletByHand {
     const { name, uid = '' } = pod.metadata;
     if (this.#said.has(uid)) return;
     const now = new Date().toISOString().replace(/\.\d+/, '');
-    const outcome = this.#outcome(pod);
+    const outcome = this.outcome(pod);
     const status = { phase: outcome === 'ready' ? 'Running' : 'Pending', ...statuses[outcome](now) };
-    const ref = { ...pods, namespace: this.#namespace, name, subresource: 'status' };
-    await this.#bench.client.patch(ref, { kind: 'merge', body: { status } }).catch((error: unknown) => {
+    const ref = { ...pods, namespace: this.namespace, name, subresource: 'status' };
+    await this.bench.client.patch(ref, { kind: 'merge', body: { status } }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
     if (outcome === 'ready') this.#said.add(uid);

@@ -25,42 +25,39 @@ const hashLabels: Readonly<Record<string, string>> = {
 
 /** What the controller of a Deployment (or of a Rollout) and a kubelet would do, done by hand where neither runs: pods of its template, and its status. */
 export class PodsByHand {
-  readonly #bench: Bench;
-  readonly #kind: WorkloadKind;
-  readonly namespace: string;
   #revisions = 0;
 
-  constructor(bench: Bench, namespace: string, kind: WorkloadKind = deployment) {
-    this.#bench = bench;
-    this.#kind = kind;
-    this.namespace = namespace;
-  }
+  constructor(
+    private readonly bench: Bench,
+    readonly namespace: string,
+    private readonly kind: WorkloadKind = deployment,
+  ) {}
 
   /** A workload that runs, as its status says. */
   async deployment(name: string, replicas = 2): Promise<void> {
-    const manifest = workloadOf(this.#kind, this.namespace, name);
-    await this.#bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas } });
+    const manifest = workloadOf(this.kind, this.namespace, name);
+    await this.bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas } });
     await this.settle(name);
   }
 
   /** Its status says that all pods of its present template are ready, or (`ready`) so many. */
   async settle(name: string, ready?: number): Promise<void> {
-    const seen = await this.#bench.get(this.#kind, this.namespace, name);
+    const seen = await this.bench.get(this.kind, this.namespace, name);
     const { replicas } = seen['spec'] as { replicas: number };
     const status = {
       ...{ observedGeneration: this.#generation(seen), replicas, updatedReplicas: replicas },
       ...{ readyReplicas: ready ?? replicas, availableReplicas: ready ?? replicas },
     };
-    await this.#status({ ...this.#kind, name }, status);
+    await this.#status({ ...this.kind, name }, status);
   }
 
   /** Argo's Rollouts have a text there. */
   #generation = ({ metadata: { generation } }: Workload) =>
-    this.#kind.kind === 'Rollout' ? String(generation) : generation;
+    this.kind.kind === 'Rollout' ? String(generation) : generation;
 
   /** Pods of its present template, of which this becomes. */
   async start(name: string, outcome: Outcome, replicas = 2): Promise<void> {
-    const template = await this.#bench.templateOf(this.#kind, this.namespace, name);
+    const template = await this.bench.templateOf(this.kind, this.namespace, name);
     this.#revisions += 1;
     const hash = `r${this.#revisions}`;
     for (let index = 0; index < replicas; index += 1) await this.#pod({ name, hash, index, outcome }, template);
@@ -69,18 +66,18 @@ export class PodsByHand {
   /** Its pods are gone. */
   async end(name: string): Promise<void> {
     const { namespace } = this;
-    for await (const { items } of this.#bench.client.pages({ ...pods, namespace }, { labelSelector: `app=${name}` }))
+    for await (const { items } of this.bench.client.pages({ ...pods, namespace }, { labelSelector: `app=${name}` }))
       for (const { metadata } of items)
-        await this.#bench.client.delete({ ...pods, namespace, name: metadata.name }).catch(undefinedIfNotFound);
+        await this.bench.client.delete({ ...pods, namespace, name: metadata.name }).catch(undefinedIfNotFound);
   }
 
   async #pod({ name, hash, index, outcome }: PodOf, { metadata, spec }: PodTemplate): Promise<void> {
     const pod = `${name}-${hash}-${index}`;
-    const label = hashLabels[this.#kind.kind];
+    const label = hashLabels[this.kind.kind];
     const owned =
-      label === undefined ? { kind: this.#kind.kind, name } : { kind: 'ReplicaSet', name: `${name}-${hash}` };
+      label === undefined ? { kind: this.kind.kind, name } : { kind: 'ReplicaSet', name: `${name}-${hash}` };
     const owner = { apiVersion: 'apps/v1', ...owned, uid: hash, controller: true };
-    await this.#bench.create({
+    await this.bench.create({
       ...{ apiVersion: 'v1', kind: 'Pod' },
       metadata: {
         ...{ namespace: this.namespace, name: pod, annotations: metadata?.annotations ?? {} },
@@ -95,7 +92,7 @@ export class PodsByHand {
   async #status(ref: { group: string; version: string; plural: string; name: string }, status: object): Promise<void> {
     const { namespace } = this;
     const body = { status };
-    await this.#bench.client.patch({ ...ref, namespace, subresource: 'status' }, { kind: 'merge', body });
+    await this.bench.client.patch({ ...ref, namespace, subresource: 'status' }, { kind: 'merge', body });
   }
 }
 

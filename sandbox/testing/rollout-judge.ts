@@ -54,15 +54,12 @@ export const isHalted = (found: readonly Seen[]): boolean =>
 
 /** How one look follows upon another, against what was done: every sentence says what must not be. */
 export class RolloutJudge {
-  readonly #known: ReadonlyMap<string, Known>;
   #before: ReadonlyMap<string, Seen> = new Map();
   /** Workloads whose pods were ready with the injection, since there is a Lumigo. */
   readonly proven = new Set<string>();
   readonly violations: string[] = [];
 
-  constructor(known: ReadonlyMap<string, Known>) {
-    this.#known = known;
-  }
+  constructor(private readonly known: ReadonlyMap<string, Known>) {}
 
   look(all: readonly Seen[]): void {
     for (const seen of all) {
@@ -73,7 +70,7 @@ export class RolloutJudge {
   }
 
   #judgeTemplate({ name, isInjected: is, template }: Seen): void {
-    const templates = this.#known.get(name)?.templates;
+    const templates = this.known.get(name)?.templates;
     if (is || templates === undefined || templates.includes(template)) return;
     this.#violated(`${name}: ${template} was ${templates.join()}`);
   }
@@ -81,7 +78,7 @@ export class RolloutJudge {
   #violated = (sentence: string): void => void this.violations.push(`${new Date().toISOString()} ${sentence}`);
 
   #injected({ name, stamp }: Seen, all: readonly Seen[]): void {
-    const known = this.#known.get(name);
+    const known = this.known.get(name);
     if (known === undefined || stamp === undefined) return;
     const at = Date.parse(stamp.at);
     const before = this.#before.get(name)?.note;
@@ -90,7 +87,7 @@ export class RolloutJudge {
     if (stamp.by !== 'controller') return;
     const halts = frozen(
       all.filter((each) => each.name !== name),
-      this.#known,
+      this.known,
     );
     if (isHalted(halts.filter(({ note }) => at - Date.parse(note?.at ?? '') > LATE_MS)))
       this.#violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were put back`);
@@ -108,7 +105,7 @@ export class RolloutJudge {
   }
 
   #isReady(name: string, at: string): boolean {
-    const pods = this.#known.get(name)?.pods;
+    const pods = this.known.get(name)?.pods;
     return pods?.of === at && pods.ready;
   }
 }

@@ -18,9 +18,6 @@ const LOOK_MS = 100;
  * injection shows there, to the byte. What a Deployment's controller does of itself is done beside, and each look is judged.
  */
 export class RolloutWorld {
-  readonly #operator: OperatorBench;
-  readonly #twin: string;
-  readonly namespace: string;
   readonly known = new Map<string, Known>();
   readonly judge = new RolloutJudge(this.known);
   readonly #hand: PodsByHand;
@@ -29,10 +26,11 @@ export class RolloutWorld {
   isManaged = true;
   hasLumigo = true;
 
-  private constructor(operator: OperatorBench, namespace: string, twin: string) {
-    this.#operator = operator;
-    this.namespace = namespace;
-    this.#twin = twin;
+  private constructor(
+    private readonly operator: OperatorBench,
+    readonly namespace: string,
+    private readonly twin: string,
+  ) {
     this.#hand = new PodsByHand(operator.bench, namespace);
   }
 
@@ -47,7 +45,7 @@ export class RolloutWorld {
   }
 
   async create(name: string): Promise<void> {
-    await new PodsByHand(this.#operator.bench, this.#twin).deployment(name);
+    await new PodsByHand(this.operator.bench, this.twin).deployment(name);
     const templates = [await this.#twinOf(name)];
     this.known.set(name, { templates, releasedAt: Date.now(), blockedSince: undefined, pods: undefined });
     await this.#hand.deployment(name);
@@ -55,16 +53,16 @@ export class RolloutWorld {
 
   async delete(name: string): Promise<void> {
     this.known.delete(name);
-    const { client } = this.#operator.bench;
-    for (const namespace of [this.namespace, this.#twin]) await client.delete({ ...deployment, namespace, name });
+    const { client } = this.operator.bench;
+    for (const namespace of [this.namespace, this.twin]) await client.delete({ ...deployment, namespace, name });
     await this.#hand.end(name);
   }
 
   /** What a user changes, here and in the twin. */
   async edit(name: string, body: object, more: Partial<Known> = {}): Promise<void> {
-    const { bench } = this.#operator;
+    const { bench } = this.operator;
     const before = this.#of(name);
-    await bench.merge(deployment, this.#twin, name, body);
+    await bench.merge(deployment, this.twin, name, body);
     const after = await this.#twinOf(name);
     this.known.set(name, { ...before, ...more, templates: [...before.templates.slice(-1), after] });
     await bench.merge(deployment, this.namespace, name, body);
@@ -106,28 +104,28 @@ export class RolloutWorld {
       spec: { maxUnavailable, selector: {} },
     };
     const ref = { ...budgets, namespace, name: 'all' };
-    await this.#operator.bench.client.patch(ref, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
+    await this.operator.bench.client.patch(ref, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
   }
 
   async kill(): Promise<void> {
-    await this.#operator.killManager();
+    await this.operator.killManager();
     this.isManaged = false;
   }
 
   async start(): Promise<void> {
-    await this.#operator.startManager();
+    await this.operator.startManager();
     this.isManaged = true;
   }
 
   async deleteLumigo(): Promise<void> {
-    await this.#operator.bench.deleteLumigo(this.namespace);
+    await this.operator.bench.deleteLumigo(this.namespace);
     this.hasLumigo = false;
     await eventually(async () => this.#isClean());
     this.judge.proven.clear();
   }
 
   async makeLumigo(): Promise<void> {
-    await this.#operator.bench.activate(this.namespace);
+    await this.operator.bench.activate(this.namespace);
     this.hasLumigo = true;
   }
 
@@ -161,9 +159,9 @@ export class RolloutWorld {
   }
 
   async #isClean(): Promise<void> {
-    const { bench } = this.#operator;
+    const { bench } = this.operator;
     for (const { name, workload } of await this.#look()) {
-      const twin = await bench.get(deployment, this.#twin, name);
+      const twin = await bench.get(deployment, this.twin, name);
       const { labels, annotations } = twin.metadata;
       expect(workload['spec']).toEqual(twin['spec']);
       expect(workload.metadata).toMatchObject({ ...(labels && { labels }), ...(annotations && { annotations }) });
@@ -178,7 +176,7 @@ export class RolloutWorld {
   }
 
   #twinOf = async (name: string): Promise<string> =>
-    JSON.stringify(await this.#operator.bench.templateOf(deployment, this.#twin, name));
+    JSON.stringify(await this.operator.bench.templateOf(deployment, this.twin, name));
 
   #settle(name: string): Promise<void> {
     const fails = this.known.get(name)?.blockedSince !== undefined;
@@ -187,7 +185,7 @@ export class RolloutWorld {
 
   async #look(): Promise<readonly Seen[]> {
     const found: Seen[] = [];
-    for await (const { items } of this.#operator.bench.client.pages({ ...deployment, namespace: this.namespace }))
+    for await (const { items } of this.operator.bench.client.pages({ ...deployment, namespace: this.namespace }))
       found.push(...items.map((item) => seenOf(item as Workload)));
     return found;
   }
