@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../sandbox/testing/eventually.ts';
 
 const file = join(tmpdir(), `bench-event-loop-${process.pid}.json`);
 const LOOK_MS = 20;
@@ -22,19 +22,7 @@ export async function latenessOf<T>(pid: number, action: () => Promise<T>): Prom
   process.kill(pid, 'SIGUSR2');
   const result = await action();
   process.kill(pid, 'SIGUSR2');
-  for (;;) {
-    await sleep(LOOK_MS);
-    const lateness = read();
-    if (lateness === undefined) continue;
-    rmSync(file);
-    return { result, lateness };
-  }
-}
-
-function read(): Lateness | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Lateness;
-  } catch {
-    return undefined;
-  }
+  const lateness = await eventually(() => JSON.parse(readFileSync(file, 'utf8')) as Lateness, { intervalMs: LOOK_MS });
+  rmSync(file);
+  return { result, lateness };
 }

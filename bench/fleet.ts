@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { atOnce } from '../runtime/async/at-once.ts';
 import { Bench, validToken } from '../sandbox/testing/bench.ts';
-import type { Client } from '../runtime/kubernetes/http/client.ts';
-import { guarded } from '../runtime/kubernetes/http/client.ts';
-import { isNotFound } from '../runtime/kubernetes/http/errors.ts';
+import { guarded, type Client } from '../runtime/kubernetes/http/client.ts';
 import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
 import { labels, lumigo, workloads } from '../runtime/contract.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,16 +12,6 @@ const [deployment] = workloads;
 const IN_FLIGHT = 16;
 const LOOK_MS = 50;
 
-async function inFlight<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items[Symbol.iterator]();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-}
-
-const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
-
 interface Sample {
   readonly request: { readonly object: { metadata: object; spec: { template: { metadata: object } } } };
 }
@@ -30,14 +19,12 @@ interface Sample {
 /** A namespace with `count` Deployments of the size of the sample review's, none of them with a pod. */
 export async function makeFleet(client: Client, count: number): Promise<string> {
   const namespace = await new Bench(client).namespace(`fleet-${randomBytes(3).toString('hex')}`);
+  const names = Array.from({ length: count }, (_, index) => `app-${index}`);
   const { object } = (JSON.parse(sampleReview(namespace)) as Sample).request;
-  await inFlight(names(count), (name) =>
-    client.create({ ...deployment, namespace }, {
-      ...object,
-      metadata: { ...object.metadata, name },
-      spec: { ...object.spec, replicas: 0 },
-    } as never),
-  );
+  await atOnce(IN_FLIGHT, names, async (name) => {
+    const made = { ...object, metadata: { ...object.metadata, name }, spec: { ...object.spec, replicas: 0 } };
+    await client.create({ ...deployment, namespace }, made as never);
+  });
   return namespace;
 }
 
@@ -48,13 +35,10 @@ export async function patchLoop(client: Client, namespace: string): Promise<numb
     for (const { metadata } of items) versions.set(metadata.name, metadata.resourceVersion);
   const value = { note: 'x'.repeat(600) };
   const started = performance.now();
-  await inFlight([...versions], ([name, version]) =>
-    client.patch(
-      { ...deployment, namespace, name },
-      guarded(version, [{ op: 'add', path: '/spec/template/metadata/annotations', value }]),
-      { metadataOnly: true },
-    ),
-  );
+  await atOnce(IN_FLIGHT, versions, async ([name, version]) => {
+    const patch = guarded(version, [{ op: 'add', path: '/spec/template/metadata/annotations', value }]);
+    await client.patch({ ...deployment, namespace, name }, patch, { metadataOnly: true });
+  });
   return (performance.now() - started) / 1_000;
 }
 
@@ -86,12 +70,11 @@ interface Removal {
 
 export async function uninstrumentFleet(client: Client, namespace: string): Promise<Removal> {
   const started = performance.now();
-  const since = () => (performance.now() - started) / 1_000;
   const ref = lumigoOf(namespace);
   await client.delete(ref);
   const clean = await untilNone(client, namespace, labels.autoTrace);
-  while (await isThere(client, ref)) await sleep(LOOK_MS);
-  return { clean, gone: since() };
+  while ((await client.find(ref, { metadataOnly: true })) !== undefined) await sleep(LOOK_MS);
+  return { clean, gone: (performance.now() - started) / 1_000 };
 }
 
 /** Selects the workloads without an injection, as `labels.autoTrace` those with one. */
@@ -109,12 +92,3 @@ async function isAny(client: Client, namespace: string, labelSelector: string): 
   for await (const { items } of client.pages({ ...deployment, namespace }, one)) return items.length > 0;
   return false;
 }
-
-const isThere = (client: Client, ref: ResourceRef): Promise<boolean> =>
-  client.get(ref, { metadataOnly: true }).then(
-    () => true,
-    (error: unknown) => {
-      if (isNotFound(error)) return false;
-      throw error;
-    },
-  );

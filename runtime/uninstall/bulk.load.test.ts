@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { inFlight } from '../../sandbox/faults/fleet.ts';
 import { operatorRequests, type AuditEntry } from '../../sandbox/testing/audit.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -7,6 +6,7 @@ import { instrumentedAndProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { atOnce } from '../async/at-once.ts';
 import { workloads } from '../contract.ts';
 import { removeInstrumentation } from './remove-instrumentation.ts';
 
@@ -40,7 +40,7 @@ async function instrumentMany(): Promise<{ namespace: string; count: () => Promi
   const { bench, cluster } = operator;
   const namespace = await instrumentedAndProtected(operator);
   const names = Array.from({ length: WORKLOADS - 1 }, (_, index) => `app-${index}`);
-  await inFlight(names, (name) => bench.create(workloadOf(deployment, namespace, name)));
+  await atOnce(12, names, async (name) => void (await bench.create(workloadOf(deployment, namespace, name))));
   const count = async () => {
     let found = 0;
     for await (const { items } of cluster.client.pages({ ...deployment, namespace }))

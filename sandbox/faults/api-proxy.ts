@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type Server } from 'node:https';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueServing } from '../../runtime/certificates/issue.ts';
@@ -80,10 +81,7 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane): Pr
 
 function passingOf({ method = '', url = '', headers }: IncomingMessage): Passing {
   return {
-    method,
-    path: url,
-    isWatch: /[?&]watch=(true|1)/.test(url),
-    isWrite: method !== 'GET',
+    ...{ method, path: url, isWatch: /[?&]watch=(true|1)/.test(url), isWrite: method !== 'GET' },
     credential: credentialIdOf(headers.authorization?.replace('Bearer ', '') ?? ''),
   };
 }
@@ -145,9 +143,7 @@ async function pass(
 }
 
 async function cutBody(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
+  const body = await buffer(answer);
   const { 'transfer-encoding': _chunked, ...headers } = answer.headers;
   outgoing.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': body.length });
   outgoing.write(body.subarray(0, Math.floor(body.length / 2)));

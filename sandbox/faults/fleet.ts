@@ -1,3 +1,4 @@
+import { atOnce } from '../../runtime/async/at-once.ts';
 import { workloads } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
@@ -10,15 +11,6 @@ const [deployment] = workloads;
 const IN_FLIGHT = 12;
 /** Kubernetes' own controllers note theirs there. */
 const THEIRS = 'deployment.kubernetes.io/';
-
-/** Works on all of some items, so many at a time. */
-export async function inFlight<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items[Symbol.iterator]();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-}
 
 export const asDeployment = (object: KubernetesObject): Workload => ({
   ...object,
@@ -69,15 +61,12 @@ export class Fleet {
 
   async fill(count: number, options: WorkloadOptions = {}, prefix = 'app'): Promise<void> {
     const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-    await inFlight(names, (name) => this.create(name, options));
+    await atOnce(IN_FLIGHT, names, (name) => this.create(name, options));
   }
 
   /** Another image of the first container, as a deployment pipeline sets it. */
   async deploy(name: string, image: string): Promise<void> {
-    const made = this.#made.get(name);
-    const template = made === undefined ? undefined : templateOf(made);
-    if (made === undefined || template === undefined)
-      throw new Error(`there is no workload ${name} in ${this.namespace}`);
+    const { made, template } = this.#of(name);
     const [first, ...rest] = template.spec.containers;
     // A strategic merge would know containers by name; a JSON patch knows the place, and the operator only appends.
     const operations = [{ op: 'replace' as const, path: '/spec/template/spec/containers/0/image', value: image }];
@@ -89,11 +78,8 @@ export class Fleet {
 
   /** Puts back the template that the user has, as a controller does that knows nothing of admission. */
   async putBack(name: string): Promise<void> {
-    const value = this.#templateOf(name);
-    await this.bench.client.patch(this.ref(name), {
-      kind: 'json',
-      operations: [{ op: 'replace', path: '/spec/template', value }],
-    });
+    const operations = [{ op: 'replace' as const, path: '/spec/template', value: this.#of(name).template }];
+    await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
   }
 
   /** The namespace is to go, and nothing is expected of it any more. */
@@ -122,14 +108,15 @@ export class Fleet {
   }
 
   async delete(): Promise<void> {
-    await inFlight(this.names, (name) => this.bench.client.delete(this.ref(name)).catch(() => undefined));
+    await atOnce(IN_FLIGHT, this.names, (name) => this.bench.client.delete(this.ref(name)).catch(() => undefined));
   }
 
-  #templateOf(name: string): PodTemplate {
+  #of(name: string): { readonly made: Workload; readonly template: PodTemplate } {
     const made = this.#made.get(name);
     const template = made === undefined ? undefined : templateOf(made);
-    if (template === undefined) throw new Error(`there is no workload ${name} in ${this.namespace}`);
-    return template;
+    if (made === undefined || template === undefined)
+      throw new Error(`there is no workload ${name} in ${this.namespace}`);
+    return { made, template };
   }
 }
 

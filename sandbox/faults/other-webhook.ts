@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { issueAuthority, issueServing } from '../../runtime/certificates/issue.ts';
 import type { Container, Workload } from '../../runtime/injection/types.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
@@ -11,11 +11,8 @@ import { workloadOf } from '../testing/workloads.ts';
 import { workloads } from '../../runtime/contract.ts';
 
 const [deployment] = workloads;
-const configurations = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'mutatingwebhookconfigurations',
-};
+const group = 'admissionregistration.k8s.io';
+const configurations = { group, version: 'v1', plural: 'mutatingwebhookconfigurations' };
 export const sidecar = 'sidecar';
 
 /**
@@ -28,16 +25,14 @@ export async function startOtherWebhook(client: Client, namespace: string, name:
   const { certificate, key } = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
   const [port = 0] = await freePorts(1);
   const server = createServer({ cert: certificate, key }, (request, response) => {
-    void bodyOf(request).then((body) => {
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify(answer(JSON.parse(body) as Review)));
+    void json(request).then((review) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(review as Review)));
     });
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   await client.create(configurations, {
-    apiVersion: 'admissionregistration.k8s.io/v1',
+    apiVersion: `${group}/v1`,
     kind: 'MutatingWebhookConfiguration',
     metadata: { name },
     webhooks: [
@@ -87,14 +82,7 @@ function answer({ request: { uid, object } }: Review) {
 
 /** The sidecar is there, and the names are in descending order. */
 function arranged(containers: readonly Container[]): readonly Container[] {
-  const all = containers.some(({ name }) => name === sidecar)
-    ? containers
-    : [...containers, { name: sidecar, image: 'sidecar:1' }];
+  const isThere = containers.some(({ name }) => name === sidecar);
+  const all = isThere ? containers : [...containers, { name: sidecar, image: 'sidecar:1' }];
   return all.toSorted((a, b) => (a.name < b.name ? 1 : -1));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }

@@ -28,8 +28,8 @@ export function renderVerdicts(verdicts: readonly Verdict[]): string {
     .join('\n');
 }
 
-const counts = ['lost', 'toldTwice', 'untold', 'restarted', 'stuck'] as const;
 const words = { lost: 'lost', toldTwice: 'told twice', untold: 'untold', restarted: 'restarted', stuck: 'stuck' };
+const counts = Object.keys(words) as (keyof typeof words)[];
 
 /** What a verdict comes to in one cell of docs/reliability.md. */
 export function summaryOf(verdict: Verdict): string {

@@ -35,9 +35,7 @@ export interface Scenario {
 }
 
 /** One fault in two sizes: for each day, and for a long look. */
-export interface SizedScenario<P> extends Readonly<Record<Size, P>> {
-  readonly name: string;
-  readonly holds: string;
+interface SizedScenario<P> extends Omit<Scenario, 'run'>, Readonly<Record<Size, P>> {
   readonly run: (trial: Trial, parameters: P) => Promise<void>;
 }
 

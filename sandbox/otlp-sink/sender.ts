@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Sent {
@@ -18,10 +19,7 @@ export function post(
       ...(token === undefined ? {} : { authorization: `LumigoToken ${token}` }),
     };
     const sent = request(url, { method: 'POST', headers, ...(agent === undefined ? {} : { agent }) }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-      response.on('error', reject);
+      void text(response).then((said) => resolve({ status: response.statusCode ?? 0, text: said }), reject);
     });
     sent.on('error', reject);
     sent.end(JSON.stringify(body));

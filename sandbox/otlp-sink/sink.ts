@@ -1,11 +1,6 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { decode, type Attributes, type Group, type LogItem, type SpanItem } from './decode.ts';
@@ -39,11 +34,9 @@ export class OtlpSink {
   delayMs = 0;
   /** Is told of whatever arrives. */
   onReceived: (received: Received) => void = () => undefined;
-  readonly #server: Server;
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
 
-  private constructor(private readonly keep: boolean) {
-    this.#server = createServer((request, response) => void this.#answer(request, response));
-  }
+  private constructor(private readonly keep: boolean) {}
 
   /** Listens on loopback. `keep: false`: only the listener is told, for when much arrives. */
   static async start({ port = 0, host = '127.0.0.1', keep = true } = {}): Promise<OtlpSink> {
@@ -80,13 +73,12 @@ export class OtlpSink {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
     try {
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      if (request.url?.startsWith(controlPath) === true) return this.#control(request, response, Buffer.concat(chunks));
+      const body = await buffer(request);
+      if (request.url?.startsWith(controlPath) === true) return this.#control(request, response, body);
       await sleep(this.delayMs);
       while (this.mood === 'hang' && !response.destroyed) await sleep(20);
-      this.#respond(response, this.#take(request, Buffer.concat(chunks)));
+      this.#respond(response, this.#take(request, body));
     } catch {
       // The sender has gone.
       response.destroy();

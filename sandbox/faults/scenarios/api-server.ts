@@ -6,15 +6,10 @@ import type { Random } from '../random.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
 import { beginInstrumenting, changeSomething, flagAtRandom, whenInstrumented } from '../steps.ts';
 
-interface Away {
-  readonly workloads: number;
-  readonly downtimeMs: number;
-}
-
 /** One that is killed takes with it what it has not noted yet, and there would be nothing to count by. */
 const signal = 'SIGTERM';
 
-export const away = scenarioOf<Away>({
+export const away = scenarioOf({
   name: 'api-server-away',
   holds: 'an API server that is away in mid-bulk is waited for, and the work goes on',
   short: { workloads: 150, downtimeMs: 5_000 },
@@ -27,11 +22,7 @@ export const away = scenarioOf<Away>({
   },
 });
 
-interface Sized {
-  readonly workloads: number;
-}
-
-export const withoutWatchCache = scenarioOf<Sized>({
+export const withoutWatchCache = scenarioOf({
   name: 'no-watch-cache',
   holds: 'an API server without a watch cache is worked with as any other',
   short: { workloads: 60 },
@@ -52,14 +43,7 @@ export const withoutWatchCache = scenarioOf<Sized>({
   },
 });
 
-interface Flaky {
-  readonly workloads: number;
-  readonly changes: number;
-  readonly pauseMs: number;
-  readonly share: number;
-}
-
-export const flaky = scenarioOf<Flaky>({
+export const flaky = scenarioOf({
   name: 'flaky',
   holds: 'F7: 429, 500 and answers cut in half are borne, and nobody is warned of what passes',
   short: { workloads: 100, changes: 4, pauseMs: 2_000, share: 0.15 },
@@ -90,11 +74,7 @@ function oneOf(random: Random, { isWatch }: Passing): Interference {
   return chosen === 1 || isWatch ? { answer: 500 } : { cutBody: true };
 }
 
-interface Slow extends Sized {
-  readonly delayMs: number;
-}
-
-export const slowEtcd = scenarioOf<Slow>({
+export const slowEtcd = scenarioOf({
   name: 'slow-etcd',
   holds: 'an etcd that takes half a second for each answer slows the work down and breaks nothing',
   short: { workloads: 40, delayMs: 500 },
@@ -116,14 +96,10 @@ export const slowEtcd = scenarioOf<Slow>({
   },
 });
 
-interface Restored extends Sized {
-  /** Writes that are lost with the restored etcd: so much lower are its versions. */
-  readonly lostWrites: number;
-}
-
-export const etcdRestored = scenarioOf<Restored>({
+export const etcdRestored = scenarioOf({
   name: 'etcd-restored',
   holds: 'F6: what changes in a cluster that was restored from a backup is noticed, although its versions are lower',
+  // `lostWrites`: they are lost with the restored etcd, so much lower are its versions.
   short: { workloads: 60, lostWrites: 400 },
   full: { workloads: 300, lostWrites: 3_000 },
   async run(trial, { workloads, lostWrites }) {

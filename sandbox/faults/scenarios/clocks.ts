@@ -2,14 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { scenarioOf } from '../scenario.ts';
 import { beginInstrumenting, deleteLumigo, flagAtRandom } from '../steps.ts';
 
-interface Parameters {
-  readonly workloads: number;
-}
-
 const preload = fileURLToPath(new URL('../shift-clock.mjs', import.meta.url));
 
 const shifted = (name: string, shiftMs: number, says: string) =>
-  scenarioOf<Parameters>({
+  scenarioOf({
     name,
     holds: `F3: a manager whose clock is two minutes ${says} removes all that it added, and tells each change once`,
     short: { workloads: 150 },

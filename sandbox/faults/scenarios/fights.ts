@@ -76,7 +76,7 @@ async function fight(trial: Trial, { observedMs, allowed }: Fight): Promise<numb
 
 const fightSizes = { short: { observedMs: 20_000, allowed: 2 }, full: { observedMs: 90_000, allowed: 3 } };
 
-export const fightWithoutWebhook = scenarioOf<Fight>({
+export const fightWithoutWebhook = scenarioOf({
   name: 'fight-without-webhook',
   holds:
     'F4: where another controller puts its own template back and the webhook is away, the operator gives way and says so',
@@ -84,7 +84,7 @@ export const fightWithoutWebhook = scenarioOf<Fight>({
   run: (trial, parameters) => trial.operator.withoutWebhook(() => fight(trial, parameters)).then(() => undefined),
 });
 
-export const fightWithWebhook = scenarioOf<Fight>({
+export const fightWithWebhook = scenarioOf({
   name: 'fight-with-webhook',
   holds: 'F4: where the webhook answers a controller that puts its own template back, the operator need not write',
   short: { observedMs: 10_000, allowed: 2 },
@@ -92,17 +92,12 @@ export const fightWithWebhook = scenarioOf<Fight>({
   run: (trial, parameters) => fight(trial, parameters).then(() => undefined),
 });
 
-interface Waiting {
-  readonly workloads: number;
-  readonly observedMs: number;
-}
-
 /** An idle manager takes well below a hundredth of a core. */
 const IDLE_SHARE = 0.05;
 const IDLE_LINES = 5;
 const foreign = 'example.com/somebody-else';
 
-export const foreignFinalizer = scenarioOf<Waiting>({
+export const foreignFinalizer = scenarioOf({
   name: 'foreign-finalizer',
   holds: "F5: a deleted Lumigo that waits for somebody else's finalizer costs what an idle one costs",
   short: { workloads: 20, observedMs: 5_000 },

@@ -2,16 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { scenarioOf } from '../scenario.ts';
 import { changeSomething } from '../steps.ts';
 
-interface Parameters {
-  readonly workloads: number;
-  readonly kills: number;
-  /** The longest time that a manager works before it is killed. */
-  readonly worksMs: number;
-}
-
-export const killed = scenarioOf<Parameters>({
+export const killed = scenarioOf({
   name: 'killed',
   holds: 'a manager that is killed at random instants of bulk work loses nothing and repeats nothing',
+  // `worksMs`: the longest time that a manager works before it is killed.
   short: { workloads: 150, kills: 5, worksMs: 900 },
   full: { workloads: 300, kills: 50, worksMs: 2_500 },
   async run(trial, { workloads, kills, worksMs }) {

@@ -9,13 +9,7 @@ import { beginInstrumenting, writesOf } from '../steps.ts';
 const BEYOND_LEASE_MS = 30_000;
 const COLLECTED = 'lumigo_operator_telemetry_collected_namespaces';
 
-interface Paused {
-  readonly workloads: number;
-  readonly stoppedMs: number;
-  readonly watchedMs: number;
-}
-
-export const paused = scenarioOf<Paused>({
+export const paused = scenarioOf({
   name: 'paused',
   holds: 'F2: a leader that was stopped beyond its Lease with work in hand writes nothing when it goes on',
   short: { workloads: 300, stoppedMs: 20_000, watchedMs: 5_000 },
@@ -52,12 +46,7 @@ function expectLeader(metric: number): void {
   if (metric !== 1) throw new Error('this manager does not lead');
 }
 
-interface Unsynced {
-  readonly workloads: number;
-  readonly watchedMs: number;
-}
-
-export const unsynced = scenarioOf<Unsynced>({
+export const unsynced = scenarioOf({
   name: 'unsynced-term',
   holds: 'F2: a term that is lost before everything was read changes nothing, and does not collect beside the next one',
   short: { workloads: 50, watchedMs: 8_000 },

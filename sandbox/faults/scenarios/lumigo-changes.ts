@@ -3,17 +3,11 @@ import type { Fleet } from '../fleet.ts';
 import { deleteLumigo, flagAtRandom } from '../steps.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
 
-interface Parameters {
-  readonly workloads: number;
-  readonly rounds: number;
-  /** The longest pause between two changes. */
-  readonly pauseMs: number;
-}
-
 /** F1: what is decided under one state of the Lumigo settles nothing under another. */
-export const lumigoChanges = scenarioOf<Parameters>({
+export const lumigoChanges = scenarioOf({
   name: 'lumigo-changes',
   holds: 'F1: a Lumigo that is created, changed and deleted at random moments of bulk work leaves nothing behind',
+  // `pauseMs`: the longest pause between two changes.
   short: { workloads: 100, rounds: 5, pauseMs: 500 },
   full: { workloads: 500, rounds: 50, pauseMs: 2_500 },
   async run(trial, { workloads, rounds, pauseMs }) {

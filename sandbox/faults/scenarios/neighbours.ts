@@ -5,10 +5,6 @@ import { refuseEvents } from '../refuse-events.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
 import { beginInstrumenting, deleteLumigo, flagAtRandom, whenInstrumented } from '../steps.ts';
 
-interface Parameters {
-  readonly workloads: number;
-}
-
 const sizes = { short: { workloads: 40 }, full: { workloads: 300 } };
 
 /** Beside another namespace at work, on a machine that has other work, it may take this many times what it takes alone. */
@@ -37,7 +33,7 @@ async function judgeSpeed(trial: Trial, neighbour: Fleet, aloneMs: number): Prom
   if (ms > aloneMs * SLOWER + MOMENT_MS) trial.broken(`a neighbour waited ${ms} ms for what takes ${aloneMs} ms alone`);
 }
 
-export const namespaceDeleted = scenarioOf<Parameters>({
+export const namespaceDeleted = scenarioOf({
   name: 'namespace-deleted',
   holds: 'a namespace that is deleted in mid-flight goes, and its neighbours are served at full speed',
   ...sizes,
@@ -61,7 +57,7 @@ export const namespaceDeleted = scenarioOf<Parameters>({
 
 const frozen = { frozen: 'true' };
 
-export const changesRefused = scenarioOf<Parameters>({
+export const changesRefused = scenarioOf({
   name: 'changes-refused',
   holds: 'workloads whose every update is refused hold up neither their own namespace nor others',
   ...sizes,
@@ -97,7 +93,7 @@ function judgeRefusals(trial: Trial, { namespace, exempt }: Fleet): void {
   if (warnings !== exempt.size) trial.broken(`${warnings} warnings about ${exempt.size} workloads that are refused`);
 }
 
-export const eventsRefused = scenarioOf<Parameters>({
+export const eventsRefused = scenarioOf({
   name: 'events-refused',
   holds: 'F7: a namespace that refuses events holds up neither its own workloads nor others',
   ...sizes,
@@ -117,7 +113,7 @@ export const eventsRefused = scenarioOf<Parameters>({
   },
 });
 
-export const otherWebhook = scenarioOf<Parameters>({
+export const otherWebhook = scenarioOf({
   name: 'other-webhook',
   holds: 'another webhook that adds and reorders containers, called before ours or after it, causes no more writes',
   ...sizes,

@@ -19,7 +19,7 @@ async function changeFor(trial: Trial, { workloads, changes, pauseMs }: Paramete
 
 const EVERY_MS = 200;
 
-export const watchesCut = scenarioOf<Parameters>({
+export const watchesCut = scenarioOf({
   name: 'watches-cut',
   holds: 'watches that break at random moments miss nothing',
   short: { workloads: 100, changes: 5, pauseMs: 1_500 },
@@ -49,7 +49,7 @@ async function changeWhile(trial: Trial, parameters: Parameters, interfere: () =
 
 const LATEST_MS = 1_500;
 
-export const lateAnswers = scenarioOf<Parameters>({
+export const lateAnswers = scenarioOf({
   name: 'late-answers',
   holds: 'F6: answers to writes that come later than newer events of the watch take nothing back',
   short: { workloads: 100, changes: 5, pauseMs: 2_000 },
@@ -65,7 +65,7 @@ export const lateAnswers = scenarioOf<Parameters>({
 /** Long enough for the watch to show what was written before its answer breaks off. */
 const SHOWN_MS = 150;
 
-export const lostAnswers = scenarioOf<Parameters>({
+export const lostAnswers = scenarioOf({
   name: 'lost-answers',
   holds: 'what was written is told once, although the watch has shown it and its answer breaks off',
   short: { workloads: 60, changes: 6, pauseMs: 4_000 },
