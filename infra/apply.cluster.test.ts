@@ -105,7 +105,7 @@ describe('the manifests', () => {
 
 describe('the chart', () => {
   it('is taken as strictly, whatever is switched on, and changes nothing a second time', async () => {
-    const { helm = '' } = await ensureBinaries(['helm'], () => undefined);
+    const { helm = '' } = await ensureBinaries(['helm']);
     const chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
     writeChart(chart);
     const values = {

@@ -44,7 +44,7 @@ let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-readme-'));
-  const programs = await ensureBinaries(['helm', 'kubectl'], () => undefined);
+  const programs = await ensureBinaries(['helm', 'kubectl']);
   mkdirSync(join(folder, 'bin'));
   for (const [name, path] of Object.entries(programs)) symlinkSync(path, join(folder, 'bin', name));
   cluster = await startControlPlane();

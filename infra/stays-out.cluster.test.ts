@@ -16,7 +16,7 @@ let installation: Installation;
 let kubectl = '';
 beforeAll(async () => {
   cluster = await startControlPlane();
-  kubectl = (await ensureBinaries(['kubectl'], () => undefined))['kubectl'] ?? '';
+  kubectl = (await ensureBinaries(['kubectl']))['kubectl'] ?? '';
   installation = await install(cluster.client, {});
   await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
   for (const namespace of ['shop', 'kube-system'])

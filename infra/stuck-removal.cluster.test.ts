@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { awaitDefinition } from '../sandbox/manager/await-definition.ts';
+import { awaitDefinition } from '../sandbox/manager/install.ts';
 import { cleanupFinalizer, lumigo, workloads } from '../runtime/contract.ts';
 import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
 import { protectedObjects } from '../runtime/uninstall/protected-objects.ts';
@@ -19,7 +19,7 @@ let operator: OperatorBench;
 let programs = '';
 beforeAll(async () => {
   operator = await startOperator();
-  const { kubectl = '' } = await ensureBinaries(['kubectl'], () => undefined);
+  const { kubectl = '' } = await ensureBinaries(['kubectl']);
   programs = join(operator.cluster.dir, 'programs');
   mkdirSync(programs);
   symlinkSync(kubectl, join(programs, 'kubectl'));
@@ -84,7 +84,7 @@ async function installAgain(): Promise<void> {
   const { client } = operator.cluster;
   for (const manifest of deleted()) {
     await apply(client, manifest);
-    if (manifest.kind === 'CustomResourceDefinition') await awaitDefinition(client, 10_000, 50);
+    if (manifest.kind === 'CustomResourceDefinition') await awaitDefinition(client);
   }
   await operator.startManager();
 }

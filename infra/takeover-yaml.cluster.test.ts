@@ -26,7 +26,7 @@ beforeAll(async () => {
   // A checkout in which the blocks may write.
   for (const entry of readdirSync('.').filter((name) => !['dist', '.git'].includes(name)))
     symlinkSync(resolve(entry), join(folder, entry));
-  const { kubectl: program = '' } = await ensureBinaries(['kubectl'], () => undefined);
+  const { kubectl: program = '' } = await ensureBinaries(['kubectl']);
   mkdirSync(join(folder, 'bin'));
   symlinkSync(program, join(folder, 'bin', 'kubectl'));
   cluster = await startControlPlane();

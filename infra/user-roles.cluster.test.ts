@@ -17,7 +17,7 @@ type Role = (typeof roles)[number];
 
 beforeAll(async () => {
   cluster = await startControlPlane();
-  kubectl = (await ensureBinaries(['kubectl'], () => undefined))['kubectl'] ?? '';
+  kubectl = (await ensureBinaries(['kubectl']))['kubectl'] ?? '';
   await install(cluster.client, {});
   for (const name of [namespace, 'elsewhere'])
     await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

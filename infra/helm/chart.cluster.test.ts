@@ -22,7 +22,7 @@ import { chartDefaults } from './values.ts';
 let helm = '';
 let chart = '';
 beforeAll(async () => {
-  helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
+  helm = (await ensureBinaries(['helm']))['helm'] ?? '';
   chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(chart);
 });

@@ -12,7 +12,7 @@ import { writeChart } from './chart.ts';
 let helm = '';
 let chart = '';
 beforeAll(async () => {
-  helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
+  helm = (await ensureBinaries(['helm']))['helm'] ?? '';
   chart = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(chart);
   copyFileSync(join(chart, 'templates', 'NOTES.txt'), join(chart, 'notes.txt'));

@@ -51,7 +51,7 @@ const index = (): string => release.publisher.charts.index;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-publish-'));
-  const programs = await ensureBinaries(['helm', 'cosign', 'registry', 'kubectl'], () => undefined);
+  const programs = await ensureBinaries(['helm', 'cosign', 'registry', 'kubectl']);
   mkdirSync(join(folder, 'bin'));
   for (const name of ['helm', 'cosign', 'kubectl']) symlinkSync(programs[name] ?? '', join(folder, 'bin', name));
   process.env['PATH'] = [join(folder, 'bin'), path].join(delimiter);

@@ -13,7 +13,7 @@ import type { Collection, ProxySettings } from './types.ts';
 let otelcol = '';
 let folder = '';
 beforeAll(async () => {
-  otelcol = (await ensureBinaries(['otelcol'], () => undefined))['otelcol'] ?? '';
+  otelcol = (await ensureBinaries(['otelcol']))['otelcol'] ?? '';
   folder = mkdtempSync(join(tmpdir(), 'lumigo-render-'));
   writeFileSync(join(folder, 'tokens'), 'none');
 });

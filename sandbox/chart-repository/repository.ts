@@ -27,17 +27,8 @@ export class ChartRepository {
     const args = [this.#folder, this.node.slot.nodeAddress, String(PORT)];
     const running = runInNode(this.node, 'chart-repository', 'sandbox/chart-repository/main.ts', args);
     this.#running = running;
-    const awaited = {
-      complaint: 'the chart repository did not answer',
-      withinMs: READY_MS,
-      processes: [running],
-    };
-    await whenAnswering(awaited, () =>
-      fetch(this.url).then(
-        () => true,
-        () => false,
-      ),
-    );
+    const awaited = { complaint: 'the chart repository did not answer', withinMs: READY_MS, processes: [running] };
+    await whenAnswering(awaited, () => fetch(this.url));
   }
 
   async stop(): Promise<void> {

@@ -84,13 +84,17 @@ export interface Awaited {
 
 const LOOK_MS = 50;
 
-/** Looks again and again until what is looked at answers. @throws Error with the complaint, or the end of a dead process's log. */
-export async function whenAnswering(awaited: Awaited, answers: () => Promise<boolean> | boolean): Promise<void> {
+/**
+ * Looks again and again until what is looked at answers: it neither fails nor says false.
+ * @throws Error with the complaint, or the end of a dead process's log
+ */
+export async function whenAnswering(awaited: Awaited, ask: () => unknown): Promise<void> {
   const { complaint, withinMs, processes, detail } = awaited;
+  const answers = async () => (await ask()) !== false;
   let dead: string | undefined;
   for (const { died } of processes) void died.then((said) => (dead ??= said));
   for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(LOOK_MS)) {
-    if (await answers()) return;
+    if (await answers().catch(() => false)) return;
     if (dead !== undefined) throw new Error(dead);
   }
   const more = detail === undefined ? '' : `: ${detail()}`;

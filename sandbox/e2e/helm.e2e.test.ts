@@ -24,7 +24,7 @@ beforeAll(async () => {
   node = bench.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl');
-  const charts = new ChartRepository(node, (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '');
+  const charts = new ChartRepository(node, (await ensureBinaries(['helm']))['helm'] ?? '');
   charts.publish(operatorVersion());
   await charts.start();
   release('repo', 'add', 'lumigo', charts.url);

@@ -24,7 +24,7 @@ const path = process.env['PATH'];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-release-'));
-  const programs = await ensureBinaries(['helm', 'cosign', 'registry'], () => undefined);
+  const programs = await ensureBinaries(['helm', 'cosign', 'registry']);
   mkdirSync(join(folder, 'bin'));
   for (const name of ['helm', 'cosign']) symlinkSync(programs[name] ?? '', join(folder, 'bin', name));
   process.env['PATH'] = [join(folder, 'bin'), path].join(delimiter);

@@ -24,7 +24,7 @@ export async function toolOn(
   name: 'helm' | 'kubectl',
   ...flags: readonly string[]
 ): Promise<Tool> {
-  const program = (await ensureBinaries([name], () => undefined))[name] ?? '';
+  const program = (await ensureBinaries([name]))[name] ?? '';
   const all = (args: readonly string[]) => [...args, ...flags, '--kubeconfig', cluster.kubeconfig];
   // Nothing of this machine's user, and nothing left for him.
   const homes = ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(cluster.dir, `helm-${kind}`)]);

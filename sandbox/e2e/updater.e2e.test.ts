@@ -31,7 +31,7 @@ const next = (patch: number): string => `${major}.${minor}.${patch}`;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(folder);
-  helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
+  helm = (await ensureBinaries(['helm']))['helm'] ?? '';
   bench = await NodeBench.bare({ audit: true });
   node = bench.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');

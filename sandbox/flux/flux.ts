@@ -77,10 +77,7 @@ export class Flux {
 
   async #launch(gitPort: number): Promise<void> {
     const { dir: folder, guardian, kubeconfig } = this.cluster;
-    const programs = await ensureBinaries(
-      fluxComponents.map(({ name }) => name),
-      () => undefined,
-    );
+    const programs = await ensureBinaries(fluxComponents.map(({ name }) => name));
     const [storage = 0, ...ports] = await freePorts(5);
     const address = (port = 0) => `127.0.0.1:${port}`;
     const artifacts = join(folder, 'flux-artifacts');
@@ -116,12 +113,7 @@ export class Flux {
       controller('kustomize-controller', []),
     ];
     const awaited = { complaint: 'the git server did not answer', withinMs: READY_MS, processes: this.#running };
-    await whenAnswering(awaited, () =>
-      fetch(`${this.url}/info/refs?service=git-upload-pack`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    await whenAnswering(awaited, async () => (await fetch(`${this.url}/info/refs?service=git-upload-pack`)).ok);
   }
 
   /** Asks for one reconciliation at once, as `flux reconcile` does, and waits until it has come to an end. */

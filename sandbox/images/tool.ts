@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 
 /** Runs a program of this machine to its end, while others go on. @throws Error with what it said. */
-export function tool(program: string, ...args: readonly string[]): Promise<void> {
+export async function tool(program: string, ...args: readonly string[]): Promise<void> {
   const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
-  return new Promise((resolve, reject) => {
-    execFile(program, args, { env, maxBuffer: 64 * 1024 * 1024 }, (error, _stdout, stderr) => {
-      if (error === null) resolve();
-      else reject(new Error(`'${program} ${args.join(' ')}' failed: ${stderr.trim() || error.message}`));
-    });
+  const running = promisify(execFile)(program, args, { env, maxBuffer: 64 * 1024 * 1024 });
+  await running.catch(({ stderr = '', message }: Error & { readonly stderr?: string }) => {
+    throw new Error(`'${program} ${args.join(' ')}' failed: ${stderr.trim() || message}`);
   });
 }

@@ -87,7 +87,7 @@ const UP_MS = 30_000;
 /** Prepares the configuration as the pod's init container does, and starts the collector. Resolves when it is up. */
 export async function startCollector(options: CollectorOptions): Promise<Collector> {
   const { cluster, place, name, environment, serviceAccount } = options;
-  const { otelcol = '' } = await ensureBinaries(['otelcol'], () => undefined);
+  const { otelcol = '' } = await ensureBinaries(['otelcol']);
   const prepared = await runCommand(['--prepare-telemetry-proxy', '--service-account', serviceAccount], environment);
   if (prepared.code !== 0) throw new Error(`the telemetry proxy cannot be prepared: ${prepared.stderr}`);
   const kubeconfig = join(place.folder, 'kubeconfig');

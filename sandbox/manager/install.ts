@@ -1,8 +1,10 @@
 import { synthesize, type Manifest } from '../../infra/manifests.ts';
 import { parseSettings, type Settings } from '../../infra/settings/settings.ts';
-import { awaitDefinition } from './await-definition.ts';
+import { lumigo } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
+import { describeError } from '../../runtime/wording/errors.ts';
+import { eventually } from '../testing/eventually.ts';
 import { apply } from './apply.ts';
 
 /** An operator that is installed from its synthesized manifests, and what a manager that runs beside the cluster needs. */
@@ -33,8 +35,20 @@ export interface InstallOptions {
 /** Where no pod ever runs there is nothing that a rollout could go by. */
 export const withoutNodes = { rollout: { strategy: 'immediate' } };
 
-/** A new kind is served a moment after its definition is stored. */
 const SERVED_MS = 10_000;
+
+/** A new kind is served a moment after its definition is stored. @throws Error with what the API server said last */
+export const awaitDefinition = (client: Client): Promise<void> =>
+  eventually(
+    async () => {
+      const problem = await client
+        .pages(lumigo, { limit: 1 })
+        .next()
+        .then(() => undefined, describeError);
+      if (problem !== undefined) throw new Error(`the API server does not serve Lumigo resources yet: ${problem}`);
+    },
+    { timeoutMs: SERVED_MS },
+  );
 
 /** Applies what `cdk8s synth` writes, object by object; only where the webhook is reached differs from a cluster with nodes. */
 export async function install(
@@ -50,7 +64,7 @@ export async function install(
     if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);
     else if (webhook === 'service') await apply(client, manifest);
     else if (webhook !== undefined) await apply(client, onLoopback(manifest, webhook, authority.certificate));
-    if (manifest.kind === 'CustomResourceDefinition') await awaitDefinition(client, SERVED_MS, 50);
+    if (manifest.kind === 'CustomResourceDefinition') await awaitDefinition(client);
   }
   return {
     settings,

@@ -189,18 +189,11 @@ function importImage({ folder, images }: NodeFolders, { archive, names }: ImageA
   writeFileSync(mark, '');
 }
 
-function whenContainerdAnswers(folder: string, processes: Iterable<Running>): Promise<void> {
-  const awaited = { complaint: 'containerd did not answer', withinMs: READY_MS, processes };
-  return whenAnswering(awaited, () => {
-    if (!existsSync(containerdSocket(folder))) return false;
-    try {
-      ctr(folder, 'version');
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
+const whenContainerdAnswers = (folder: string, processes: Iterable<Running>): Promise<void> =>
+  whenAnswering(
+    { complaint: 'containerd did not answer', withinMs: READY_MS, processes },
+    () => existsSync(containerdSocket(folder)) && ctr(folder, 'version'),
+  );
 
 interface NodeView {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
@@ -209,7 +202,7 @@ interface NodeView {
 function whenReady({ client }: ControlPlane, processes: Iterable<Running>): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'nodes', name: nodeName };
   return whenAnswering({ complaint: 'the node was not ready', withinMs: READY_MS, processes }, async () => {
-    const node = (await client.get(ref).catch(() => undefined)) as NodeView | undefined;
-    return node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+    const { status } = (await client.get(ref)) as NodeView;
+    return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
   });
 }

@@ -11,11 +11,7 @@ export async function startSink(node: NodeCluster): Promise<RemoteSink> {
   const host = node.slot.nodeAddress;
   const running = runInNode(node, 'sink', 'sandbox/otlp-sink/main.ts', [host, String(PORT)]);
   const sink = new RemoteSink(`http://${host}:${PORT}`);
-  await whenAnswering({ complaint: 'the sink did not answer', withinMs: READY_MS, processes: [running] }, () =>
-    sink.received().then(
-      () => true,
-      () => false,
-    ),
-  );
+  const awaited = { complaint: 'the sink did not answer', withinMs: READY_MS, processes: [running] };
+  await whenAnswering(awaited, () => sink.received());
   return sink;
 }

@@ -18,7 +18,7 @@ async function main([folder]: readonly string[]): Promise<void> {
   try {
     cpSync(folder, copy, { recursive: true });
     const values = asReleased(copy);
-    const helm = (await ensureBinaries(['helm'], () => undefined))['helm'] ?? '';
+    const helm = (await ensureBinaries(['helm']))['helm'] ?? '';
     const objects = render(helm, copy);
     const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
     const release: RecordedRelease = {

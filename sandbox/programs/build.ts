@@ -20,7 +20,10 @@ const published = new PublishedPrograms({
  * publish them, else built from Go modules; each once per machine.
  * @throws NoGoError where a program can neither be fetched nor built, Error where a build fails; both say what to do.
  */
-export async function ensureBinaries(names: readonly string[], progress: Progress): Promise<Record<string, string>> {
+export async function ensureBinaries(
+  names: readonly string[],
+  progress: Progress = () => undefined,
+): Promise<Record<string, string>> {
   const paths: Record<string, string> = {};
   for (const component of allComponents.filter(({ name }) => names.includes(name)))
     paths[component.name] = pathOf(component) ?? (await obtain(component, progress));

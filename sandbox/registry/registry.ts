@@ -6,20 +6,16 @@ import { startGuardian } from '../control-plane/guardian.ts';
 import { freePorts, launch, whenAnswering } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 
-/** A registry of images and charts on loopback, without TLS. */
-export interface Registry {
-  /** Such as 127.0.0.1:12345. */
-  readonly host: string;
-  /** Where it keeps its contents. */
-  readonly folder: string;
-  stop(): Promise<void>;
-}
+export type Registry = Awaited<ReturnType<typeof startRegistry>>;
 
 const READY_MS = 20_000;
 
-/** @param refusing whether it asks for a password, which nobody has */
-export async function startRegistry({ refusing = false } = {}): Promise<Registry> {
-  const { registry: path = '' } = await ensureBinaries(['registry'], () => undefined);
+/**
+ * Starts a registry of images and charts on loopback, without TLS.
+ * @param refusing whether it asks for a password, which nobody has
+ */
+export async function startRegistry({ refusing = false } = {}) {
+  const { registry: path = '' } = await ensureBinaries(['registry']);
   const [port] = await freePorts(1);
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-registry-'));
   const host = `127.0.0.1:${port}`;
@@ -41,16 +37,14 @@ export async function startRegistry({ refusing = false } = {}): Promise<Registry
   const guardian = startGuardian(folder);
   const running = launch({ name: 'registry', path, args: ['serve', config], folder, guardian });
   const awaited = { complaint: 'the registry did not answer', withinMs: READY_MS, processes: [running] };
-  await whenAnswering(awaited, () =>
-    fetch(`http://${host}/v2/`).then(
-      ({ status }) => status === (refusing ? 401 : 200),
-      () => false,
-    ),
-  );
+  const expected = refusing ? 401 : 200;
+  await whenAnswering(awaited, async () => (await fetch(`http://${host}/v2/`)).status === expected);
   return {
+    /** Such as 127.0.0.1:12345. */
     host,
+    /** Where it keeps its contents. */
     folder: contents,
-    async stop() {
+    async stop(): Promise<void> {
       await running.stop();
       await guardian.end();
     },

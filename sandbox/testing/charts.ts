@@ -27,7 +27,7 @@ export async function startCharts(): Promise<Charts> {
   const work = mkdtempSync(join(tmpdir(), 'lumigo-charts-'));
   const [folder, bin] = [join(work, 'charts'), join(work, 'bin')];
   for (const each of [folder, bin]) mkdirSync(each);
-  const { helm = '' } = await ensureBinaries(['helm'], () => undefined);
+  const { helm = '' } = await ensureBinaries(['helm']);
   symlinkSync(helm, join(bin, 'helm'));
   const server = createServer((request, response) => {
     try {

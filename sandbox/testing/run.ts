@@ -8,14 +8,7 @@ export interface Finished {
 }
 
 /** Runs one of the project's own programs as a user would, with this Node.js; the environment is the caller's unless given. */
-export function runScript(
-  file: string,
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<Finished> {
-  const child = startScript(file, args, environment);
-  return finished(child);
-}
+export const runScript = (...what: Parameters<typeof startScript>): Promise<Finished> => finished(startScript(...what));
 
 export const startScript = (
   file: string,
