@@ -1,16 +1,10 @@
 /** Chance that comes out the same for the same seed. */
-export interface Random {
-  readonly seed: number;
-  /** In [0, 1). */
-  next(): number;
-  /** A whole number from `low` to `high`, both included. */
-  between(low: number, high: number): number;
-  chance(share: number): boolean;
-}
+export type Random = ReturnType<typeof randomOf>;
 
 /** Mulberry32: small, and good enough to choose moments by. */
-export function randomOf(seed: number): Random {
+export function randomOf(seed: number) {
   let state = seed >>> 0;
+  /** In [0, 1). */
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -19,9 +13,9 @@ export function randomOf(seed: number): Random {
   };
   return {
     seed,
-    next,
-    between: (low, high) => low + Math.floor(next() * (high - low + 1)),
-    chance: (share) => next() < share,
+    /** A whole number from `low` to `high`, both included. */
+    between: (low: number, high: number): number => low + Math.floor(next() * (high - low + 1)),
+    chance: (share: number): boolean => next() < share,
   };
 }
 

@@ -5,48 +5,18 @@ import { accountFiles } from '../../runtime/contract.ts';
 import { configurationFile } from '../../runtime/telemetry-proxy/files.ts';
 import { upSince } from '../../runtime/telemetry-proxy/collector.ts';
 import { kubeconfigOf } from '../control-plane/files.ts';
-import type { Guardian } from '../control-plane/guardian.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { runCommand } from './command.ts';
+import type { Cluster } from './service-account.ts';
 
 /** The telemetry proxy beside a manager: as its container in the operator's pod, restarted when it ends. */
-export interface Collector {
-  /** Where programs send to: `http://127.0.0.1:PORT`. */
-  readonly url: string;
-  readonly grpcPort: number;
-  readonly metricsPort: number;
-  /** On loopback, and only while it collects. */
-  readonly loopPort: number;
-  readonly logFile: string;
-  readonly folder: string;
-  readonly queueFolder: string;
-  /** What it asks the API server with at present. */
-  token(): string;
-  pid(): number;
-  /** How often it was started again. */
-  restarts(): number;
-  /** Ends it as a crash would; it comes back by itself. */
-  crash(): void;
-  stop(): Promise<void>;
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
-export interface TelemetryPlace {
-  readonly environment: Readonly<Record<string, string>>;
-  readonly folder: string;
-  readonly accountFolder: string;
-  readonly queueFolder: string;
-  readonly ports: {
-    readonly http: number;
-    readonly grpc: number;
-    readonly health: number;
-    readonly metrics: number;
-    readonly loop: number;
-  };
-}
+export type TelemetryPlace = Awaited<ReturnType<typeof telemetryPlace>>;
 
 /** Folders and ports for a manager and its collector. */
-export async function telemetryPlace(folder: string): Promise<TelemetryPlace> {
+export async function telemetryPlace(folder: string) {
   const [http = 0, grpc = 0, health = 0, metrics = 0, loop = 0] = await freePorts(5);
   const configuration = join(folder, 'telemetry-proxy');
   const accountFolder = join(folder, 'telemetry-proxy-account');
@@ -71,7 +41,7 @@ export async function telemetryPlace(folder: string): Promise<TelemetryPlace> {
 }
 
 export interface CollectorOptions {
-  readonly cluster: { readonly dir: string; readonly server: string; readonly ca: string; readonly guardian: Guardian };
+  readonly cluster: Omit<Cluster, 'client'>;
   readonly name: string;
   readonly place: TelemetryPlace;
   /** The manager's whole environment. */
@@ -85,7 +55,7 @@ export interface CollectorOptions {
 const UP_MS = 30_000;
 
 /** Prepares the configuration as the pod's init container does, and starts the collector. Resolves when it is up. */
-export async function startCollector(options: CollectorOptions): Promise<Collector> {
+export async function startCollector(options: CollectorOptions) {
   const { cluster, place, name, environment, serviceAccount } = options;
   const { otelcol = '' } = await ensureBinaries(['otelcol']);
   const prepared = await runCommand(['--prepare-telemetry-proxy', '--service-account', serviceAccount], environment);
@@ -114,28 +84,28 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     return running;
   };
   let current = start();
-  await whenAnswering(
-    {
-      complaint: 'the collector was not up',
-      withinMs: UP_MS,
-      processes: [current],
-      detail: () => `see ${current.logFile}`,
-    },
-    async () => (await upSince('127.0.0.1', place.ports.health)) !== undefined,
-  );
+  const { logFile } = current;
+  const awaited = { complaint: 'the collector was not up', withinMs: UP_MS, processes: [current] };
+  const isUp = async () => (await upSince('127.0.0.1', place.ports.health)) !== undefined;
+  await whenAnswering({ ...awaited, detail: () => `see ${logFile}` }, isUp);
   return {
+    /** Where programs send to. */
     url: `http://127.0.0.1:${place.ports.http}`,
     grpcPort: place.ports.grpc,
     metricsPort: place.ports.metrics,
+    /** On loopback, and only while it collects. */
     loopPort: place.ports.loop,
-    logFile: current.logFile,
+    logFile,
     folder: place.folder,
     queueFolder: place.queueFolder,
-    token: () => readFileSync(tokenFile, 'utf8'),
-    pid: () => current.pid,
-    restarts: () => restarts,
-    crash: () => void process.kill(current.pid, 'SIGKILL'),
-    async stop() {
+    /** What it asks the API server with at present. */
+    token: (): string => readFileSync(tokenFile, 'utf8'),
+    pid: (): number => current.pid,
+    /** How often it was started again. */
+    restarts: (): number => restarts,
+    /** Ends it as a crash would; it comes back by itself. */
+    crash: (): void => void process.kill(current.pid, 'SIGKILL'),
+    async stop(): Promise<void> {
       stopping = true;
       await current.stop();
     },

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import type { Manifest } from '../../infra/manifest.ts';
 import { bundlePath } from '../../infra/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
@@ -135,30 +136,21 @@ export function writeCertificate(folder: string, { certificate, key }: KeyPair, 
 
 function whenReady(running: Running, port: number): Promise<void> {
   let answer = 'no answer yet';
-  const awaited = {
-    complaint: 'the manager was not ready',
-    withinMs: READY_MS,
-    processes: [running],
-    detail: () => answer,
-  };
-  return whenAnswering(awaited, async () => {
-    const { status, text } = await get(port, paths.ready).catch(() => ({ status: 0, text: answer }));
+  const awaited = { complaint: 'the manager was not ready', withinMs: READY_MS, processes: [running] };
+  return whenAnswering({ ...awaited, detail: () => answer }, async () => {
+    const { status, text } = await get(port, paths.ready);
     answer = text;
     return status === 200;
   });
 }
 
-function get(port: number, path: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
+const get = (port: number, path: string): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+      void textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
     });
-    sent.on('error', reject);
-    sent.end();
+    sent.on('error', reject).end();
   });
-}
 
 function sumOf(name: string, label: string, exposition: string): number {
   const lines = exposition

@@ -24,27 +24,14 @@ export async function writeServiceAccount(
   suffix: string = suffixes.manager,
 ): Promise<void> {
   const { name, namespace } = settings;
-  const ref = {
-    group: '',
-    version: 'v1',
-    plural: 'serviceaccounts',
-    namespace,
-    name: `${name}${suffix}`,
-    subresource: 'token',
-  };
+  const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace, name: `${name}${suffix}` };
   const body = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {},
+    ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {} },
     spec: { expirationSeconds: TOKEN_SECONDS },
   };
-  const { object } = await cluster.client.create(ref, body);
+  const { object } = await cluster.client.create({ ...account, subresource: 'token' }, body);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { token } = object['status'] as { token: string };
-  for (const [file, text] of [
-    ['token', token],
-    ['ca.crt', cluster.ca],
-    ['namespace', namespace],
-  ] as const)
+  for (const [file, text] of Object.entries({ token, 'ca.crt': cluster.ca, namespace }))
     writeFileSync(join(folder, file), text, { mode: 0o600 });
 }

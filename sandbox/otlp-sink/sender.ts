@@ -67,17 +67,6 @@ const attributes = (values: Readonly<Record<string, string>>) =>
 
 export const spanId = (number: number): string => number.toString(16).padStart(16, '0');
 
-export interface Flow {
-  /** How many spans were sent and acknowledged so far. */
-  sent(): number;
-  /** Milliseconds that each request took until it was acknowledged, repetitions included. */
-  readonly latencies: readonly number[];
-  /** Requests that had to be repeated. */
-  repeated(): number;
-  /** Sends no more, and waits until all that was begun is acknowledged. */
-  stop(): Promise<void>;
-}
-
 interface FlowShape {
   /** Spans in a request. Default 20. */
   readonly perRequest?: number;
@@ -91,7 +80,7 @@ const GIVE_UP_MS = 60_000;
  * Programs that send spans at a steady rate, each request by itself, as SDKs do: what cannot be delivered now (no
  * connection, 429, 502, 503, 504) is sent again after a moment, for a minute; any other answer ends the flow with an error.
  */
-export function startFlow(url: string, tokens: readonly string[], spansPerSecond: number, shape: FlowShape = {}): Flow {
+export function startFlow(url: string, tokens: readonly string[], spansPerSecond: number, shape: FlowShape = {}) {
   const { perRequest = 20, ofSpan } = shape;
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const latencies: number[] = [];
@@ -123,10 +112,14 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
     (1_000 * perRequest) / spansPerSecond,
   );
   return {
-    sent: () => acknowledged,
+    /** How many spans were sent and acknowledged so far. */
+    sent: (): number => acknowledged,
+    /** Milliseconds that each request took until it was acknowledged, repetitions included. */
     latencies,
-    repeated: () => repeated,
-    async stop() {
+    /** Requests that had to be repeated. */
+    repeated: (): number => repeated,
+    /** Sends no more, and waits until all that was begun is acknowledged. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       await Promise.all(pending);
       agent.destroy();

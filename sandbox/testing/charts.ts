@@ -7,23 +7,10 @@ import { join } from 'node:path';
 import { run } from '../node/box.ts';
 import { ensureBinaries } from '../programs/build.ts';
 
-/** Charts of the operator's name with next to nothing in them, packed by the real Helm, and their repository on loopback. */
-export interface Charts {
-  readonly url: string;
-  /** A folder with `helm` alone, for a PATH. */
-  readonly bin: string;
-  /** Where the archives are. */
-  readonly folder: string;
-  /** Packs a version, signed by a key that `makeKey` has made, and gives back the archive. */
-  publish(version: string, signedBy?: string): string;
-  /** By GnuPG, in the form that Helm reads. Gives back the file of the public key. */
-  makeKey(name: string): string;
-  /** From then on the repository answers nothing. */
-  stop(): void;
-  remove(): void;
-}
+export type Charts = Awaited<ReturnType<typeof startCharts>>;
 
-export async function startCharts(): Promise<Charts> {
+/** Charts of the operator's name with next to nothing in them, packed by the real Helm, and their repository on loopback. */
+export async function startCharts() {
   const work = mkdtempSync(join(tmpdir(), 'lumigo-charts-'));
   const [folder, bin] = [join(work, 'charts'), join(work, 'bin')];
   for (const each of [folder, bin]) mkdirSync(each);
@@ -40,9 +27,12 @@ export async function startCharts(): Promise<Charts> {
   const secretKey = (name: string) => join(work, `${name}.secret.gpg`);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** A folder with `helm` alone, for a PATH. */
     bin,
+    /** Where the archives are. */
     folder,
-    publish(version, signedBy) {
+    /** Packs a version, signed by a key that `makeKey` has made, and gives back the archive. */
+    publish(version: string, signedBy?: string): string {
       const chart = join(work, `chart-${version}`);
       mkdirSync(join(chart, 'templates'), { recursive: true });
       writeFileSync(join(chart, 'Chart.yaml'), `apiVersion: v2\nname: lumigo-operator\nversion: ${version}\n`);
@@ -52,7 +42,8 @@ export async function startCharts(): Promise<Charts> {
       run(helm, 'repo', 'index', folder);
       return join(folder, `lumigo-operator-${version}.tgz`);
     },
-    makeKey(name) {
+    /** By GnuPG, in the form that Helm reads. Gives back the file of the public key. */
+    makeKey(name: string): string {
       const home = join(work, `gnupg-${name}`);
       mkdirSync(home, { mode: 0o700 });
       const gpg = (...args: readonly string[]) =>
@@ -62,8 +53,9 @@ export async function startCharts(): Promise<Charts> {
       gpg('--output', secretKey(name), '--export-secret-keys');
       return join(work, `${name}.gpg`);
     },
-    stop: () => void server.close(),
-    remove() {
+    /** From then on the repository answers nothing. */
+    stop: (): void => void server.close(),
+    remove(): void {
       server.close();
       rmSync(work, { recursive: true, force: true });
     },

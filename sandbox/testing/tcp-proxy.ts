@@ -2,25 +2,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 
 /** A network to be broken: a real TCP connection on each side, bytes passed between them, and ways to interfere. */
-export interface TcpProxy {
-  readonly port: number;
-  /** Connections accepted since the start. */
-  accepted(): number;
-  /** Resets every connection, as a failing network does. New ones are accepted. */
-  cut(): void;
-  /** Accepts bytes and passes none on: the other side is gone, and nobody says so. Also for connections yet to come. */
-  freeze(frozen: boolean): void;
-  /** Resets each present connection as soon as something is sent over it, as one does that the other side has closed meanwhile. */
-  cutWhenUsed(): void;
-  /** Resets every connection, and each new one, until told otherwise. */
-  block(blocked: boolean): void;
-  /** Has what the other side sends arrive so many milliseconds later. */
-  delayAnswers(milliseconds: number): void;
-  close(): Promise<void>;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 /** Listens on a free port, of loopback where no other address is given, and passes everything on to `targetPort`. */
-export async function startTcpProxy(targetPort: number, address = '127.0.0.1'): Promise<TcpProxy> {
+export async function startTcpProxy(targetPort: number, address = '127.0.0.1') {
   const open = new Set<{ near: Socket; far: Socket }>();
   const state = { accepted: 0, frozen: false, blocked: false, delayMs: 0 };
   const cut = (): void => {
@@ -40,23 +25,29 @@ export async function startTcpProxy(targetPort: number, address = '127.0.0.1'): 
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    accepted: () => state.accepted,
+    /** Connections accepted since the start. */
+    accepted: (): number => state.accepted,
+    /** Resets every connection, as a failing network does. New ones are accepted. */
     cut,
-    freeze(frozen) {
+    /** Accepts bytes and passes none on: the other side is gone, and nobody says so. Also for connections yet to come. */
+    freeze(frozen: boolean): void {
       state.frozen = frozen;
       for (const pair of open) thaw(pair, !frozen);
     },
-    cutWhenUsed() {
+    /** Resets each present connection as soon as something is sent over it, as one does that the other side has closed meanwhile. */
+    cutWhenUsed(): void {
       for (const { near, far } of open) near.removeAllListeners('data').once('data', () => reset(far));
     },
-    block(blocked) {
+    /** Resets every connection, and each new one, until told otherwise. */
+    block(blocked: boolean): void {
       state.blocked = blocked;
       if (blocked) cut();
     },
-    delayAnswers(milliseconds) {
+    /** Has what the other side sends arrive so many milliseconds later. */
+    delayAnswers(milliseconds: number): void {
       state.delayMs = milliseconds;
     },
-    async close() {
+    async close(): Promise<void> {
       cut();
       server.close();
       await once(server, 'close');
