@@ -79,7 +79,7 @@ export class Operator extends Chart {
 }
 
 function complete({ settings = parseSettings({}), delivery = 'Manifests', certificate }: OperatorProps) {
-  const problems = contradictionsWith(delivery, settings);
+  const problems = [...contradictionsWith(delivery, settings)];
   if (problems.length > 0) throw new SettingsError(problems, 'The settings');
   return { settings, delivery, certificate };
 }

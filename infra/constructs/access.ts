@@ -14,19 +14,9 @@ export type AccessProps = Installation & Pick<Settings, 'webhook' | 'metrics' | 
 
 /** What the contract grants, for this installation's names. */
 const rules = (granted: readonly PolicyRule[], { name, namespace, webhook }: AccessProps): k8s.PolicyRule[] =>
-  policyRules(granted).map(({ resourceNames, ...rule }) => ({
-    ...rule,
-    ...(resourceNames === undefined
-      ? {}
-      : {
-          resourceNames: resourceNames.map((each) =>
-            each
-              .replace('NAME', name)
-              .replace('{namespace}', namespace)
-              .replace('{clientCa}', webhook.clientCa.configMap),
-          ),
-        }),
-  }));
+  policyRules(granted, (each) =>
+    each.replace('NAME', name).replace('{namespace}', namespace).replace('{clientCa}', webhook.clientCa.configMap),
+  );
 
 /** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
 export class Access extends Construct {

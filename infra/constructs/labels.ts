@@ -46,3 +46,10 @@ export function labels(installation: Named, component: string): Record<string, s
 
 /** Keeps an operator, this one or another of its kind, from instrumenting what carries it. */
 export const optOut = { [contract.autoTrace]: 'false' } as const;
+
+/**
+ * In which order Argo CD applies, each wave when the one before is healthy, and deletes, backwards; what has none is in wave 0. In the
+ * first is what others need: the namespace, and the definition of Lumigo resources. Others do not mind: Flux finds the order by itself,
+ * and Helm and kubectl apply in the order in which the objects stand.
+ */
+export const firstWave = { 'argocd.argoproj.io/sync-wave': '-1' } as const;

@@ -1,8 +1,8 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { lumigo } from '../../runtime/contract.ts';
+import { firstWave } from './labels.ts';
 import { lumigoSchema } from './lumigo-schema.ts';
-import { syncWaves } from './sync-waves.ts';
 
 const column = (name: string, type: string, jsonPath: string, description: string) => ({
   name,
@@ -46,7 +46,7 @@ export class LumigoCrd extends Construct {
       kind: 'CustomResourceDefinition',
       metadata: {
         name: `${plural}.${group}`,
-        annotations: syncWaves.foundations,
+        annotations: firstWave,
         labels: { 'app.kubernetes.io/name': 'lumigo-operator', 'app.kubernetes.io/part-of': 'lumigo' },
       },
       spec: {

@@ -7,6 +7,10 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const flag = (value: boolean, description: string): Schema => ({ type: 'boolean', default: value, description });
 
+const count = (description: string): Schema => ({ type: 'integer', format: 'int64', minimum: 0, description });
+
+const text = (description: string): Schema => ({ type: 'string', description });
+
 const section = (description: string, properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   default: {},
@@ -95,17 +99,10 @@ const conditions: Schema = {
       reason: { type: 'string', description: 'Why, in one word for programs.', maxLength: 1024 },
       message: { type: 'string', description: 'Why, in a sentence for people.', maxLength: 32768 },
       lastTransitionTime: { type: 'string', format: 'date-time', description: 'When the status last changed.' },
-      observedGeneration: {
-        type: 'integer',
-        format: 'int64',
-        minimum: 0,
-        description: 'The generation of the Lumigo that this is about.',
-      },
+      observedGeneration: count('The generation of the Lumigo that this is about.'),
     },
   },
 };
-
-const text = (description: string): Schema => ({ type: 'string', description });
 
 const instrumentedResources: Schema = {
   type: 'array',
@@ -133,18 +130,10 @@ const status: Schema = {
   properties: {
     conditions,
     instrumentedResources,
-    instrumentedResourcesCount: {
-      type: 'integer',
-      format: 'int64',
-      minimum: 0,
-      description: 'How many workloads are instrumented, in all; in Pod mode, how many pods that run are injected.',
-    },
-    observedGeneration: {
-      type: 'integer',
-      format: 'int64',
-      minimum: 0,
-      description: 'The generation of the spec that the status is about.',
-    },
+    instrumentedResourcesCount: count(
+      'How many workloads are instrumented, in all; in Pod mode, how many pods that run are injected.',
+    ),
+    observedGeneration: count('The generation of the spec that the status is about.'),
     podsHalted: {
       type: 'object',
       description: 'In Pod mode: why no pod is injected for now, and what that holds for.',

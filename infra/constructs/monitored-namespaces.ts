@@ -1,5 +1,6 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
+import { isMap } from '../../runtime/injection/lists.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, type Installation } from './labels.ts';
 
@@ -24,7 +25,7 @@ export const monitoredText = ({ monitoredNamespaces }: Pick<Settings, 'monitored
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isMap(value)) return value;
   const entries = Object.entries(value).filter(([, child]) => child !== undefined);
   return Object.fromEntries(
     entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, child]) => [key, sorted(child)]),

@@ -1,8 +1,7 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings/schema.ts';
-import { labels, type Installation } from './labels.ts';
-import { syncWaves } from './sync-waves.ts';
+import { firstWave, labels, type Installation } from './labels.ts';
 
 export type OperatorNamespaceProps = Installation & Pick<Settings, 'hostNetwork'>;
 
@@ -16,7 +15,7 @@ export class OperatorNamespace extends Construct {
     new k8s.KubeNamespace(this, 'namespace', {
       metadata: {
         name: props.namespace,
-        annotations: syncWaves.foundations,
+        annotations: firstWave,
         labels: { ...labels(props, 'namespace'), 'pod-security.kubernetes.io/enforce': podSecurityOf(props) },
       },
     });

@@ -1,3 +1,5 @@
+import { isMap, type JsonMap } from '../../runtime/injection/lists.ts';
+
 /** A place in the tree where two renderings differ. `ABSENT` is what one of them does not have. */
 export class Either {
   constructor(
@@ -9,10 +11,7 @@ export class Either {
 
 export const ABSENT = Symbol('absent');
 
-type Tree = Readonly<Record<string, unknown>>;
-
-const isMap = (value: unknown): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Either);
+const isTree = (value: unknown): value is JsonMap => isMap(value) && !(value instanceof Either);
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -24,7 +23,7 @@ export function merge(tree: unknown, base: unknown, other: unknown, condition: s
   if (base === other || same(base, other)) return tree;
   if (tree instanceof Either)
     return new Either(tree.condition, tree.then, merge(tree.otherwise, base, other, condition));
-  if (isMap(tree) && isMap(base) && isMap(other)) return mergeMaps(tree, base, other, condition);
+  if (isTree(tree) && isTree(base) && isTree(other)) return mergeMaps(tree, base, other, condition);
   return mergeLists(tree, base, other, condition) ?? new Either(condition, other, tree);
 }
 
@@ -35,7 +34,7 @@ function mergeLists(tree: unknown, base: unknown, other: unknown, condition: str
   return tree.map((item: unknown, index) => merge(item, base[index], other[index], condition));
 }
 
-function mergeMaps(tree: Tree, base: Tree, other: Tree, condition: string): Tree {
+function mergeMaps(tree: JsonMap, base: JsonMap, other: JsonMap, condition: string): JsonMap {
   const keys = [...new Set([...Object.keys(tree), ...Object.keys(other)])];
   return Object.fromEntries(
     keys.map((key) => {

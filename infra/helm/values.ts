@@ -1,5 +1,6 @@
-import { Document, isMap, isScalar, type YAMLMap } from 'yaml';
+import { Document, isMap as isYamlMap, isScalar, type YAMLMap } from 'yaml';
 import { z } from 'zod';
+import { isMap } from '../../runtime/injection/lists.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 import { settingsSchema } from '../settings/schema.ts';
@@ -29,7 +30,7 @@ function comment(map: YAMLMap, prefix: string, meanings: ReadonlyMap<string, str
     const path = `${prefix}${String(isScalar(key) ? key.value : key)}`;
     const meaning = meanings.get(path);
     if (isScalar(key) && meaning !== undefined) key.commentBefore = ` ${meaning}`;
-    if (isMap(value) && meaning === undefined) comment(value as YAMLMap, `${path}.`, meanings);
+    if (isYamlMap(value) && meaning === undefined) comment(value as YAMLMap, `${path}.`, meanings);
   }
 }
 
@@ -66,9 +67,7 @@ interface JsonSchema {
 function withDefaults(schema: JsonSchema, defaults: object): JsonSchema {
   const changed = Object.entries(defaults).map(([key, value]: [string, unknown]) => {
     const child = schema.properties?.[key] ?? {};
-    return [key, isSection(value) ? withDefaults(child, value) : { ...child, default: value }] as const;
+    return [key, isMap(value) ? withDefaults(child, value) : { ...child, default: value }] as const;
   });
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(changed) } };
 }
-
-const isSection = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -30,22 +30,16 @@ export function contradictionsIn(given: Given): readonly string[] {
     takenPort,
     idleIssuer,
   ];
-  return rules.flatMap((rule) => rule(given));
+  return rules.flatMap((rule) => [...rule(given)]);
 }
 
 /** What settings that are right in themselves cannot be in this delivery. */
-export const contradictionsWith = (delivery: Delivery, { updater, lumigoToken }: Settings): readonly string[] => [
-  ...(updater.mode === 'upgrade' && delivery !== 'Helm'
-    ? [
-        'updater.mode is "upgrade", but only Helm has a release to upgrade; set it to check or off, or install the Helm chart',
-      ]
-    : []),
-  ...(lumigoToken.value !== '' && delivery === 'Manifests'
-    ? [
-        'lumigoToken.value is set, but plain YAML is not the place for it; leave it out and bring the Secrets another way, or install with Helm or Pulumi',
-      ]
-    : []),
-];
+export function* contradictionsWith(delivery: Delivery, { updater, lumigoToken }: Settings): Iterable<string> {
+  if (updater.mode === 'upgrade' && delivery !== 'Helm')
+    yield 'updater.mode is "upgrade", but only Helm has a release to upgrade; set it to check or off, or install the Helm chart';
+  if (lumigoToken.value !== '' && delivery === 'Manifests')
+    yield 'lumigoToken.value is set, but plain YAML is not the place for it; leave it out and bring the Secrets another way, or install with Helm or Pulumi';
+}
 
 const { shape } = settingsSchema;
 
@@ -53,106 +47,80 @@ function part<T extends z.ZodType>(schema: T, value: unknown): z.output<T> | und
   return schema.safeParse(value).data;
 }
 
-function monitoredTwice({ monitoredNamespaces }: Given): string[] {
+function* monitoredTwice({ monitoredNamespaces }: Given) {
   const names = (part(shape.monitoredNamespaces, monitoredNamespaces) ?? []).map(({ namespace }) => namespace);
-  return names.flatMap((name, index) =>
-    name !== undefined && names.indexOf(name) < index
-      ? [
-          `monitoredNamespaces[${index}].namespace repeats "${name}"; one Lumigo acts per namespace, so leave one of them out`,
-        ]
-      : [],
-  );
+  for (const [index, name] of names.entries())
+    if (name !== undefined && names.indexOf(name) < index)
+      yield `monitoredNamespaces[${index}].namespace repeats "${name}"; one Lumigo acts per namespace, so leave one of them out`;
 }
 
-function monitoredByWhat({ monitoredNamespaces }: Given): string[] {
-  return (part(shape.monitoredNamespaces, monitoredNamespaces) ?? []).flatMap(({ namespace, selector }, index) =>
-    (namespace === undefined) === (selector === undefined)
-      ? [`monitoredNamespaces[${index}] has to have either a namespace or a selector`]
-      : [],
-  );
+function* monitoredByWhat({ monitoredNamespaces }: Given) {
+  const monitored = part(shape.monitoredNamespaces, monitoredNamespaces) ?? [];
+  for (const [index, { namespace, selector }] of monitored.entries())
+    if ((namespace === undefined) === (selector === undefined))
+      yield `monitoredNamespaces[${index}] has to have either a namespace or a selector`;
 }
 
-function monitoredButExcluded({ monitoredNamespaces, webhook, namespace }: Given): string[] {
+function* monitoredButExcluded({ monitoredNamespaces, webhook, namespace: own }: Given) {
   const monitored = part(shape.monitoredNamespaces, monitoredNamespaces) ?? [];
   const excluded = part(shape.webhook, webhook)?.excludedNamespaces ?? [];
-  const own = part(shape.namespace, namespace);
-  return monitored.flatMap((entry, index) => {
-    if (entry.namespace === undefined) return [];
-    const where = `monitoredNamespaces[${index}].namespace is "${entry.namespace}"`;
-    if (entry.namespace === own) return [`${where}, the operator's own namespace, which is never instrumented`];
-    return excluded.includes(entry.namespace)
-      ? [`${where}, which webhook.excludedNamespaces excludes; take it out of one of the two`]
-      : [];
-  });
+  for (const [index, { namespace }] of monitored.entries()) {
+    if (namespace === undefined) continue;
+    const where = `monitoredNamespaces[${index}].namespace is "${namespace}"`;
+    if (namespace === part(shape.namespace, own))
+      yield `${where}, the operator's own namespace, which is never instrumented`;
+    else if (excluded.includes(namespace))
+      yield `${where}, which webhook.excludedNamespaces excludes; take it out of one of the two`;
+  }
 }
 
-function foreignNamespace({ namespace, createNamespace }: Given): string[] {
-  return createNamespace === true && shared.includes(String(namespace))
-    ? [
-        `namespace is "${String(namespace)}", which is not the operator's alone; set createNamespace to false, or choose another`,
-      ]
-    : [];
+function* foreignNamespace({ namespace, createNamespace }: Given) {
+  if (createNamespace === true && shared.includes(String(namespace)))
+    yield `namespace is "${String(namespace)}", which is not the operator's alone; set createNamespace to false, or choose another`;
 }
 
-function ownLabels({ podLabels }: Given): string[] {
-  return Object.keys(part(shape.podLabels, podLabels) ?? {}).flatMap((key) =>
-    reservedLabels.includes(key) ? [`podLabels sets ${key}, which the operator sets itself; leave it out`] : [],
-  );
+function* ownLabels({ podLabels }: Given) {
+  for (const key of Object.keys(part(shape.podLabels, podLabels) ?? {}))
+    if (reservedLabels.includes(key)) yield `podLabels sets ${key}, which the operator sets itself; leave it out`;
 }
 
-function sharedQueue({ controllerManager }: Given): string[] {
+function* sharedQueue({ controllerManager }: Given) {
   const { replicas, telemetryProxy } = part(shape.controllerManager, controllerManager) ?? {};
-  return replicas !== undefined && replicas > 1 && telemetryProxy?.queue.claimName !== ''
-    ? [
-        `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is ${replicas}); two pods cannot keep one queue`,
-      ]
-    : [];
+  if (replicas !== undefined && replicas > 1 && telemetryProxy?.queue.claimName !== '')
+    yield `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is ${replicas}); two pods cannot keep one queue`;
 }
 
 /** A tag that is changed while the digest stays would change nothing. */
-function otherTag({ controllerManager }: Given): string[] {
+function* otherTag({ controllerManager }: Given) {
   const { tag, digest } = part(shape.controllerManager, controllerManager)?.telemetryProxy.image ?? collectorImage;
-  return tag !== collectorImage.tag && digest === collectorImage.digest
-    ? [
-        `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest still pins ${collectorImage.tag}; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""`,
-      ]
-    : [];
+  if (tag !== collectorImage.tag && digest === collectorImage.digest)
+    yield `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest still pins ${collectorImage.tag}; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""`;
 }
 
 /** Of the cluster's own authority is every node's certificate, and many a user's. */
-function anyClient({ webhook }: Given): string[] {
+function* anyClient({ webhook }: Given) {
   const { configMap = '', names = [] } = part(shape.webhook, webhook)?.clientCa ?? {};
   if (configMap === '' && names.length > 0)
-    return [
-      'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none',
-    ];
-  return configMap === 'kube-root-ca.crt' && names.length === 0
-    ? [
-        "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
-      ]
-    : [];
+    yield 'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none';
+  if (configMap === 'kube-root-ca.crt' && names.length === 0)
+    yield "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's";
 }
 
 /** At which the kubelet of every node listens. */
 const KUBELET_PORT = 10_250;
 
-function takenPort({ ports, hostNetwork }: Given): string[] {
+function* takenPort({ ports, hostNetwork }: Given) {
   const given = Object.entries(part(shape.ports, ports) ?? {});
-  return given.flatMap(([name, port], index) => {
+  for (const [index, [name, port]] of given.entries()) {
     const [other] = given.slice(0, index).find((each) => each[1] === port) ?? [];
-    if (other !== undefined)
-      return [`ports.${name} is ${port}, and so is ports.${other}; one of them has to be another`];
-    return port === KUBELET_PORT && hostNetwork === true
-      ? [`ports.${name} is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`]
-      : [];
-  });
+    if (other !== undefined) yield `ports.${name} is ${port}, and so is ports.${other}; one of them has to be another`;
+    else if (port === KUBELET_PORT && hostNetwork === true)
+      yield `ports.${name} is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`;
+  }
 }
 
-function idleIssuer({ certificates }: Given): string[] {
+function* idleIssuer({ certificates }: Given) {
   const { issuer, issuerRef = {} } = part(shape.certificates, certificates) ?? {};
-  return issuer !== undefined && issuer !== 'cert-manager' && Object.keys(issuerRef).length > 0
-    ? [
-        'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none',
-      ]
-    : [];
+  if (issuer !== undefined && issuer !== 'cert-manager' && Object.keys(issuerRef).length > 0)
+    yield 'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none';
 }

@@ -6,17 +6,17 @@ import { z } from 'zod';
  * the same whichever setting it is about.
  */
 
+const word = () => z.string({ error: 'must be a text' });
+
 /** A name that may stand in a DNS label, which is what most Kubernetes names are. */
 export const dnsLabel = (maxLength = 63) =>
-  z
-    .string({ error: 'must be a text' })
+  word()
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and - (not at either end)')
     .max(maxLength, `must be at most ${maxLength} characters long`);
 
 /** A name with dots, as Secrets have. */
 export const dnsSubdomain = () =>
-  z
-    .string({ error: 'must be a text' })
+  word()
     .regex(
       /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
       'must consist of lower-case letters, digits, - and . (starting and ending with a letter or digit)',
@@ -25,17 +25,13 @@ export const dnsSubdomain = () =>
 
 /** Whom a certificate is for, as users of Kubernetes are called. */
 export const commonName = () =>
-  z
-    .string({ error: 'must be a text' })
-    .regex(
-      /^[-.:_@/a-zA-Z0-9]{1,64}$/,
-      'must consist of letters, digits, -, ., :, _, @ and /, as common names of users do',
-    );
+  word().regex(
+    /^[-.:_@/a-zA-Z0-9]{1,64}$/,
+    'must consist of letters, digits, -, ., :, _, @ and /, as common names of users do',
+  );
 
 export const secretKey = () =>
-  z
-    .string({ error: 'must be a text' })
-    .regex(/^[-._a-zA-Z0-9]{1,253}$/, 'must consist of letters, digits, -, _ and ., as keys of Secrets do');
+  word().regex(/^[-._a-zA-Z0-9]{1,253}$/, 'must consist of letters, digits, -, _ and ., as keys of Secrets do');
 
 export const text = () => z.string({ error: 'must be a text (in YAML: put it in quotes)' });
 

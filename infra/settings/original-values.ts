@@ -1,3 +1,5 @@
+import { isMap } from '../../runtime/injection/lists.ts';
+
 /**
  * What becomes of the values that the original operator's chart (v69) has, a row for each or for all below it. From here come what
  * the chart's schema lets in, its warning and its refusals, the same of settings files, and the table of docs/migration.md.
@@ -93,16 +95,12 @@ export const originalValues: readonly OriginalValue[] = [
   acts('fullnameOverride', 'name'),
 ];
 
-type Tree = Readonly<Record<string, unknown>>;
-
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const at = (given: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, key) => (isTree(value) ? value[key] : undefined), given);
+  path.split('.').reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), given);
 
 /** What says nothing is not worth a word. */
 const isSaid = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== '' && !(isTree(value) && Object.keys(value).length === 0);
+  value !== undefined && value !== null && value !== '' && !(isMap(value) && Object.keys(value).length === 0);
 
 /** A line for each value of the original's that does nothing here. */
 export const warningsOf = (given: unknown): readonly string[] =>
@@ -128,13 +126,13 @@ export function withoutOriginal(given: unknown): unknown {
     if ('warned' in row) return without(rest, row.path.split('.'));
     const as = 'as' in row ? row.as : undefined;
     const value = as === undefined ? undefined : at(rest, row.path);
-    const renamed = isSaid(value) && isTree(rest) ? { ...rest, [as ?? '']: value } : rest;
+    const renamed = isSaid(value) && isMap(rest) ? { ...rest, [as ?? '']: value } : rest;
     return as === undefined ? rest : without(renamed, row.path.split('.'));
   }, given);
 }
 
 function without(tree: unknown, [key = '', ...more]: readonly string[]): unknown {
-  if (!isTree(tree) || !Object.hasOwn(tree, key)) return tree;
+  if (!isMap(tree) || !Object.hasOwn(tree, key)) return tree;
   const { [key]: child, ...rest } = tree;
   return more.length === 0 ? rest : { ...rest, [key]: without(child, more) };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
 import {
   dnsLabel,
   dnsSubdomain,
   fields,
   flag,
+  httpUrl,
   image,
   imagePrefix,
   oneOf,
@@ -77,8 +77,20 @@ export const settingsSchema = fields({
     ),
   kubernetesClusterDomain: dnsSubdomain().default('cluster.local').describe("The cluster's DNS domain."),
   cluster: section({ name: text().default('').describe('A name for this cluster, shown with its telemetry.') }),
-  endpoint: endpoint,
-  controllerManager: controllerManager,
+  endpoint: section({
+    otlp: section({
+      url: httpUrl()
+        .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
+        .describe('Where traces and logs go, by OTLP over HTTP.'),
+      logs_url: z
+        .union([z.literal(''), httpUrl()], {
+          error: 'must be an http:// or https:// URL without a slash at its end, or empty',
+        })
+        .default('')
+        .describe('Where logs go, Kubernetes events and objects included, if not there; empty: there.'),
+    }),
+  }),
+  controllerManager,
   injectorWebhook: section({
     lumigoInjector: section({
       image: image(
@@ -87,20 +99,20 @@ export const settingsSchema = fields({
       ),
     }),
   }),
-  injection: injection,
-  rollout: rollout,
+  injection,
+  rollout,
   removal: section({
     deadlineSeconds: wholeNumber(1, 86_400)
       .default(120)
       .describe('How long a workload that cannot be updated may hold up the deletion of its Lumigo resource.'),
   }),
-  webhook: webhook,
-  certificates: certificates,
-  lumigoToken: lumigoToken,
-  monitoredNamespaces: monitoredNamespaces,
-  updater: updater,
-  networkPolicy: networkPolicy,
-  metrics: metrics,
+  webhook,
+  certificates,
+  lumigoToken,
+  monitoredNamespaces,
+  updater,
+  networkPolicy,
+  metrics,
   debug: section({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') }),
   imagePrefix: imagePrefix()
     .default('')
@@ -130,11 +142,11 @@ export const settingsSchema = fields({
       "Whether the operator's pods are on the network of their nodes: for control planes that reach nodes and no pods, as on EKS with a " +
         "network of one's own. Then `ports` are the nodes', no two replicas fit on one node, and the namespace must admit privileged pods.",
     ),
-  ports: ports,
+  ports,
   podAnnotations: stringMap().default({}).describe("Annotations for the operator's pods."),
   podLabels: stringMap().default({}).describe("Labels for the operator's pods."),
-  nodeSelector: nodeSelector,
-  tolerations: tolerations,
+  nodeSelector,
+  tolerations,
   affinity: opaqueMap().default(linuxNodes).describe("Affinity of the operator's pods."),
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { isMap } from '../../runtime/injection/lists.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { allNamespaces } from './monitored.ts';
@@ -67,10 +68,6 @@ export function loadSettings(file?: string, warn: (line: string) => void = () =>
 
 const spelledOut = (given: unknown): unknown =>
   isMap(given) && given['monitoredNamespaces'] === 'all' ? { ...given, monitoredNamespaces: allNamespaces } : given;
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function merge(base: unknown, given: unknown): unknown {
   if (!isMap(base) || !isMap(given)) return given;
