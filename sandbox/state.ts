@@ -38,6 +38,13 @@ export function readState(dir: string): SandboxState | undefined {
   return JSON.parse(readFileSync(stateFile(dir), 'utf8')) as SandboxState;
 }
 
+/** @throws Error that says how to start one, where there is none */
+export function stateIn(dir: string): SandboxState {
+  const state = readState(dir);
+  if (state !== undefined) return state;
+  throw new Error(`there is no sandbox in ${dir}; 'npm run sandbox -- up' starts one (--dir names its folder)`);
+}
+
 /** When a process began; undefined when there is no such process (any more), or only what is left of one. */
 export function beganAt(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? beganInProc(pid) : beganByPs(pid);

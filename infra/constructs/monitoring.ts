@@ -28,10 +28,7 @@ export class Monitoring extends Construct {
         metadata: metadata(serviceMonitor.labels),
         spec: {
           selector: {
-            matchLabels: {
-              'app.kubernetes.io/instance': instanceOf(props),
-              'app.kubernetes.io/component': component,
-            },
+            matchLabels: { 'app.kubernetes.io/instance': instanceOf(props), 'app.kubernetes.io/component': component },
           },
           endpoints: endpointsOf(props),
         },

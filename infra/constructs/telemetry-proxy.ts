@@ -40,11 +40,7 @@ export class TelemetryProxy extends Construct {
     this.serviceName = `${name}${suffixes.telemetryProxyService}`;
     this.url = telemetryProxyUrl(settings);
     new k8s.KubeService(this, 'service', {
-      metadata: {
-        name: this.serviceName,
-        namespace,
-        labels: labels(settings, 'telemetry-proxy'),
-      },
+      metadata: { name: this.serviceName, namespace, labels: labels(settings, 'telemetry-proxy') },
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(settings),
@@ -110,9 +106,7 @@ function container(settings: Settings): Raw {
 const memory = [
   {
     name: 'MEMORY_LIMIT_MIB',
-    valueFrom: {
-      resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' },
-    },
+    valueFrom: { resourceFieldRef: { containerName: 'telemetry-proxy', resource: 'limits.memory', divisor: '1Mi' } },
   },
   { name: 'GOMEMLIMIT', value: '$(MEMORY_LIMIT_MIB)000000' },
 ];
@@ -123,9 +117,6 @@ function volumes(settings: Settings): Raw[] {
     // They hold tokens, so they are never on a disk.
     { name: configuration, emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } },
     { name: account, emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
-    {
-      name: queue,
-      ...(claimName === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName } }),
-    },
+    { name: queue, ...(claimName === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName } }) },
   ];
 }

@@ -29,11 +29,7 @@ export class WebhookCertificate extends Construct {
     new ApiObject(this, 'secret', {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: {
-        name: this.secretName,
-        namespace: props.namespace,
-        labels: labels(props, 'webhook'),
-      },
+      metadata: { name: this.secretName, namespace: props.namespace, labels: labels(props, 'webhook') },
       type: 'kubernetes.io/tls',
       data: {
         [certificateFiles.certificate]: certificate,

@@ -2,18 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning, readState, type SandboxProcess } from '../state.ts';
+import { isRunning, stateIn, type SandboxProcess } from '../state.ts';
 
 const PATIENCE_MS = 5_000;
 
 /** Ends a sandbox: the manager first, the API server and etcd last; then its folder goes. */
 export async function down({ dir: given }: { readonly dir: string }): Promise<void> {
   const dir = resolve(given);
-  const state = readState(dir);
-  if (state === undefined)
-    throw new Error(`there is no sandbox in ${dir}; 'npm run sandbox -- up' starts one (--dir names its folder)`);
-  for (const process of state.processes) await end(process);
-  spawnSync('sh', ['-c', state.cleanup]);
+  const { processes, cleanup } = stateIn(dir);
+  for (const process of processes) await end(process);
+  spawnSync('sh', ['-c', cleanup]);
   rmSync(dir, { recursive: true, force: true });
   process.stderr.write(`The sandbox in ${dir} is gone.\n`);
 }

@@ -28,72 +28,41 @@ export interface DemoWorkload {
   readonly restored: boolean;
 }
 
-const deployment = (name: string, ownLabels: object = {}, pod: object = {}) =>
-  object(
-    'apps/v1 Deployment',
-    name,
-    { replicas: 2, selector: selector(name), template: template(name, pod) },
-    ownLabels,
-  );
+const deployment = (name: string, ownLabels: object = {}, pod: object = {}): Manifest => {
+  const spec = { replicas: 2, selector: selector(name), template: template(name, pod) };
+  return object('apps/v1 Deployment', name, spec, ownLabels);
+};
+
+const instrumented = (manifest: Manifest): DemoWorkload => ({ manifest, expected: 'instrumented', restored: true });
+const untouched = (manifest: Manifest): DemoWorkload => ({ manifest, expected: 'untouched', restored: true });
+
+const selected = (app: string) => ({ selector: selector(app), template: template(app) });
+
+const preloading = {
+  ...container('cart', 'shop/cart:1.0'),
+  env: [{ name: 'LD_PRELOAD', value: '/usr/lib/libjemalloc.so.2' }],
+};
 
 /** There before the Lumigo: the reconciler's to instrument. */
 export const existing: readonly DemoWorkload[] = [
-  {
-    manifest: deployment(
-      'cart',
-      {},
-      {
-        containers: [
-          { ...container('cart', 'shop/cart:1.0'), env: [{ name: 'LD_PRELOAD', value: '/usr/lib/libjemalloc.so.2' }] },
-        ],
-      },
-    ),
-    expected: 'instrumented',
-    restored: true,
-  },
-  {
-    manifest: object('apps/v1 DaemonSet', 'log-shipper', {
-      selector: selector('log-shipper'),
-      template: template('log-shipper'),
-    }),
-    expected: 'instrumented',
-    restored: true,
-  },
-  {
-    manifest: object('apps/v1 StatefulSet', 'orders', {
-      serviceName: 'orders',
-      replicas: 1,
-      selector: selector('orders'),
-      template: template('orders'),
-    }),
-    expected: 'instrumented',
-    restored: true,
-  },
-  {
-    manifest: object('apps/v1 ReplicaSet', 'search', {
-      replicas: 1,
-      selector: selector('search'),
-      template: template('search'),
-    }),
-    expected: 'instrumented',
-    restored: true,
-  },
-  {
-    manifest: object('batch/v1 CronJob', 'nightly-report', {
+  instrumented(deployment('cart', {}, { containers: [preloading] })),
+  instrumented(object('apps/v1 DaemonSet', 'log-shipper', selected('log-shipper'))),
+  instrumented(object('apps/v1 StatefulSet', 'orders', { serviceName: 'orders', replicas: 1, ...selected('orders') })),
+  instrumented(object('apps/v1 ReplicaSet', 'search', { replicas: 1, ...selected('search') })),
+  instrumented(
+    object('batch/v1 CronJob', 'nightly-report', {
       schedule: '0 3 * * *',
       jobTemplate: { spec: job('nightly-report') },
     }),
-    expected: 'instrumented',
-    restored: true,
-  },
-  { manifest: object('batch/v1 Job', 'import', job('import')), expected: 'untouched', restored: true },
-  { manifest: deployment('legacy', { [labels.autoTrace]: 'false' }), expected: 'untouched', restored: true },
+  ),
+  untouched(object('batch/v1 Job', 'import', job('import'))),
+  untouched(deployment('legacy', { [labels.autoTrace]: 'false' })),
 ];
 
 /** Created once the Lumigo is active: the webhook's to instrument. */
 export const later: readonly DemoWorkload[] = [
-  { manifest: deployment('checkout'), expected: 'instrumented', restored: true },
-  { manifest: object('batch/v1 Job', 'export', job('export')), expected: 'instrumented', restored: false },
+  instrumented(deployment('checkout')),
+  { ...instrumented(object('batch/v1 Job', 'export', job('export'))), restored: false },
 ];
 
 export const namespace: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } };

@@ -7,7 +7,7 @@ import { imageNodePackage } from '../node-runtime.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { tool } from './tool.ts';
 
-/** buildah with a storage of its own, which keeps what takes long. */
+/** For buildah: a storage of its own, which keeps what takes long. */
 export const releaseBuildah = (): readonly string[] => {
   const root = join(cacheFolder(process.env), 'images', 'release');
   return [`--root=${root}`, `--runroot=${root}-run`, '--storage-driver=overlay'];
@@ -42,23 +42,15 @@ async function make(name: string, architecture: Architecture): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), 'lumigo-base-'));
   try {
     const tar = join(context, 'rootfs.tar');
-    await tool(
-      'mmdebstrap',
-      '--quiet',
-      '--variant=extract',
-      `--architectures=${architecture}`,
-      `--include=${DEBIAN}`,
-      'bookworm',
-      tar,
-    );
+    const content = [`--architectures=${architecture}`, `--include=${DEBIAN}`];
+    await tool('mmdebstrap', '--quiet', '--variant=extract', ...content, 'bookworm', tar);
     const files = join(context, 'files');
     mkdirSync(join(files, 'nodejs', 'bin'), { recursive: true });
     copyFileSync(await nodeOf(architecture, context), join(files, 'nodejs', 'bin', 'node'));
     mkdirSync(join(files, 'etc'));
     writeFileSync(join(files, 'etc', 'passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n');
     await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
-    const platform = `--platform=linux/${architecture}`;
-    const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', platform];
+    const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', `--platform=linux/${architecture}`];
     await tool(
       'buildah',
       ...releaseBuildah(),

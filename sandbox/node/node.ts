@@ -84,10 +84,7 @@ async function start(
   programs: Readonly<Record<string, string>>,
 ): Promise<NodeCluster> {
   const { guardian, cleanup } = options;
-  const folders: NodeFolders = {
-    folder,
-    images: join(cacheFolder(process.env), 'node', `images-${slot.number}`),
-  };
+  const folders: NodeFolders = { folder, images: join(cacheFolder(process.env), 'node', `images-${slot.number}`) };
   const box = await openBox(folder, slot, makeCgroups(slot.cgroup), guardian);
   const nodeToken = randomBytes(24).toString('base64url');
   const cluster = await startControlPlane({ ...options, dir: folder, place: placeIn(box, slot, folder, nodeToken) });
@@ -121,10 +118,7 @@ async function start(
     box: box.pid,
     cleanup,
     launchInNode: box.launch,
-    pids: () => ({
-      ...cluster.pids(),
-      ...Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
-    }),
+    pids: () => ({ ...cluster.pids(), ...Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])) }),
     async restartKubelet() {
       await running.get('kubelet')?.stop('SIGKILL');
       kubelet();

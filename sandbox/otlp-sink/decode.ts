@@ -49,25 +49,23 @@ export function encodeTraces(body: object): Buffer {
 }
 
 interface Message {
-  readonly resourceSpans: readonly Resourced<'scopeSpans', 'spans', RawSpan>[];
-  readonly resourceLogs: readonly Resourced<'scopeLogs', 'logRecords', RawLog>[];
+  readonly resourceSpans: readonly Resourced[];
+  readonly resourceLogs: readonly Resourced[];
 }
-type Resourced<Scopes extends string, Items extends string, Item> = {
+interface Resourced {
   readonly resource?: { readonly attributes?: readonly RawAttribute[] };
-} & {
-  readonly [K in Scopes]?: readonly ({ readonly scope?: RawScope } & { readonly [I in Items]?: readonly Item[] })[];
-};
+  readonly scopeSpans?: readonly { readonly scope?: RawScope; readonly spans?: readonly RawItem[] }[];
+  readonly scopeLogs?: readonly { readonly scope?: RawScope; readonly logRecords?: readonly RawItem[] }[];
+}
 interface RawScope {
   readonly name?: string;
   readonly version?: string;
 }
-interface RawSpan {
+/** A span, or a log record, which has a body. */
+interface RawItem {
   readonly name?: string;
   readonly spanId?: string;
   readonly traceId?: string;
-  readonly attributes?: readonly RawAttribute[];
-}
-interface RawLog {
   readonly body?: RawValue;
   readonly attributes?: readonly RawAttribute[];
 }
@@ -81,22 +79,17 @@ interface RawValue {
   readonly [kind: string]: unknown;
 }
 
-const spansOf = ({ resource, scopeSpans = [] }: Message['resourceSpans'][number]): Group[] =>
+const spansOf = ({ resource, scopeSpans = [] }: Resourced): Group[] =>
   scopeSpans.map(({ scope, spans = [] }) => ({
-    resource: attributesOf(resource?.attributes),
-    scope: scopeOf(scope),
+    ...{ resource: attributesOf(resource?.attributes), scope: scopeOf(scope) },
     items: spans.map(({ name = '', spanId = '', traceId = '', attributes }) => ({
-      name,
-      spanId,
-      traceId,
-      attributes: attributesOf(attributes),
+      ...{ name, spanId, traceId, attributes: attributesOf(attributes) },
     })),
   }));
 
-const logsOf = ({ resource, scopeLogs = [] }: Message['resourceLogs'][number]): Group[] =>
+const logsOf = ({ resource, scopeLogs = [] }: Resourced): Group[] =>
   scopeLogs.map(({ scope, logRecords = [] }) => ({
-    resource: attributesOf(resource?.attributes),
-    scope: scopeOf(scope),
+    ...{ resource: attributesOf(resource?.attributes), scope: scopeOf(scope) },
     items: logRecords.map(({ body, attributes }) => ({ body: valueOf(body), attributes: attributesOf(attributes) })),
   }));
 
