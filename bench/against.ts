@@ -28,7 +28,7 @@ export async function measureAgainst(
   const measure = async (who: string, pid: number) => {
     for (const count of counts) {
       say(`${who}: ${count} Deployments`);
-      figures.push(...(await measureOne(cluster.client, { who, pid, count })));
+      figures.push(...(await measureOne(cluster.client, who, pid, count)));
     }
   };
   await measure('this operator', manager.pid);
@@ -68,13 +68,7 @@ async function whenWorking(
   await client.delete(lumigoOf(namespace));
 }
 
-interface Work {
-  readonly who: string;
-  readonly pid: number;
-  readonly count: number;
-}
-
-async function measureOne(client: Client, { who, pid, count }: Work): Promise<Figure[]> {
+async function measureOne(client: Client, who: string, pid: number, count: number): Promise<Figure[]> {
   const bench = new Bench(client);
   const namespace = await makeFleet(client, count);
   await bench.secret(namespace, validToken);

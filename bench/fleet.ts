@@ -60,15 +60,11 @@ export async function instrumentFleet(client: Client, namespace: string, count: 
   return (performance.now() - started) / 1_000;
 }
 
-/** Seconds from the deletion of a Lumigo. */
-interface Removal {
-  /** Until no workload carries an injection: what corresponds to the end of instrumenting, whose events are posted beside it as well. */
-  readonly clean: number;
-  /** Until all is told and the Lumigo is gone. */
-  readonly gone: number;
-}
-
-export async function uninstrumentFleet(client: Client, namespace: string): Promise<Removal> {
+/**
+ * Seconds from the deletion of a Lumigo until no workload carries an injection (`clean`: what corresponds to the end of instrumenting,
+ * whose events are posted beside it as well), and until all is told and the Lumigo is gone (`gone`).
+ */
+export async function uninstrumentFleet(client: Client, namespace: string) {
   const started = performance.now();
   const ref = lumigoOf(namespace);
   await client.delete(ref);

@@ -14,16 +14,8 @@ export interface LoadOptions {
   readonly pauseMs?: number;
 }
 
-export interface LoadResult {
-  readonly requests: number;
-  readonly failures: number;
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
 /** Posts the same body over a fixed number of kept-alive connections, each as soon as its last answer is there. */
-export async function load(options: LoadOptions): Promise<LoadResult> {
+export async function load(options: LoadOptions) {
   const agent = new Agent({ keepAlive: true, maxSockets: options.connections, ca: options.ca });
   const latencies: number[] = [];
   let failures = 0;

@@ -5,7 +5,7 @@ import { paths } from '../runtime/contract.ts';
 import { Bench } from '../sandbox/testing/bench.ts';
 import { latenessOf } from './event-loop.ts';
 import { instrumentFleet, makeFleet, uninstrumentFleet } from './fleet.ts';
-import { load, type LoadOptions, type LoadResult } from './load.ts';
+import { load, type LoadOptions } from './load.ts';
 import { usageOf } from './process-usage.ts';
 import { sampleReview } from './review.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -18,10 +18,6 @@ const DURATION_MS = 8_000;
 const LONGEST_MS = 120_000;
 /** Some 200 reviews a second over 8 connections: more than any API server of this size sends. */
 const PAUSE_MS = 40;
-
-interface Measured extends LoadResult {
-  readonly cpuMicroseconds: number;
-}
 
 /** The webhook beside a bare HTTPS server that parses and answers the same reviews; then the webhook while its leader is busy. */
 export async function measureReviews(
@@ -89,7 +85,7 @@ async function loadWhileInstrumenting(
   { cluster }: Surroundings,
   count: number,
   target: Omit<LoadOptions, 'durationMs'>,
-): Promise<LoadResult> {
+) {
   const fleet = await makeFleet(cluster.client, count);
   const stop = new AbortController();
   const loading = load({ ...target, durationMs: LONGEST_MS, signal: stop.signal });
@@ -99,7 +95,7 @@ async function loadWhileInstrumenting(
   return result;
 }
 
-async function measure(pid: number, url: URL, ca: string, body: string): Promise<Measured> {
+async function measure(pid: number, url: URL, ca: string, body: string) {
   const options = { url, ca, body, connections: CONNECTIONS };
   await load({ ...options, durationMs: WARM_MS });
   const before = usageOf(pid).cpuSeconds;

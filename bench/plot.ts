@@ -18,14 +18,10 @@ const colours = ['#8c959f', '#0969da', '#cf222e'];
 /** Lines over how many workloads there are, both ways in powers of ten, so that what grows in proportion is a line of 45 degrees. SVG. */
 export function plot({ title, unit, series }: Plot): string {
   const points = series.flatMap((each) => each.points);
-  const x = scale(
-    points.map((point) => point.x),
-    [area.left, area.right],
-  );
-  const y = scale(
-    points.map((point) => point.y),
-    [area.bottom, area.top],
-  );
+  const xs = points.map((point) => point.x);
+  const ys = points.map((point) => point.y);
+  const x = scale(xs, [area.left, area.right]);
+  const y = scale(ys, [area.bottom, area.top]);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="#1f2328">`,
     `<title>${title}</title>`,
@@ -38,13 +34,10 @@ export function plot({ title, unit, series }: Plot): string {
       grid([area.left, y.of(at)], [area.right, y.of(at)], [area.left - 26, y.of(at) + 4], `${label(at)} ${unit}`),
     ),
     `<text x="${(area.left + area.right) / 2}" y="${area.bottom + 40}" text-anchor="middle">Deployments</text>`,
-    ...series.flatMap(({ name, points: own }, index) =>
-      line(
-        name,
-        own.map((point) => [x.of(point.x), y.of(point.y)]),
-        index,
-      ),
-    ),
+    ...series.flatMap(({ name, points: own }, index) => {
+      const at = own.map((point) => [x.of(point.x), y.of(point.y)] as const);
+      return line(name, at, index);
+    }),
     '</svg>',
     '',
   ].join('\n');

@@ -4,7 +4,7 @@ import { isMap } from '../../runtime/injection/lists.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 import { settingsSchema } from '../settings/schema.ts';
-import { settingEntries } from '../settings/tree.ts';
+import { settingEntries, type JsonSchema } from '../settings/tree.ts';
 
 /** What a release of Helm decides itself. */
 export const ofTheRelease = ['namespace', 'createNamespace'];
@@ -57,10 +57,6 @@ function withProperty(schema: JsonSchema, [key = '', ...more]: readonly string[]
   const { properties = {} } = schema;
   const child: object = more.length === 0 ? property : withProperty(properties[key] ?? {}, more, property);
   return { ...schema, properties: { ...properties, [key]: child as JsonSchema } };
-}
-
-interface JsonSchema {
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
 }
 
 /** A schema with other defaults, which stand in it as they do among the values. */

@@ -64,14 +64,9 @@ async function presentIndex(url: string): Promise<string | undefined> {
 
 /** Pushes the chart, with its signature where it has one, and gives back its digest. */
 export async function pushChart({ chart, publisher }: Release, archive: string, insecure = false): Promise<string> {
-  const said = await program(
-    'helm',
-    ['push', archive, `oci://${publisher.charts.oci}`, ...(insecure ? ['--plain-http'] : [])],
-    {
-      // Helm says the digest on one of its outputs, which depends on its version.
-      both: true,
-    },
-  );
+  const target = [`oci://${publisher.charts.oci}`, ...(insecure ? ['--plain-http'] : [])];
+  // Helm says the digest on one of its outputs, which depends on its version.
+  const said = await program('helm', ['push', archive, ...target], { both: true });
   const [digest] = /sha256:[0-9a-f]{64}/.exec(said) ?? [];
   if (digest === undefined) throw new Error(`helm pushed ${chart} and did not say under which digest`);
   return digest;

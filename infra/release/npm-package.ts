@@ -31,13 +31,8 @@ const optional = /^@pulumi\//;
  */
 export async function packageNpm(release: Release, folder: string, work = 'dist/npm'): Promise<string> {
   rmSync(work, { recursive: true, force: true });
-  await program(process.execPath, [
-    'node_modules/typescript/bin/tsc',
-    '--project',
-    'tsconfig.package.json',
-    '--outDir',
-    work,
-  ]);
+  const tsc = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.package.json', '--outDir', work];
+  await program(process.execPath, tsc);
   await bundle(join(work, 'bin', 'main.js'));
   writeFileSync(join(work, 'bin', 'lumigo-operator.js'), "#!/usr/bin/env node\nimport './main.js';\n");
   for (const file of files) copyFileSync(file, join(work, file));

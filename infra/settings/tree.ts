@@ -12,7 +12,7 @@ export interface SettingEntry {
   readonly type: 'text' | 'integer' | 'boolean' | 'strings' | 'objects' | 'map';
 }
 
-interface JsonSchema {
+export interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
   readonly default?: unknown;

@@ -107,11 +107,11 @@ async function start(
   const server = `https://${place.address}:${ports.api}`;
   const credentials = await writeFiles(folder, server, place, typeof audit === 'string' ? audit : auditPolicy);
   const admission = options.webhookClient === undefined ? [] : writeAdmission(folder, options.webhookClient);
-  const run = (name: string, binary: string, args: readonly string[]) =>
-    place.launch({ name, path: binaries[binary] ?? binary, args, folder, guardian });
-  const startEtcd = () => run('etcd', 'etcd', etcdFlags(addresses));
+  const run = (name: string, path = '', args: readonly string[]) =>
+    place.launch({ name, path, args, folder, guardian });
+  const startEtcd = () => run('etcd', binaries['etcd'], etcdFlags(addresses));
   const startApiServer = (flags: readonly string[] = []) =>
-    run('apiserver', 'kube-apiserver', [
+    run('apiserver', binaries['kube-apiserver'], [
       ...apiServerFlags(addresses, audit !== false),
       ...admission,
       ...(options.apiServerFlags ?? []),
@@ -120,22 +120,13 @@ async function start(
 
   const running = new Map<string, Running>([['etcd', startEtcd()]]);
   running.set('apiserver', startApiServer());
-  const transport = createTransport(
-    {
-      server: new URL(server),
-      ca: credentials.ca,
-      authorization: () => Promise.resolve(`Bearer ${credentials.token}`),
-    },
-    { userAgent: 'lumigo-sandbox', maxSockets: 16 },
-  );
+  const authorization = () => Promise.resolve(`Bearer ${credentials.token}`);
+  const connection = { server: new URL(server), ca: credentials.ca, authorization };
+  const transport = createTransport(connection, { userAgent: 'lumigo-sandbox', maxSockets: 16 });
   await whenReady(transport, running.values());
   const joinControllerManager = async () => {
-    const built = await ensureBinaries(['kube-controller-manager'], onProgress);
-    const path = built['kube-controller-manager'] ?? '';
-    running.set(
-      'controllerManager',
-      place.launch({ name: 'controllerManager', path, args: controllerManagerFlags(addresses), folder, guardian }),
-    );
+    const { 'kube-controller-manager': path } = await ensureBinaries(['kube-controller-manager'], onProgress);
+    running.set('controllerManager', run('controllerManager', path, controllerManagerFlags(addresses)));
   };
   if (controllerManager) await joinControllerManager();
   return {

@@ -29,16 +29,13 @@ export async function writeFiles(
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox', validity);
-  const names = [
-    'localhost',
-    'kubernetes',
-    'kubernetes.default',
-    'kubernetes.default.svc',
-    'kubernetes.default.svc.cluster.local',
-  ];
+  const service = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((end) => `kubernetes${end}`);
   const serving = await issueServing(
     authority,
-    { dnsNames: names, ipAddresses: [...new Set(['127.0.0.1', place.address, place.serviceAddress])] },
+    {
+      dnsNames: ['localhost', ...service],
+      ipAddresses: [...new Set(['127.0.0.1', place.address, place.serviceAddress])],
+    },
     validity,
   );
   const serviceAccount = generateKeyPairSync('rsa', {

@@ -35,23 +35,27 @@ interface Delayed {
 }
 
 /** The way from the managers to the API server, over TLS of its own: where it is looked at, delayed and broken. */
-export interface ApiProxy {
-  readonly server: string;
-  /** What to do about each request; undefined: nothing. */
-  interfere: ((passing: Passing) => Interference | undefined) | undefined;
-  /** Breaks those watches that are picked, as a load balancer does. Returns how many. */
-  cutWatches(pick: () => boolean): number;
-  close(): Promise<void>;
-}
+export type ApiProxy = Awaited<ReturnType<typeof startApiProxy>>;
 
 /** Stands before a control plane's API server, with a certificate of the same authority. */
-export async function startApiProxy({ server, ca, authority }: ControlPlane): Promise<ApiProxy> {
+export async function startApiProxy({ server, ca, authority }: ControlPlane) {
   const [port = 0] = await freePorts(1);
   const validity = { now: new Date(), days: 1 };
   const { certificate, key } = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
   const agent = new Agent({ keepAlive: true, ca });
   const watches = new Set<ServerResponse>();
-  const proxy: { interfere: ApiProxy['interfere'] } = { interfere: undefined };
+  const proxy = {
+    server: `https://127.0.0.1:${port}`,
+    /** What to do about each request; undefined: nothing. */
+    interfere: undefined as ((passing: Passing) => Interference | undefined) | undefined,
+    /** Breaks those watches that are picked, as a load balancer does. Returns how many. */
+    cutWatches(pick: () => boolean): number {
+      const picked = [...watches].filter(pick);
+      for (const watch of picked) watch.socket?.destroy();
+      return picked.length;
+    },
+    close: (): Promise<void> => close(listener, agent),
+  };
   const listener = createServer({ cert: certificate, key }, (incoming, outgoing) => {
     const passing = passingOf(incoming);
     const interference = proxy.interfere?.(passing);
@@ -68,15 +72,7 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane): Pr
   });
   listener.listen(port, '127.0.0.1');
   await once(listener, 'listening');
-  return Object.assign(proxy, {
-    server: `https://127.0.0.1:${port}`,
-    cutWatches(pick: () => boolean) {
-      const picked = [...watches].filter(pick);
-      for (const watch of picked) watch.socket?.destroy();
-      return picked.length;
-    },
-    close: () => close(listener, agent),
-  });
+  return proxy;
 }
 
 function passingOf({ method = '', url = '', headers }: IncomingMessage): Passing {

@@ -3,7 +3,6 @@ import type { AuditEntry } from '../testing/audit.ts';
 
 /** An entry with the bodies that the policy asks for. */
 export interface AuditRecord extends AuditEntry {
-  readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;
   readonly requestObject?: unknown;
   readonly responseObject?: unknown;

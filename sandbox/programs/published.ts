@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { describeError } from '../../runtime/wording/errors.ts';
 import type { Archive } from './archives.ts';
 import { download, usualPatience, verify, type Patience } from './download.ts';
-import { addressOf, isOff, MIRROR } from './mirror.ts';
+import { addressOf, MIRROR, unreachable } from './mirror.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import type { Progress } from './progress.ts';
-import { unreachable } from './reach.ts';
 import { unpack } from './unpack.ts';
 
 export interface Sources {
@@ -96,7 +95,7 @@ export class PublishedPrograms {
   }
 
   #archiveOf(name: string): Archive | undefined {
-    if (isOff(this.sources.mirror)) return undefined;
+    if (this.sources.mirror === 'off') return undefined;
     return this.sources.archives.find(({ programs }) => programs.includes(name));
   }
 

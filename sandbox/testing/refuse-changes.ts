@@ -77,11 +77,6 @@ export function refuseChanges(
     );
   };
   const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] };
-  return refuse(client, `refuse-${namespace}`, {
-    namespace,
-    rule,
-    message: 'this workload is frozen',
-    labels,
-    isRefused,
-  });
+  const message = 'this workload is frozen';
+  return refuse(client, `refuse-${namespace}`, { namespace, rule, message, labels, isRefused });
 }

@@ -8,16 +8,7 @@ import { apply } from '../manager/apply.ts';
 import { startOperator, type OperatorBench, type OperatorOptions } from './operator.ts';
 
 /** An operator whose managers have their telemetry proxy beside them, and a sink where Lumigo would be. */
-export interface TelemetryBench extends OperatorBench {
-  readonly sink: OtlpSink;
-  collector(): Collector;
-  /** Makes a namespace with an active Lumigo; returns its name. */
-  activate(name: string, token: string, spec?: object): Promise<string>;
-  /** Writes an event into a namespace, again and again, until one arrives; resolves with the milliseconds that took. */
-  whenCollecting(namespace: string, timeoutMs?: number): Promise<number>;
-  /** Waits until the collector does what it should, for two seconds without a reload; resolves with how often it was reloaded. */
-  whenSettled(): Promise<number>;
-}
+export type TelemetryBench = ReturnType<typeof telemetryOn>;
 
 /** A token of the right shape, another for each number. */
 export const tokenOf = (number: number): string => `t_${number.toString(16).padStart(21, '0')}`;
@@ -50,17 +41,18 @@ export async function startTelemetry(options: OperatorOptions = {}): Promise<Tel
   }
 }
 
-function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
+function telemetryOn(operator: OperatorBench, sink: OtlpSink) {
   const { bench } = operator;
   return {
     ...operator,
     sink,
-    collector() {
+    collector(): Collector {
       const { collector } = operator.manager();
       if (collector === undefined) throw new Error('the manager has no collector beside it');
       return collector;
     },
-    async activate(name, token, spec = {}) {
+    /** Makes a namespace with an active Lumigo; returns its name. */
+    async activate(name: string, token: string, spec: object = {}): Promise<string> {
       const namespace = await bench.namespace(name);
       // Pods need it; where no controller manager runs nobody else makes it.
       const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
@@ -68,7 +60,8 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
       await bench.activate(namespace, spec, token);
       return namespace;
     },
-    async whenCollecting(namespace, timeoutMs = 20_000) {
+    /** Writes an event into a namespace, again and again, until one arrives; resolves with the milliseconds that took. */
+    async whenCollecting(namespace: string, timeoutMs = 20_000): Promise<number> {
       const started = Date.now();
       await eventually(
         async () => {
@@ -80,7 +73,8 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
       );
       return Date.now() - started;
     },
-    async whenSettled() {
+    /** Waits until the collector does what it should, for two seconds without a reload; resolves with how often it was reloaded. */
+    async whenSettled(): Promise<number> {
       const reloads = () => operator.metric('lumigo_operator_telemetry_proxy_reloads_total');
       for (let before = await reloads(); ;) {
         await sleep(2_000);
@@ -90,7 +84,7 @@ function telemetryOn(operator: OperatorBench, sink: OtlpSink): TelemetryBench {
         before = now;
       }
     },
-    async stop() {
+    async stop(): Promise<void> {
       await operator.stop();
       await sink.close();
     },
