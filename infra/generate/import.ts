@@ -27,9 +27,6 @@ type Generated = Readonly<Record<string, string>>;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
 const security = join('docs', 'security.md');
-const operations = join('docs', 'operations.md');
-const migration = join('docs', 'migration.md');
-const readme = 'README.md';
 const imported = `${lumigo.group}.ts`;
 
 function generate(): Generated {
@@ -42,12 +39,9 @@ function generate(): Generated {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'settings.md')]: settingsReference(),
-      [readme]: withGenerated(readme, readFileSync(join(root, readme), 'utf8'), {
-        helm: () => installWithHelm(),
-        tried: () => triedTable(),
-      }),
-      [operations]: withGenerated(operations, readFileSync(join(root, operations), 'utf8'), { alerts: alertsTable }),
-      [migration]: withGenerated(migration, readFileSync(join(root, migration), 'utf8'), { values: migrationTable }),
+      ...anew('README.md', { helm: () => installWithHelm(), tried: () => triedTable() }),
+      ...anew(join('docs', 'operations.md'), { alerts: alertsTable }),
+      ...anew(join('docs', 'migration.md'), { values: migrationTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
       ...renderings(),
     };
@@ -55,6 +49,11 @@ function generate(): Generated {
     rmSync(folder, { recursive: true });
   }
 }
+
+/** A document of ours with its generated parts as they would be written now. */
+const anew = (file: string, parts: Parameters<typeof withGenerated>[2]): Generated => ({
+  [file]: withGenerated(file, readFileSync(join(root, file), 'utf8'), parts),
+});
 
 /** `cdk8s import` of our own custom resource definition. It works offline once its look for a newer cdk8s is off. */
 function importInto(folder: string): void {

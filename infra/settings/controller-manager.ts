@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { imageRepositoryOf } from '../publisher.ts';
 import { operatorVersion } from '../version.ts';
-import { dnsSubdomain, image, opaqueMap, quantity, section, wholeNumber } from './leaves.ts';
+import { dnsSubdomain, image, opaqueMap, orEmpty, quantity, section, wholeNumber } from './leaves.ts';
 
 /** The release that the configuration is tested with, and its content (of all architectures). */
 export const collectorImage = {
@@ -40,12 +39,9 @@ export const controllerManager = section({
           'How many batches of up to 1,024 spans wait on disk while Lumigo does not answer; for each of sixteen lanes, over which tokens are spread.',
         ),
       sizeLimit: quantity().default('2Gi').describe('How much disk the queue may take of the node.'),
-      claimName: z
-        .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a PersistentVolumeClaim, or empty' })
-        .default('')
-        .describe(
-          "A PersistentVolumeClaim in the operator's namespace for the queue, which then outlives the pod; it needs `controllerManager.replicas: 1`. Empty: the node's disk, for as long as the pod lives.",
-        ),
+      claimName: orEmpty(dnsSubdomain(), 'must be the name of a PersistentVolumeClaim, or empty').describe(
+        "A PersistentVolumeClaim in the operator's namespace for the queue, which then outlives the pod; it needs `controllerManager.replicas: 1`. Empty: the node's disk, for as long as the pod lives.",
+      ),
     }),
   }),
 });

@@ -23,6 +23,10 @@ export const dnsSubdomain = () =>
     )
     .max(253, 'must be at most 253 characters long');
 
+/** One of these forms, or nothing, which is what holds where nothing is said. */
+export const orEmpty = <T extends z.ZodType>(form: T, error: string) =>
+  z.union([z.literal(''), form], { error }).default('');
+
 /** Whom a certificate is for, as users of Kubernetes are called. */
 export const commonName = () =>
   word().regex(

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   dnsLabel,
   dnsSubdomain,
@@ -10,6 +10,7 @@ import {
   oneOf,
   opaqueList,
   opaqueMap,
+  orEmpty,
   section,
   stringMap,
   text,
@@ -57,13 +58,10 @@ export const settingsSchema = fields({
   name: dnsLabel(NAME_LENGTH)
     .default('lumigo-lumigo-operator')
     .describe('The name of the installation, with which the names of its objects begin.'),
-  instance: z
-    .union([z.literal(''), dnsLabel()], { error: 'must consist of lower-case letters, digits and -, or be empty' })
-    .default('')
-    .describe(
-      'What stands in the label `app.kubernetes.io/instance`; it can never change. Empty: `name` without `-lumigo-operator` at its end. ' +
-        'Whoever comes from a release of the original operator, and not by Helm, gives the name of that release.',
-    ),
+  instance: orEmpty(dnsLabel(), 'must consist of lower-case letters, digits and -, or be empty').describe(
+    'What stands in the label `app.kubernetes.io/instance`; it can never change. Empty: `name` without `-lumigo-operator` at its end. ' +
+      'Whoever comes from a release of the original operator, and not by Helm, gives the name of that release.',
+  ),
   namespace: dnsLabel().default('lumigo-system').describe('The namespace of the operator.'),
   createNamespace: flag()
     .default(true)
@@ -82,12 +80,9 @@ export const settingsSchema = fields({
       url: httpUrl()
         .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
         .describe('Where traces and logs go, by OTLP over HTTP.'),
-      logs_url: z
-        .union([z.literal(''), httpUrl()], {
-          error: 'must be an http:// or https:// URL without a slash at its end, or empty',
-        })
-        .default('')
-        .describe('Where logs go, Kubernetes events and objects included, if not there; empty: there.'),
+      logs_url: orEmpty(httpUrl(), 'must be an http:// or https:// URL without a slash at its end, or empty').describe(
+        'Where logs go, Kubernetes events and objects included, if not there; empty: there.',
+      ),
     }),
   }),
   controllerManager,
@@ -123,12 +118,9 @@ export const settingsSchema = fields({
   imagePullSecrets: opaqueList()
     .default([])
     .describe("Pull secrets of the operator's own pods, e.g. `[{name: registry}]`; they must exist in its namespace."),
-  priorityClassName: z
-    .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a PriorityClass, or empty' })
-    .default('')
-    .describe(
-      "The PriorityClass of the operator's pods; empty: one of its own, unless `priorityClass.create` is false.",
-    ),
+  priorityClassName: orEmpty(dnsSubdomain(), 'must be the name of a PriorityClass, or empty').describe(
+    "The PriorityClass of the operator's pods; empty: one of its own, unless `priorityClass.create` is false.",
+  ),
   priorityClass: section({
     create: flag()
       .default(true)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { excludedNamespaces, webhooks } from '../../runtime/contract.ts';
-import { commonName, dnsLabel, dnsSubdomain, section, wholeNumber } from './leaves.ts';
+import { commonName, dnsLabel, dnsSubdomain, orEmpty, section, wholeNumber } from './leaves.ts';
 
 /** Whom the webhook answers, about what, and within which time. */
 export const webhook = section({
@@ -13,14 +13,11 @@ export const webhook = section({
     .default(webhooks.timeoutSeconds)
     .describe('How long the API server waits for the webhook before it goes on without.'),
   clientCa: section({
-    configMap: z
-      .union([z.literal(''), dnsSubdomain()], { error: 'must be the name of a ConfigMap, or empty' })
-      .default('')
-      .describe(
-        "A ConfigMap in the operator's namespace whose `ca.crt` is the authority of the API server's client certificate: nobody " +
-          'else is answered by the webhook. The API server has to be told of that certificate first, which managed clusters do ' +
-          'not offer (docs/security.md). Empty: the webhook answers everybody.',
-      ),
+    configMap: orEmpty(dnsSubdomain(), 'must be the name of a ConfigMap, or empty').describe(
+      "A ConfigMap in the operator's namespace whose `ca.crt` is the authority of the API server's client certificate: nobody " +
+        'else is answered by the webhook. The API server has to be told of that certificate first, which managed clusters do ' +
+        'not offer (docs/security.md). Empty: the webhook answers everybody.',
+    ),
     names: z
       .array(commonName(), { error: 'must be a list of common names' })
       .default([])

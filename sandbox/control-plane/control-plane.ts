@@ -67,7 +67,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const { controllerManager = true, onProgress = () => undefined } = options;
   const first = ['etcd', 'kube-apiserver'];
   const binaries = await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
-  const { folder, guardian } = options.guardian === undefined ? newHome(options.dir) : givenHome(options);
+  // Whoever brings a guardian along has made the folder as well.
+  const { dir = '', guardian: given } = options;
+  const { folder, guardian } = given === undefined ? newHome(options.dir) : { folder: dir, guardian: given };
   try {
     return await start(folder, guardian, binaries, options);
   } catch (error) {
@@ -76,23 +78,12 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   }
 }
 
-interface Home {
-  readonly folder: string;
-  readonly guardian: Guardian;
-}
-
-function newHome(dir: string | undefined): Home {
+function newHome(dir: string | undefined) {
   if (dir !== undefined && existsSync(dir))
     throw new Error(`the folder ${dir} exists already; choose another one, or take down what runs there`);
   const folder = dir ?? mkdtempSync(join(tmpdir(), 'lumigo-sandbox-'));
   return { folder, guardian: startGuardian(folder) };
 }
-
-/** Whoever brings a guardian along has made the folder as well. */
-const givenHome = ({ dir = '', guardian }: ControlPlaneOptions): Home => ({
-  folder: dir,
-  guardian: guardian as Guardian,
-});
 
 async function start(
   folder: string,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../../runtime/contract.ts';
 import { deployment, pythonImage, service } from '../node/apps.ts';
 import { apply } from '../manager/apply.ts';
-import { isInstrumented, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
+import { addressOf, isInstrumented, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
 import { collectedObject, type Received } from '../otlp-sink/sink.ts';
 import type { Narrator } from './narrator.ts';
 import { demoLumigo, demoNamespace, namespace, secret } from './workloads.ts';
@@ -45,12 +45,11 @@ export async function traceShop(story: NodeStory): Promise<string[]> {
 }
 
 async function tellOfTraces({ system, narrator }: NodeStory): Promise<string[]> {
-  const ref = { group: '', version: 'v1', plural: 'services', namespace: demoNamespace, name: 'front' };
-  const { spec } = (await system.node.client.get(ref)) as unknown as { spec: { clusterIP: string } };
+  const url = await addressOf(system.node.client, demoNamespace, 'front');
   const teller = new Teller(narrator);
   let count = 0;
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
-    await fetch(`http://${spec.clusterIP}/`).catch(() => undefined);
+    await fetch(url).catch(() => undefined);
     const received = await system.sink.received();
     for (const each of received.slice(count)) teller.tell(each);
     count = received.length;

@@ -2,6 +2,7 @@ import { lumigo as contract } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { apply } from '../manager/apply.ts';
 import {
+  addressOf,
   isInstrumented,
   isReady,
   podsOf,
@@ -101,10 +102,8 @@ export class NodeBench {
     );
   }
 
-  async addressOf(namespace: string, name: string): Promise<string> {
-    const ref = { group: '', version: 'v1', plural: 'services', namespace, name };
-    const { spec } = (await this.client.get(ref)) as unknown as { spec: { clusterIP: string } };
-    return `http://${spec.clusterIP}`;
+  addressOf(namespace: string, name: string): Promise<string> {
+    return addressOf(this.client, namespace, name);
   }
 
   /** Asks an app again and again until spans of it have arrived that fit; resolves with those. */

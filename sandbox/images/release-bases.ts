@@ -51,15 +51,8 @@ async function make(name: string, architecture: Architecture): Promise<void> {
     writeFileSync(join(files, 'etc', 'passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n');
     await tool('tar', '--append', `--file=${tar}`, `--directory=${files}`, '.');
     const flags = ['--isolation=chroot', '--quiet', '--format=oci', '--pull=false', `--platform=linux/${architecture}`];
-    await tool(
-      'buildah',
-      ...releaseBuildah(),
-      'bud',
-      ...flags,
-      `--file=${dockerfile.pathname}`,
-      `--tag=${name}`,
-      context,
-    );
+    const image = [`--file=${dockerfile.pathname}`, `--tag=${name}`];
+    await tool('buildah', ...releaseBuildah(), 'bud', ...flags, ...image, context);
   } finally {
     rmSync(context, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { V1NodeStatus } from '@kubernetes/client-node';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { kubeconfigOf } from '../control-plane/files.ts';
 import { startGuardian, type Guardian } from '../control-plane/guardian.ts';
@@ -189,14 +190,10 @@ const whenContainerdAnswers = (folder: string, processes: Iterable<Running>): Pr
     () => existsSync(containerdSocket(folder)) && ctr(folder, 'version'),
   );
 
-interface NodeView {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-}
-
 function whenReady({ client }: ControlPlane, processes: Iterable<Running>): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'nodes', name: nodeName };
   return whenAnswering({ complaint: 'the node was not ready', withinMs: READY_MS, processes }, async () => {
-    const { status } = (await client.get(ref)) as NodeView;
+    const { status } = (await client.get(ref)) as { status?: V1NodeStatus };
     return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
   });
 }

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { V1PodStatus } from '@kubernetes/client-node';
 import { injector, managerSelector } from '../../runtime/contract.ts';
+import type { PodSpec } from '../../runtime/injection/types.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { ensureImages } from '../images/images.ts';
 import { install, type Installation } from '../manager/install.ts';
 import type { RemoteSink } from '../otlp-sink/remote.ts';
@@ -55,41 +59,17 @@ export async function installOnNode(node: NodeCluster, endpoint: string, given: 
   return installation;
 }
 
-export interface PodView {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly namespace: string;
-    readonly deletionTimestamp?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-  };
-  readonly spec: {
-    readonly containers: readonly {
-      readonly name: string;
-      readonly env?: readonly { name: string; value?: string }[];
-    }[];
-    readonly initContainers?: readonly { readonly name: string }[];
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly podIP?: string;
-    readonly qosClass?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly containerStatuses?: readonly {
-      readonly name: string;
-      readonly ready: boolean;
-      readonly restartCount: number;
-      readonly state?: unknown;
-    }[];
-    readonly initContainerStatuses?: readonly { readonly name: string; readonly state?: unknown }[];
-  };
+/** A pod as the API server shows it. */
+export interface PodView extends KubernetesObject {
+  readonly spec: PodSpec;
+  readonly status?: V1PodStatus;
 }
 
 export async function podsOf(node: NodeCluster, namespace: string, labelSelector?: string): Promise<PodView[]> {
   const found: PodView[] = [];
   const ref = { group: '', version: 'v1', plural: 'pods', namespace };
   const options = labelSelector === undefined ? {} : { labelSelector };
-  for await (const { items } of node.client.pages(ref, options)) found.push(...(items as unknown as PodView[]));
+  for await (const { items } of node.client.pages(ref, options)) found.push(...(items as PodView[]));
   return found;
 }
 
@@ -109,4 +89,11 @@ export async function whenOperatorReady(node: NodeCluster, replicas = 2): Promis
   }
   const states = pods.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status)}`);
   throw new Error(`the operator was not ready within ${READY_MS / 1_000} s:\n${states.join('\n')}`);
+}
+
+/** Where a service answers, for this machine too. */
+export async function addressOf(client: Client, namespace: string, name: string): Promise<string> {
+  const ref = { group: '', version: 'v1', plural: 'services', namespace, name };
+  const { spec } = (await client.get(ref)) as unknown as { spec: { clusterIP: string } };
+  return `http://${spec.clusterIP}`;
 }
