@@ -42,13 +42,7 @@ export function writeChart(folder: string, version = operatorVersion()): Readonl
 const fixed = (path: string, value: unknown): readonly (readonly [string, unknown])[] =>
   value === undefined ? [] : [[path, value]];
 
-interface Templates {
-  readonly templates: Readonly<Record<string, string>>;
-  /** Settings that no template has a use for. */
-  readonly unused: readonly string[];
-}
-
-export function chartTemplates(): Templates {
+export function chartTemplates() {
   const off = { ...settled, ...Object.fromEntries(switches.flatMap(({ path, off: value }) => fixed(path, value))) };
   const { settings } = markedSettings(off);
   // Every marker there is, those of the switches included.
@@ -62,15 +56,12 @@ export function chartTemplates(): Templates {
     tree = merge(tree, base, render(turned.settings), condition);
   }
   const writer = new TemplateWriter(new Map([...all.expressions, ...certificateExpressions]));
-  const templates = Object.fromEntries(
-    Object.entries(tree as Record<string, unknown>).map(([key, object]) => [
-      `templates/${key}.yaml`,
-      writer.file(object),
-    ]),
-  );
+  const objects = Object.entries(tree as Record<string, unknown>);
+  const templates = Object.fromEntries(objects.map(([key, object]) => [`templates/${key}.yaml`, writer.file(object)]));
   const known = new Set([...writer.used, ...switches.map(({ path }) => path)]);
   return {
     templates,
+    /** Settings that no template has a use for. */
     unused: [...all.expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
   };
 }

@@ -27,17 +27,9 @@ export function settingEntries(): readonly SettingEntry[] {
 }
 
 function entriesOf(schema: JsonSchema, path: string, isRequired = false): SettingEntry[] {
-  const own =
-    schema.description === undefined
-      ? []
-      : [
-          {
-            path,
-            fallback: schema.default ?? (isRequired ? undefined : null),
-            meaning: schema.description,
-            type: typeOf(schema),
-          },
-        ];
+  const { description: meaning, default: given } = schema;
+  const fallback = given ?? (isRequired ? undefined : null);
+  const own = meaning === undefined ? [] : [{ path, fallback, meaning, type: typeOf(schema) }];
   const children = Object.entries(schema.properties ?? {}).flatMap(([key, child]) =>
     entriesOf(child, path === '' ? key : `${path}.${key}`, schema.required?.includes(key)),
   );

@@ -5,21 +5,9 @@ import type { NodeCluster } from './node.ts';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Runs a program of this repository in the node's network, where pods can reach it and this machine too. */
-export const runInNode = (node: NodeCluster, name: string, script: string, args: readonly string[]): Running =>
-  node.launchInNode({
-    name,
-    path: 'sh',
-    args: [
-      '-c',
-      'cd "$1" && shift && exec "$@"',
-      name,
-      repository,
-      process.execPath,
-      '--import',
-      'tsx',
-      script,
-      ...args,
-    ],
-    folder: node.dir,
-    guardian: node.guardian,
-  });
+export function runInNode(node: NodeCluster, name: string, script: string, args: readonly string[]): Running {
+  const { dir: folder, guardian } = node;
+  const program = [process.execPath, '--import', 'tsx', script, ...args];
+  const inRepository = ['-c', 'cd "$1" && shift && exec "$@"', name, repository, ...program];
+  return node.launchInNode({ name, path: 'sh', args: inRepository, folder, guardian });
+}

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The file in a lock's folder that says which process holds it. */
 const OWNER = 'pid';
 const FRESH_MS = 5_000;
+const LOOK_MS = 5_000;
 
 /**
  * Takes a lock that keeps two processes from doing the same work; what a process that is gone has left behind is taken
@@ -30,5 +32,22 @@ function isHeld(lock: string): boolean {
     return process.kill(Number(readFileSync(owner, 'utf8')), 0);
   } catch {
     return false;
+  }
+}
+
+/** Makes what a path names unless it is there; of several processes that want it, one makes it and the others wait. */
+export async function oneAtATime(target: string, waiting: () => void, make: () => Promise<void>): Promise<void> {
+  if (existsSync(target)) return;
+  const lock = `${target}.building`;
+  mkdirSync(dirname(target), { recursive: true });
+  while (!takeLock(lock)) {
+    waiting();
+    await sleep(LOOK_MS);
+    if (existsSync(target)) return;
+  }
+  try {
+    if (!existsSync(target)) await make();
+  } finally {
+    releaseLock(lock);
   }
 }

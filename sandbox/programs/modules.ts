@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { cacheFolder, cacheKey } from './cache.ts';
 import type { Component } from './components.ts';
 import { goBuild, goDownload, goVersion, NoGoError } from './go.ts';
-import { oneAtATime } from './one-at-a-time.ts';
+import { oneAtATime } from './lock.ts';
 import { alive, stopwatch, type Progress } from './progress.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));

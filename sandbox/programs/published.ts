@@ -4,7 +4,7 @@ import { describeError } from '../../runtime/wording/errors.ts';
 import type { Archive } from './archives.ts';
 import { download, usualPatience, verify, type Patience } from './download.ts';
 import { addressOf, MIRROR, unreachable } from './mirror.ts';
-import { oneAtATime } from './one-at-a-time.ts';
+import { oneAtATime } from './lock.ts';
 import type { Progress } from './progress.ts';
 import { unpack } from './unpack.ts';
 

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension } from '@peculiar/x509';
 import { request } from 'node:https';
+import { text as textOf } from 'node:stream/consumers';
 import { issueAuthority, issueLeaf, type KeyPair } from '../../runtime/certificates/issue.ts';
 
 const validity = () => ({ now: new Date(), days: 1 });
@@ -30,17 +31,13 @@ interface Post {
 /** Posts as an API server does, on a connection of its own. */
 export function post({ port, path, ca, client, body, announced }: Post): Promise<Posted> {
   const headers = { 'content-type': 'application/json', 'content-length': announced ?? Buffer.byteLength(body) };
+  const where = { host: '127.0.0.1', port, path };
   const shown = client === undefined ? {} : { cert: client.certificate, key: client.key };
   return new Promise((resolve, reject) => {
-    const sent = request(
-      { host: '127.0.0.1', port, path, method: 'POST', ca, headers, agent: false, ...shown },
-      (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        answer.on('end', () => resolve({ status: answer.statusCode, text, connection: answer.headers.connection }));
-        answer.on('error', reject);
-      },
-    );
+    const sent = request({ ...where, method: 'POST', ca, headers, agent: false, ...shown }, (answer) => {
+      const { statusCode: status, headers: given } = answer;
+      void textOf(answer).then((text) => resolve({ status, text, connection: given.connection }), reject);
+    });
     sent.on('error', reject);
     if (announced === undefined) sent.end(body);
     else sent.flushHeaders();

@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { text as textOf } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 
 interface Scrape {
@@ -21,9 +22,7 @@ export function scrape({ port, path, ca, token }: Scrape): Promise<Scraped> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, ca, headers, agent: false }, (response) => {
       const certificate = (response.socket as TLSSocket).getPeerX509Certificate()?.fingerprint256;
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode, text, certificate }));
+      void textOf(response).then((text) => resolve({ status: response.statusCode, text, certificate }), reject);
     });
     sent.on('error', reject);
     sent.end();
