@@ -101,9 +101,12 @@ export async function whenAnswering(awaited: Awaited, ask: () => unknown): Promi
   throw new Error(`${complaint} within ${withinMs / 1_000} s${more}`);
 }
 
-/** Below the range that systems take the near ends of outgoing connections from (32768 and up, 49152 elsewhere). */
-const FIRST_PORT = 10_000;
-const PORTS = 22_000;
+/**
+ * Below the range that systems take the near ends of outgoing connections from (32768 and up, 49152 elsewhere), and above 10,080, the
+ * last port that `fetch` refuses to ask.
+ */
+const FIRST_PORT = 10_100;
+const PORTS = 21_900;
 
 /** By what a port is taken for whoever asked, whether or not something listens there already; it goes with this process. */
 const claims = new Set<Socket>();

@@ -56,6 +56,8 @@ const sha512 = (bytes: Buffer) =>
   ({ algorithm: 'sha512', digest: createHash('sha512').update(bytes).digest('hex') }) as const;
 
 const cache = () => join(folder, 'cache');
+/** Where what has come is kept until all of it is there. */
+const part = () => join(cache(), 'archives', `${file}.part`);
 const say = (line: string): void => void said.push(line);
 
 const programsFrom = (mirror: string | undefined, more: Partial<Sources> = {}): PublishedPrograms =>
@@ -111,14 +113,14 @@ describe('programs as their projects publish them', () => {
   });
 
   it('go on where they were cut off', async () => {
-    const mirror = await mirrorThat(cutOffAfter(100), well);
+    const mirror = await mirrorThat(cutOffAfter(100, part()), well);
     expect(await programsFrom(mirror.url).fetch('hello', say)).toBeDefined();
     expect(mirror.asked.slice(1)).toEqual([`GET /archives/${file}`, `GET /archives/${file} bytes=100-`]);
     expect(said[1]).toMatch(/was cut off after 0\.0 MB.*; trying again/);
   });
 
   it('go on where an earlier run was cut off for good, and begin anew when that was of something else', async () => {
-    const broken = await mirrorThat(cutOffAfter(20));
+    const broken = await mirrorThat(cutOffAfter(20, part()));
     expect(await programsFrom(broken.url).fetch('hello', say)).toBeUndefined();
     expect(broken.asked.filter((each) => each.startsWith('GET'))).toHaveLength(1 + patience.retries);
     const good = await mirrorThat(well);
@@ -126,7 +128,7 @@ describe('programs as their projects publish them', () => {
     expect(good.asked[1]).toBe(`GET /archives/${file} bytes=60-`);
 
     rmSync(join(cache(), 'published'), { recursive: true });
-    writeFileSync(join(cache(), 'archives', `${file}.part`), 'of something else');
+    writeFileSync(part(), 'of something else');
     expect(await programsFrom(good.url).fetch('hello', say)).toBeDefined();
     expect(good.asked.at(-1)).toBe(`GET /archives/${file}`);
   });

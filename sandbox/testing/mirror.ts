@@ -1,9 +1,12 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { eventually } from './eventually.ts';
 
 /** How a mirror answers a GET of a file. */
-export type Answer = (content: Buffer, request: IncomingMessage, response: ServerResponse) => void;
+export type Answer = (content: Buffer, request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /** As web servers do: whole, or the part that was asked for. */
 export const well: Answer = (content, request, response) => {
@@ -24,12 +27,15 @@ function begin(content: Buffer, request: IncomingMessage, response: ServerRespon
   return rest;
 }
 
-/** Closes the connection after some bytes, when they have had the time to arrive. */
+/** Closes the connection after some bytes, when the file that they go to has them: what is still on its way is lost. */
 export const cutOffAfter =
-  (bytes: number): Answer =>
-  (content, request, response) => {
+  (bytes: number, kept: string): Answer =>
+  async (content, request, response) => {
     const rest = begin(content, request, response);
-    response.write(rest.subarray(0, bytes), () => setTimeout(() => response.destroy(), 50));
+    response.write(rest.subarray(0, bytes));
+    const size = content.length - rest.length + bytes;
+    await eventually(() => assert.equal(statSync(kept).size, size));
+    response.destroy();
   };
 
 /** Sends some bytes, and then no more. */
@@ -60,7 +66,7 @@ export async function startMirror(files: Readonly<Record<string, Buffer>>, ...an
     const content = files[request.url?.slice('/archives/'.length) ?? ''];
     const answer = answers[Math.min(count, answers.length - 1)] ?? well;
     count += 1;
-    (content === undefined ? absent : answer)(content ?? Buffer.alloc(0), request, response);
+    void (content === undefined ? absent : answer)(content ?? Buffer.alloc(0), request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
