@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const folder = join('docs', 'changes');
+const patches = readdirSync(folder).toSorted();
+
+const sources = ['infra', 'runtime', 'imports', 'package.json', 'tsconfig.json'];
+/** From where everything is reached that a change may touch, and no test. */
+const program = { extends: './tsconfig.json', include: [], files: ['infra/index.ts', 'runtime/main.ts'] };
+
+let copy = '';
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'lumigo-changes-'));
+  for (const source of sources) cpSync(source, join(copy, source), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+  writeFileSync(join(copy, 'tsconfig.changes.json'), JSON.stringify(program));
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+const run = (command: string, ...args: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+};
+
+describe('the examples of changes in CONTRIBUTING.md', () => {
+  it('are seven', () => expect(patches).toHaveLength(7));
+
+  it.each(patches)('%s touches two files at most, and applies to this tree', (patch) => {
+    const touched = readFileSync(join(folder, patch), 'utf8').match(/^\+\+\+ b\/.*$/gm) ?? [];
+    expect([1, 2]).toContain(touched.length);
+    expect(run('git', 'apply', resolve(folder, patch))).toEqual({ status: 0, said: '' });
+  });
+
+  it('fit its types, all of them together', () => {
+    const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
+    expect(run(process.execPath, compiler, '--noEmit', '-p', 'tsconfig.changes.json')).toEqual({ status: 0, said: '' });
+  }, 120_000);
+});
