@@ -12,7 +12,7 @@ export const bundlePath = 'dist/runtime/main.js';
  * process starts in a fraction of a second. CommonJS dependencies get a `require` of their own. A plugin makes another
  * release of it.
  */
-export async function bundle(to = bundlePath, plugin?: Plugin): Promise<void> {
+export async function bundle(to: string, plugin?: Plugin): Promise<void> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   await build({
     entryPoints: { main: 'runtime/main.ts', issuer: 'runtime/certificates/issuer.ts' },
@@ -44,7 +44,7 @@ export async function ensureBundle(): Promise<void> {
   const key = keyOfSources();
   if (existsSync(bundlePath) && existsSync(keyPath) && readFileSync(keyPath, 'utf8') === key) return;
   rmSync(keyPath, { force: true });
-  await bundle();
+  await bundle(bundlePath);
   writeFileSync(keyPath, key);
 }
 

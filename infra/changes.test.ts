@@ -28,14 +28,15 @@ const run = (command: string, ...args: readonly string[]) => {
 describe('the examples of changes in CONTRIBUTING.md', () => {
   it('are seven', () => expect(patches).toHaveLength(7));
 
-  it.each(patches)('%s touches two files at most, and applies to this tree', (patch) => {
+  it.each(patches)('%s touches two files at most', (patch) => {
     const touched = readFileSync(join(folder, patch), 'utf8').match(/^\+\+\+ b\/.*$/gm) ?? [];
     expect([1, 2]).toContain(touched.length);
-    expect(run('git', 'apply', resolve(folder, patch))).toEqual({ status: 0, said: '' });
   });
 
-  it('fit its types, all of them together', () => {
+  it('apply to this tree and fit its types, all of them together', () => {
+    const well = { status: 0, said: '' };
+    for (const patch of patches) expect(run('git', 'apply', resolve(folder, patch))).toEqual(well);
     const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
-    expect(run(process.execPath, compiler, '--noEmit', '-p', 'tsconfig.changes.json')).toEqual({ status: 0, said: '' });
+    expect(run(process.execPath, compiler, '--noEmit', '-p', 'tsconfig.changes.json')).toEqual(well);
   }, 120_000);
 });

@@ -3,44 +3,44 @@ import { ABSENT, Either } from './merge.ts';
 
 /** Writes a tree with markers as a Helm template: YAML whose scalars are JSON, so that nothing needs to be guessed. */
 export class TemplateWriter {
-  readonly #pattern: RegExp;
+  private readonly pattern: RegExp;
   /** The settings that were found in some tree. */
   readonly used = new Set<string>();
 
   constructor(private readonly expressions: ReadonlyMap<string, Expression>) {
-    this.#pattern = new RegExp([...expressions.keys()].join('|'), 'g');
+    this.pattern = new RegExp([...expressions.keys()].join('|'), 'g');
   }
 
   /** A file with one object, which may be there under a condition. */
   file(object: unknown): string {
-    return [...this.#object(object), ''].join('\n');
+    return [...this.object(object), ''].join('\n');
   }
 
-  #object(object: unknown): string[] {
-    if (!(object instanceof Either)) return this.#block(object, 0);
+  private object(object: unknown): string[] {
+    if (!(object instanceof Either)) return this.block(object, 0);
     const { condition, then, otherwise } = object;
     return then === ABSENT
-      ? [`{{- if not (${condition}) }}`, ...this.#object(otherwise), '{{- end }}']
-      : [`{{- if ${condition} }}`, ...this.#object(then), '{{- end }}'];
+      ? [`{{- if not (${condition}) }}`, ...this.object(otherwise), '{{- end }}']
+      : [`{{- if ${condition} }}`, ...this.object(then), '{{- end }}'];
   }
 
   /** The lines of a map or list that stands by itself. */
-  #block(value: unknown, depth: number): string[] {
+  private block(value: unknown, depth: number): string[] {
     const pad = '  '.repeat(depth);
-    if (Array.isArray(value)) return value.flatMap((item: unknown) => this.#item(item, depth));
+    if (Array.isArray(value)) return value.flatMap((item: unknown) => this.item(item, depth));
     return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([key, child]) => {
-      const marker = this.#expressionOf(key);
+      const marker = this.expressionOf(key);
       if (marker?.type !== 'map') {
         const name = marker === undefined ? quoteKey(key) : `{{ ${marker.code} | quote }}`;
-        return this.#entry(`${pad}${name}:`, child, depth);
+        return this.entry(`${pad}${name}:`, child, depth);
       }
       // A whole map of the user's, beside keys of ours.
       return [`${pad}{{- with ${marker.code} }}`, `${pad}{{- toYaml . | nindent ${pad.length} }}`, `${pad}{{- end }}`];
     });
   }
 
-  #item(item: unknown, depth: number): string[] {
-    const [first = '', ...rest] = this.#entry(`${'  '.repeat(depth)}-`, item, depth);
+  private item(item: unknown, depth: number): string[] {
+    const [first = '', ...rest] = this.entry(`${'  '.repeat(depth)}-`, item, depth);
     const [second = '', ...others] = rest;
     // A map begins on the line of its dash, unless it begins with a directive.
     const joins = first.endsWith('-') && second !== '' && !second.includes('{{- ');
@@ -48,64 +48,64 @@ export class TemplateWriter {
   }
 
   /** `head` is the key or the dash, with its colon and indentation. */
-  #entry(head: string, value: unknown, depth: number): string[] {
+  private entry(head: string, value: unknown, depth: number): string[] {
     if (value === ABSENT) return [];
-    if (value instanceof Either) return this.#either(head, value, depth);
-    const whole = this.#wholeOf(value);
+    if (value instanceof Either) return this.either(head, value, depth);
+    const whole = this.wholeOf(value);
     if (whole !== undefined) return [`${head} {{- toYaml ${whole.code} | nindent ${2 * (depth + 1)} }}`];
-    if (typeof value !== 'object' || value === null) return [`${head} ${this.#scalar(value)}`];
+    if (typeof value !== 'object' || value === null) return [`${head} ${this.scalar(value)}`];
     if (Object.keys(value).length === 0) return [`${head} ${Array.isArray(value) ? '[]' : '{}'}`];
-    return [head, ...this.#block(value, depth + 1)];
+    return [head, ...this.block(value, depth + 1)];
   }
 
-  #either(head: string, { condition, then, otherwise }: Either, depth: number): string[] {
-    const [yes, no] = [this.#entry(head, then, depth), this.#entry(head, otherwise, depth)];
+  private either(head: string, { condition, then, otherwise }: Either, depth: number): string[] {
+    const [yes, no] = [this.entry(head, then, depth), this.entry(head, otherwise, depth)];
     if (yes.length === 0) return [`{{- if not (${condition}) }}`, ...no, '{{- end }}'];
     return [`{{- if ${condition} }}`, ...yes, ...(no.length === 0 ? [] : ['{{- else }}', ...no]), '{{- end }}'];
   }
 
   /** The setting that a list or a map is, as a whole: its only item, or its only key, is the marker. */
-  #wholeOf(value: unknown): Expression | undefined {
-    if (!Array.isArray(value)) return this.#wholeMap(value);
+  private wholeOf(value: unknown): Expression | undefined {
+    if (!Array.isArray(value)) return this.wholeMap(value);
     const [only, ...more] = value as unknown[];
     if (more.length > 0) return undefined;
-    if (typeof only !== 'string') return this.#wholeMap(only);
-    return this.expressions.get(only)?.type === 'strings' ? this.#expressionOf(only) : undefined;
+    if (typeof only !== 'string') return this.wholeMap(only);
+    return this.expressions.get(only)?.type === 'strings' ? this.expressionOf(only) : undefined;
   }
 
-  #wholeMap(value: unknown): Expression | undefined {
+  private wholeMap(value: unknown): Expression | undefined {
     if (typeof value !== 'object' || value === null || value instanceof Either) return undefined;
     const [key = '', ...others] = Object.keys(value);
     const isWhole = others.length === 0 && ['map', 'objects'].includes(this.expressions.get(key)?.type ?? '');
-    return isWhole ? this.#expressionOf(key) : undefined;
+    return isWhole ? this.expressionOf(key) : undefined;
   }
 
-  #expressionOf(text: string): Expression | undefined {
+  private expressionOf(text: string): Expression | undefined {
     const found = this.expressions.get(text);
     if (found !== undefined) this.used.add(found.path);
     return found;
   }
 
-  #scalar(value: unknown): string {
+  private scalar(value: unknown): string {
     if (typeof value === 'number') {
-      const marker = this.#expressionOf(String(value));
+      const marker = this.expressionOf(String(value));
       return marker === undefined ? String(value) : `{{ ${marker.code} | int64 }}`;
     }
-    return typeof value === 'string' ? this.#text(value) : JSON.stringify(value);
+    return typeof value === 'string' ? this.text(value) : JSON.stringify(value);
   }
 
-  #text(value: string): string {
+  private text(value: string): string {
     if (value.includes('{{')) throw new Error(`a text has Helm's own brackets in it: ${value}`);
-    const found = [...value.matchAll(this.#pattern)].map(([marker]) => marker);
+    const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
     if (found.length === 0) return isPlain(value) ? value : JSON.stringify(value);
-    const codes = found.map((marker) => this.#textOf(marker));
+    const codes = found.map((marker) => this.textOf(marker));
     if (found[0] === value) return `{{ ${codes[0]} | quote }}`;
-    const format = value.replaceAll('%', '%%').replace(this.#pattern, '%v');
+    const format = value.replaceAll('%', '%%').replace(this.pattern, '%v');
     return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | quote }}`;
   }
 
-  #textOf(marker: string): string {
-    const expression = this.#expressionOf(marker);
+  private textOf(marker: string): string {
+    const expression = this.expressionOf(marker);
     if (expression === undefined) throw new Error(`${marker} is no marker`);
     if (expression.type === 'strings') return `(join "," ${expression.code})`;
     return expression.type === 'integer' ? `(${expression.code} | int64)` : expression.code;

@@ -14,15 +14,9 @@ import { steps, type Releasing } from './steps.ts';
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !steps.some((step) => step.name === name));
   if (names.length === 0 || unknown.length > 0) {
-    const known = steps
-      .map(
-        ({ name, does }) => `  ${name.padEnd(8)}${does}
-`,
-      )
-      .join('');
+    const known = steps.map(({ name, does }) => `  ${name.padEnd(8)}${does}\n`);
     const noSteps = unknown.map((name) => `; '${name}' is none`).join('');
-    process.stderr.write(`steps of a release, in their order${noSteps}:
-${known}`);
+    process.stderr.write(`steps of a release, in their order${noSteps}:\n${known.join('')}`);
     return names.length === 0 ? 0 : 1;
   }
   try {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { Bench } from '../../sandbox/testing/bench.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { originalLease as name } from '../contract.ts';
+import type { Client } from '../kubernetes/http/client.ts';
 import { whenOriginalEnded } from './original.ts';
 
 /** A namespace in which an original operator leads, by the Lease that it has. */
@@ -32,16 +32,21 @@ const renew = (namespace: string, holder = 'original-0') =>
   cluster.client.patch(lease(namespace), { kind: 'merge', body: { spec: spec(holder) } });
 
 /** Whether this operator may begin, and what it says until then. */
-function waitIn(namespace: string): { readonly isOver: () => boolean; readonly said: () => string } {
+function waitIn(namespace: string) {
   let over = false;
   let said = '';
+  let looks = 0;
+  const find: Client['find'] = (...asked) => {
+    looks += 1;
+    return cluster.client.find(...asked);
+  };
   void whenOriginalEnded({
-    client: cluster.client,
+    client: { ...cluster.client, find },
     installed: { operatorName: 'lumigo-lumigo-operator', operatorNamespace: namespace },
     signal: new AbortController().signal,
     logger: pino({}, { write: (line: string) => void (said += line) }),
   }).then(() => (over = true));
-  return { isOver: () => over, said: () => said };
+  return { isOver: () => over, said: () => said, looks: () => looks };
 }
 
 async function led(): Promise<string> {
@@ -61,7 +66,8 @@ describe('F51: where an original operator leads', () => {
     const waiting = waitIn(namespace);
     for (let round = 0; round < 5; round += 1) {
       await renew(namespace);
-      await sleep(1_000);
+      const before = waiting.looks();
+      await eventually(() => expect(waiting.looks()).toBeGreaterThan(before));
       expect(waiting.isOver()).toBe(false);
     }
     await eventually(() => expect(waiting.isOver()).toBe(true));

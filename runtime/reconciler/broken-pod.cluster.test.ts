@@ -4,6 +4,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { PodsByHand } from '../../sandbox/testing/pods-by-hand.ts';
 import { pods, workloads } from '../contract.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import { noteOf } from '../injection/rollout-note.ts';
 
 /** A StatefulSet's controller waits for a pod that is not ready, also once its template is what it was before (kubernetes#67250). */
@@ -33,10 +34,8 @@ async function broken(prefix: string) {
 }
 
 async function podsIn(namespace: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { items } of operator.cluster.client.pages({ ...pods, namespace }))
-    found.push(...items.map(({ metadata }) => metadata.name));
-  return found.sort();
+  const found = await listAll(operator.cluster.client, { ...pods, namespace });
+  return found.map(({ metadata }) => metadata.name).sort();
 }
 
 it('F58: of a StatefulSet that is put back the broken pod goes, after its template is back, and no other', async () => {

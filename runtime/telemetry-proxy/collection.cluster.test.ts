@@ -180,14 +180,13 @@ describe('Kubernetes events and object versions', () => {
   });
 
   it('D15: go on when a duplicate Lumigo is deleted', async () => {
-    const { bench, activate, whenCollecting, metric } = telemetry;
+    const { bench, activate, whenCollecting, whenSettled } = telemetry;
     const namespace = await activate('duplicate', tokenOf(7));
     await whenCollecting(namespace);
+    const reloads = await whenSettled();
     await telemetry.withoutWebhook(() => bench.lumigo(namespace, {}, 'second'));
     await bench.deleteLumigo(namespace, 'second');
-    const reloads = await metric('lumigo_operator_telemetry_proxy_reloads_total');
-    await sleep(2_500);
-    expect(await metric('lumigo_operator_telemetry_proxy_reloads_total')).toBe(reloads);
+    expect(await whenSettled()).toBe(reloads);
     const before = arrivedOf(namespace).length;
     await bench.create(eventOf(namespace, 'still'));
     await eventually(() => expect(arrivedOf(namespace).length).toBeGreaterThan(before), within5s);

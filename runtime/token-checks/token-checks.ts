@@ -5,6 +5,7 @@ import { sourceOf, type Credential, type Replaced, type TokenSource } from '../c
 import { describeError } from '../wording/errors.ts';
 import { holds, isFalse } from '../injection/policy.ts';
 import type { LumigoResource } from '../injection/types.ts';
+import { pods as podKind } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -105,9 +106,8 @@ export class TokenChecks {
     const { client, signal } = this.options;
     const workloads = new Set<string>();
     let pods = 0;
-    const ref = { group: '', version: 'v1', plural: 'pods', namespace };
     const running = { fieldSelector: 'status.phase=Running', limit: PAGE_SIZE, signal };
-    for await (const { items } of client.pages(ref, running))
+    for await (const { items } of client.pages({ ...podKind, namespace }, running))
       for (const pod of items as unknown as readonly RunningPod[]) {
         if (!isFormer(pod, source, replaced)) continue;
         pods += 1;

@@ -9,6 +9,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { mutableKinds, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, paths, pods, suffixes, webhooks, workloads } from '../contract.ts';
 import type { Workload } from '../injection/types.ts';
+import { listAll } from '../kubernetes/http/client.ts';
 import type { KubernetesObject, Manifest } from '../kubernetes/resources/objects.ts';
 
 /** Pod mode against a real API server, whose controllers make the pods; no kubelet runs them. */
@@ -37,8 +38,7 @@ const isInjected = ({ metadata }: KubernetesObject): boolean =>
   metadata.annotations?.[annotations.injection] !== undefined;
 
 async function podsIn(namespace: string): Promise<KubernetesObject[]> {
-  const found: KubernetesObject[] = [];
-  for await (const { items } of operator.cluster.client.pages({ ...pods, namespace })) found.push(...items);
+  const found = await listAll(operator.cluster.client, { ...pods, namespace });
   return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 

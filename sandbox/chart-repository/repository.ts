@@ -12,40 +12,40 @@ const READY_MS = 20_000;
 /** A chart repository in a node's network, as `helm repo add` knows them. */
 export class ChartRepository {
   readonly url: string;
-  readonly #folder: string;
-  #running: Running | undefined;
+  private readonly folder: string;
+  private running: Running | undefined;
 
   constructor(
     private readonly node: NodeCluster,
     private readonly helm: string,
   ) {
-    this.#folder = mkdtempSync(join(node.dir, 'chart-repository-'));
+    this.folder = mkdtempSync(join(node.dir, 'chart-repository-'));
     this.url = `http://${node.slot.nodeAddress}:${PORT}`;
   }
 
   async start(): Promise<void> {
-    const args = [this.#folder, this.node.slot.nodeAddress, String(PORT)];
+    const args = [this.folder, this.node.slot.nodeAddress, String(PORT)];
     const running = runInNode(this.node, 'chart-repository', 'sandbox/chart-repository/main.ts', args);
-    this.#running = running;
+    this.running = running;
     const awaited = { complaint: 'the chart repository did not answer', withinMs: READY_MS, processes: [running] };
     await whenAnswering(awaited, () => fetch(this.url));
   }
 
   async stop(): Promise<void> {
-    await this.#running?.stop();
-    this.#running = undefined;
+    await this.running?.stop();
+    this.running = undefined;
   }
 
   /** Adds a version of this project's chart, whose files may differ from the present ones, as a later version's would. */
   publish(version: string, changes: Readonly<Record<string, (text: string) => string>> = {}): void {
-    const chart = join(this.#folder, `chart-${version}`);
+    const chart = join(this.folder, `chart-${version}`);
     mkdirSync(chart);
     const files = writeChart(chart);
     const versioned = (text: string) => text.replace(/^version: .*$/m, `version: ${version}`);
     for (const [path, change] of Object.entries({ ...changes, 'Chart.yaml': versioned }))
       writeFileSync(join(chart, path), change(files[path] ?? ''));
-    run(this.helm, 'package', chart, '--destination', this.#folder);
+    run(this.helm, 'package', chart, '--destination', this.folder);
     rmSync(chart, { recursive: true });
-    run(this.helm, 'repo', 'index', this.#folder);
+    run(this.helm, 'repo', 'index', this.folder);
   }
 }

@@ -65,34 +65,34 @@ const SHOWN_EVENTS = 8;
 
 /** Shows the first of what arrives, and counts the rest. */
 class Teller {
-  readonly #spans = new Map<string, number>();
-  #events = 0;
-  #objects = 0;
+  private readonly spans = new Map<string, number>();
+  private events = 0;
+  private objects = 0;
 
   constructor(private readonly narrator: Narrator) {}
 
   tell(received: Received): void {
     const [object] = collectedObject(received);
-    if (object === undefined) this.#tellSpan(received);
-    else if (object.resource === 'events') this.#tellEvent(object.object);
-    else this.#objects += 1;
+    if (object === undefined) this.tellSpan(received);
+    else if (object.resource === 'events') this.tellEvent(object.object);
+    else this.objects += 1;
   }
 
   spansOf(app: string): number {
-    return this.#spans.get(app) ?? 0;
+    return this.spans.get(app) ?? 0;
   }
 
   sum(): string {
-    const spans = [...this.#spans.values()].reduce((all, one) => all + one, 0);
-    return `in all ${spans} spans, ${this.#events} Kubernetes events and ${this.#objects} object versions, under the token of this namespace`;
+    const spans = [...this.spans.values()].reduce((all, one) => all + one, 0);
+    return `in all ${spans} spans, ${this.events} Kubernetes events and ${this.objects} object versions, under the token of this namespace`;
   }
 
-  #tellSpan({ signal, resource, item }: Received): void {
+  private tellSpan({ signal, resource, item }: Received): void {
     if (signal !== 'traces' || !('spanId' in item)) return;
     // The kubelet's probes make spans as well.
     if (String(item.attributes['http.target'] ?? '').startsWith('/healthz')) return;
     const app = String(resource['service.name']);
-    this.#spans.set(app, this.spansOf(app) + 1);
+    this.spans.set(app, this.spansOf(app) + 1);
     if (this.spansOf(app) > SHOWN_SPANS) return;
     const { 'k8s.pod.name': pod, 'k8s.deployment.name': owner, 'k8s.namespace.name': where } = resource;
     this.narrator.arrived(
@@ -101,9 +101,9 @@ class Teller {
     );
   }
 
-  #tellEvent(object: { readonly [field: string]: unknown }): void {
-    this.#events += 1;
-    if (this.#events > SHOWN_EVENTS) return;
+  private tellEvent(object: { readonly [field: string]: unknown }): void {
+    this.events += 1;
+    if (this.events > SHOWN_EVENTS) return;
     const { kind = '', name = '' } = (object['involvedObject'] ?? {}) as { kind?: string; name?: string };
     this.narrator.arrived(`event ${String(object['reason'])}`, `${kind}/${name}`);
   }

@@ -27,7 +27,7 @@ export const lumigoOf = (namespace: string, spec: object = {}) => ({
 /** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeBench {
   readonly client: Client;
-  #tokens = 0;
+  private tokens = 0;
 
   private constructor(readonly system: BareNode) {
     this.client = system.node.client;
@@ -52,7 +52,7 @@ export class NodeBench {
   /** A namespace that enforces `restricted`, with an active Lumigo and a token of its own. */
   async namespace(name: string, spec: object = {}): Promise<{ namespace: string; token: string }> {
     await apply(this.client, restrictedNamespace(name));
-    const token = tokenOf(0xe2e_000 + (this.#tokens += 1));
+    const token = tokenOf(0xe2e_000 + (this.tokens += 1));
     await this.lumigo(name, token, spec);
     return { namespace: name, token };
   }

@@ -13,7 +13,7 @@ const NEWLINE = 10;
 
 /** Reads what was added to an audit log since the last reading, entry by entry; an entry half written waits for the next. */
 export class AuditTail {
-  #offset = 0;
+  private offset = 0;
 
   constructor(private readonly file: string) {}
 
@@ -22,10 +22,10 @@ export class AuditTail {
     try {
       const { size } = fstatSync(file);
       let rest: Buffer = Buffer.alloc(0);
-      for (let at = this.#offset; at < size;) {
+      for (let at = this.offset; at < size;) {
         const chunk = Buffer.alloc(Math.min(CHUNK, size - at));
         at += readSync(file, chunk, 0, chunk.length, at);
-        rest = this.#take(Buffer.concat([rest, chunk]), onRecord);
+        rest = this.take(Buffer.concat([rest, chunk]), onRecord);
       }
     } finally {
       closeSync(file);
@@ -33,11 +33,11 @@ export class AuditTail {
   }
 
   /** Hands over every whole line; returns what is left. */
-  #take(text: Buffer, onRecord: (record: AuditRecord) => void): Buffer {
+  private take(text: Buffer, onRecord: (record: AuditRecord) => void): Buffer {
     let start = 0;
     for (let end = text.indexOf(NEWLINE); end !== -1; end = text.indexOf(NEWLINE, start)) {
       onRecord(JSON.parse(text.toString('utf8', start, end)) as AuditRecord);
-      this.#offset += end + 1 - start;
+      this.offset += end + 1 - start;
       start = end + 1;
     }
     return text.subarray(start);

@@ -22,13 +22,13 @@ interface Beginning {
 
 /** Counts what became of some fleets. */
 export class Judge {
-  readonly #fleets: Fleet[] = [];
-  readonly #beganAt = Date.now();
+  private readonly fleets: Fleet[] = [];
+  private readonly beganAt = Date.now();
   /** By uid, as they were last seen. */
-  #generations: ReadonlyMap<string, number> = new Map();
+  private generations: ReadonlyMap<string, number> = new Map();
   /** By namespace: how many events there are, by uid and reason. */
-  readonly #events = new Map<string, ReadonlyMap<string, number>>();
-  #beginning: Beginning = { atMs: 0, starts: new Map() };
+  private readonly events = new Map<string, ReadonlyMap<string, number>>();
+  private beginning: Beginning = { atMs: 0, starts: new Map() };
 
   constructor(
     private readonly history: History,
@@ -36,13 +36,13 @@ export class Judge {
   ) {}
 
   add(fleet: Fleet): void {
-    this.#fleets.push(fleet);
+    this.fleets.push(fleet);
   }
 
   /** What was before is as if it had not been. */
   async begin(): Promise<void> {
     const starts = new Map<string, Start>();
-    for (const fleet of this.#fleets)
+    for (const fleet of this.fleets)
       for await (const workload of fleet.list()) {
         const { uid = '', generation = 0, annotations: own } = workload.metadata;
         const stampText = own?.[annotations.instrumentation];
@@ -50,38 +50,38 @@ export class Judge {
         const isIn = template !== undefined && isInjected(template);
         starts.set(uid, { generation, stampText, has: isIn ? wantedOf(parseStamp(stampText)?.tracing) : 'none' });
       }
-    this.#beginning = { atMs: Date.now(), starts };
+    this.beginning = { atMs: Date.now(), starts };
   }
 
   /** Looks until everything is as it should be and nothing is written any more, or the time is up. */
   async settle(boundMs: number): Promise<Findings> {
     for (const deadline = Date.now() + boundMs; ; await sleep(LOOK_MS)) {
-      const findings = await this.#look();
+      const findings = await this.look();
       if (Date.now() > deadline) return findings;
-      if (findings.lost.length + findings.stuck.length === 0 && this.counted().untold === 0 && this.#isQuiet())
+      if (findings.lost.length + findings.stuck.length === 0 && this.counted().untold === 0 && this.isQuiet())
         return findings;
     }
   }
 
   /** Takes every injection out again, by the deletion of the Lumigo resources, and says what stays. */
   async takeOut(boundMs: number): Promise<Findings> {
-    for (const { namespace, bench } of this.#fleets)
+    for (const { namespace, bench } of this.fleets)
       await bench.client.delete({ ...contract, namespace, name: 'lumigo' }).catch(undefinedIfNotFound);
-    for (const fleet of this.#fleets) fleet.exempt.clear();
+    for (const fleet of this.fleets) fleet.exempt.clear();
     return this.settle(boundMs);
   }
 
   counted(): Counted {
     const { writes, posts, asks } = this.history.refresh();
-    const { atMs, starts } = this.#beginning;
+    const { atMs, starts } = this.beginning;
     const sums = { toldTwice: 0, untold: 0, restarted: 0, warnings: 0, amiss: new Map<string, number>() };
-    for (const { namespace, isTold } of this.#fleets) {
+    for (const { namespace, isTold } of this.fleets) {
       const mine = <T extends { namespace: string; atMs: number }>(all: readonly T[]) =>
         all.filter((each) => each.namespace === namespace && each.atMs >= atMs);
       const own = mine(writes).toSorted((a, b) => a.version - b.version);
       const counted = count(own, mine(posts), mine(asks), {
-        ...{ starts, ends: this.#generations },
-        events: this.#beginning.atMs === 0 ? (this.#events.get(namespace) ?? new Map()) : new Map(),
+        ...{ starts, ends: this.generations },
+        events: this.beginning.atMs === 0 ? (this.events.get(namespace) ?? new Map()) : new Map(),
       });
       sums.restarted += counted.restarted;
       if (!isTold) continue;
@@ -95,22 +95,22 @@ export class Judge {
 
   /** Requests of the operator since the judge was called. */
   requests(): number {
-    return this.history.refresh().requests.filter(({ atMs }) => atMs >= this.#beganAt).length;
+    return this.history.refresh().requests.filter(({ atMs }) => atMs >= this.beganAt).length;
   }
 
-  async #look(): Promise<Findings> {
+  private async look(): Promise<Findings> {
     const findings = [];
     const generations = new Map<string, number>();
-    for (const fleet of this.#fleets) {
+    for (const fleet of this.fleets) {
       findings.push(await look(fleet, this.injector));
       for await (const { metadata } of fleet.list()) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
     }
-    this.#generations = generations;
-    for (const { namespace, bench } of this.#fleets) this.#events.set(namespace, await eventsIn(bench, namespace));
+    this.generations = generations;
+    for (const { namespace, bench } of this.fleets) this.events.set(namespace, await eventsIn(bench, namespace));
     return { lost: findings.flatMap(({ lost }) => lost), stuck: findings.flatMap(({ stuck }) => stuck) };
   }
 
-  #isQuiet(): boolean {
+  private isQuiet(): boolean {
     const last = this.history.refresh().writes.findLast(({ byOperator }) => byOperator);
     return last === undefined || Date.now() - last.atMs > QUIET_MS;
   }

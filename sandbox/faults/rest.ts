@@ -1,5 +1,6 @@
 import { injectorOf, fromEnvironment } from '../../runtime/config/config.ts';
 import { lumigo as contract } from '../../runtime/contract.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
 import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
@@ -46,12 +47,8 @@ export async function look(fleet: Fleet, injector: InjectorSettings): Promise<Fi
   return { lost, stuck };
 }
 
-async function lumigoesOf({ bench, namespace }: Fleet): Promise<LumigoResource[]> {
-  const found: LumigoResource[] = [];
-  for await (const { items } of bench.client.pages({ ...contract, namespace }))
-    found.push(...(items as unknown as LumigoResource[]));
-  return found;
-}
+const lumigoesOf = async ({ bench, namespace }: Fleet): Promise<readonly LumigoResource[]> =>
+  (await listAll(bench.client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
 
 function problemOf(
   workload: Workload,

@@ -29,8 +29,8 @@ export class Flux {
   readonly repository: GitRepository;
   /** Where the repository is: what a GitRepository's `url` has to be. */
   readonly url: string;
-  #running: readonly Running[] = [];
-  #requests = 0;
+  private running: readonly Running[] = [];
+  private requests = 0;
 
   private constructor(
     private readonly cluster: ControlPlane,
@@ -44,8 +44,8 @@ export class Flux {
   static async start(cluster: ControlPlane, kubectl: Tool): Promise<Flux> {
     const [port = 0] = await freePorts(1);
     const flux = new Flux(cluster, kubectl, port);
-    flux.#define();
-    await flux.#launch(port);
+    flux.define();
+    await flux.launch(port);
     return flux;
   }
 
@@ -58,24 +58,24 @@ export class Flux {
 
   /** Has the repository read and these Kustomizations applied, one after the other; resolves with what each says when it is done. */
   async sync(...names: readonly string[]): Promise<readonly Synced[]> {
-    await this.#handled('gitrepository', 'clusters');
+    await this.handled('gitrepository', 'clusters');
     const said: Synced[] = [];
-    for (const name of names) said.push(await this.#handled('kustomization', name));
+    for (const name of names) said.push(await this.handled('kustomization', name));
     return said;
   }
 
   async stop(): Promise<void> {
-    for (const running of this.#running) await running.stop();
+    for (const running of this.running) await running.stop();
   }
 
-  #define(): void {
+  private define(): void {
     const files = fluxComponents.flatMap((component) => ['-f', join(moduleFolder(component), 'config/crd/bases')]);
     this.kubectl('apply', '--server-side', ...files);
     this.kubectl('wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s');
     this.kubectl('create', 'namespace', fluxNamespace);
   }
 
-  async #launch(gitPort: number): Promise<void> {
+  private async launch(gitPort: number): Promise<void> {
     const { dir: folder, guardian, kubeconfig } = this.cluster;
     const programs = await ensureBinaries(fluxComponents.map(({ name }) => name));
     const [storage = 0, ...ports] = await freePorts(5);
@@ -103,7 +103,7 @@ export class Flux {
       folder,
       guardian,
     });
-    this.#running = [
+    this.running = [
       git,
       controller('source-controller', [
         `--storage-path=${artifacts}`,
@@ -112,13 +112,13 @@ export class Flux {
       ]),
       controller('kustomize-controller', []),
     ];
-    const awaited = { complaint: 'the git server did not answer', withinMs: READY_MS, processes: this.#running };
+    const awaited = { complaint: 'the git server did not answer', withinMs: READY_MS, processes: this.running };
     await whenAnswering(awaited, async () => (await fetch(`${this.url}/info/refs?service=git-upload-pack`)).ok);
   }
 
   /** Asks for one reconciliation at once, as `flux reconcile` does, and waits until it has come to an end. */
-  async #handled(kind: string, name: string): Promise<Synced> {
-    const request = `${Date.now()}-${(this.#requests += 1)}`;
+  private async handled(kind: string, name: string): Promise<Synced> {
+    const request = `${Date.now()}-${(this.requests += 1)}`;
     const own = ['-n', fluxNamespace, kind, name];
     this.kubectl('annotate', ...own, `reconcile.fluxcd.io/requestedAt=${request}`, '--overwrite');
     for (const deadline = Date.now() + READY_MS * 5; ; await sleep(LOOK_MS)) {

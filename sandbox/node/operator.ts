@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { V1PodStatus } from '@kubernetes/client-node';
-import { injector, managerSelector } from '../../runtime/contract.ts';
+import { injector, managerSelector, pods as podKind } from '../../runtime/contract.ts';
 import type { PodSpec } from '../../runtime/injection/types.ts';
-import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { ensureImages } from '../images/images.ts';
 import { install, type Installation } from '../manager/install.ts';
@@ -66,11 +66,8 @@ export interface PodView extends KubernetesObject {
 }
 
 export async function podsOf(node: NodeCluster, namespace: string, labelSelector?: string): Promise<PodView[]> {
-  const found: PodView[] = [];
-  const ref = { group: '', version: 'v1', plural: 'pods', namespace };
   const options = labelSelector === undefined ? {} : { labelSelector };
-  for await (const { items } of node.client.pages(ref, options)) found.push(...(items as PodView[]));
-  return found;
+  return (await listAll(node.client, { ...podKind, namespace }, options)) as PodView[];
 }
 
 export const isReady = ({ status, metadata }: PodView): boolean =>

@@ -34,7 +34,7 @@ export class OtlpSink {
   delayMs = 0;
   /** Is told of whatever arrives. */
   onReceived: (received: Received) => void = () => undefined;
-  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  private readonly server = createServer((request, response) => void this.answer(request, response));
 
   private constructor(private readonly keep: boolean) {}
 
@@ -46,7 +46,7 @@ export class OtlpSink {
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   get url(): string {
@@ -54,13 +54,13 @@ export class OtlpSink {
   }
 
   listen(port: number, host = '127.0.0.1'): Promise<void> {
-    return new Promise((resolve, reject) => this.#server.once('error', reject).listen(port, host, resolve));
+    return new Promise((resolve, reject) => this.server.once('error', reject).listen(port, host, resolve));
   }
 
   /** Goes away as a whole: connections break, new ones are refused. `listen` brings it back. */
   close(): Promise<void> {
-    this.#server.closeAllConnections();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
   get spans(): (Received & { item: SpanItem })[] {
@@ -72,13 +72,13 @@ export class OtlpSink {
     return this.received.flatMap(collectedObject);
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const body = await buffer(request);
-      if (request.url?.startsWith(controlPath) === true) return this.#control(request, response, body);
+      if (request.url?.startsWith(controlPath) === true) return this.control(request, response, body);
       await sleep(this.delayMs);
       while (this.mood === 'hang' && !response.destroyed) await sleep(20);
-      this.#respond(response, this.#take(request, body));
+      this.respond(response, this.take(request, body));
     } catch {
       // The sender has gone.
       response.destroy();
@@ -86,37 +86,37 @@ export class OtlpSink {
   }
 
   /** For whoever runs in another process: `GET …/received?since=N`, `POST …/mood` with a mood. */
-  #control({ url = '', method }: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  private control({ url = '', method }: IncomingMessage, response: ServerResponse, body: Buffer): void {
     if (method === 'POST') this.mood = body.toString() as Mood;
     const since = Number(new URL(url, 'http://sink').searchParams.get('since') ?? 0);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(method === 'POST' ? {} : this.received.slice(since)));
   }
 
-  #respond(response: ServerResponse, status: number): void {
+  private respond(response: ServerResponse, status: number): void {
     this.answered[status] = (this.answered[status] ?? 0) + 1;
     response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
   }
 
-  #take({ url = '', headers }: IncomingMessage, body: Buffer): number {
+  private take({ url = '', headers }: IncomingMessage, body: Buffer): number {
     if (this.mood === 'discard') return 200;
     if (this.mood !== 'accept') return this.mood === 'refuse' ? 401 : 503;
-    const complaint = this.#complaintOf(headers);
+    const complaint = this.complaintOf(headers);
     if (complaint !== undefined) return complaint;
     const signal = signals[url];
     if (signal === undefined) return 404;
     const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
-    this.#keepAll(signal, headers.authorization ?? '', decode(signal, plain, headers['content-type'] ?? ''));
+    this.keepAll(signal, headers.authorization ?? '', decode(signal, plain, headers['content-type'] ?? ''));
     return 200;
   }
 
-  #complaintOf({ authorization = '' }: IncomingHttpHeaders): number | undefined {
+  private complaintOf({ authorization = '' }: IncomingHttpHeaders): number | undefined {
     const token = authorization.replace('LumigoToken ', '');
     if (this.refused.has(token)) return 401;
     return this.throttled.has(token) ? 429 : undefined;
   }
 
-  #keepAll(signal: Received['signal'], authorization: string, groups: readonly Group[]): void {
+  private keepAll(signal: Received['signal'], authorization: string, groups: readonly Group[]): void {
     const at = Date.now();
     for (const { resource, scope, items } of groups)
       for (const item of items) {

@@ -19,57 +19,57 @@ export interface Sources {
 
 /** Programs as their projects publish them: each archive is fetched once per machine, and tried once in a process. */
 export class PublishedPrograms {
-  readonly #tried = new Map<Archive, Promise<void>>();
-  #silent: Promise<ReadonlyMap<string, string>> | undefined;
+  private readonly tried = new Map<Archive, Promise<void>>();
+  private silent: Promise<ReadonlyMap<string, string>> | undefined;
 
   constructor(private readonly sources: Sources) {}
 
   /** Where a program is, if it was fetched. */
   path(name: string): string | undefined {
-    const archive = this.#archiveOf(name);
-    const path = archive === undefined ? undefined : join(this.#folderOf(archive), name);
+    const archive = this.archiveOf(name);
+    const path = archive === undefined ? undefined : join(this.folderOf(archive), name);
     return path !== undefined && existsSync(path) ? path : undefined;
   }
 
   /** Fetches a program unless it is there. Undefined where it cannot be had, which is said, or where nobody publishes it. */
   async fetch(name: string, progress: Progress): Promise<string | undefined> {
-    const archive = this.#archiveOf(name);
+    const archive = this.archiveOf(name);
     if (archive === undefined) return undefined;
-    const attempt = this.#tried.get(archive) ?? this.#obtain(archive, progress);
-    this.#tried.set(archive, attempt);
+    const attempt = this.tried.get(archive) ?? this.obtain(archive, progress);
+    this.tried.set(archive, attempt);
     await attempt;
     return this.path(name);
   }
 
   /** For whoever has neither a network nor Go: what to bring, and where to put it; empty where nobody publishes it. */
   howToBring(name: string): string {
-    const archive = this.#archiveOf(name);
+    const archive = this.archiveOf(name);
     if (archive === undefined) return '';
-    return `Without a network, put ${archive.file} (from ${archive.url}) into ${this.#brought}, or name a mirror that has it in ${MIRROR}.`;
+    return `Without a network, put ${archive.file} (from ${archive.url}) into ${this.brought}, or name a mirror that has it in ${MIRROR}.`;
   }
 
-  async #obtain(archive: Archive, progress: Progress): Promise<void> {
+  private async obtain(archive: Archive, progress: Progress): Promise<void> {
     const names = archive.programs.join(', ');
     const waiting = () => progress(`${names}: another process is fetching them; waiting`);
     try {
-      await oneAtATime(this.#folderOf(archive), waiting, () => this.#make(archive, progress));
+      await oneAtATime(this.folderOf(archive), waiting, () => this.make(archive, progress));
     } catch (error) {
       const otherwise = `${names} from Go modules instead (${MIRROR} names another place to fetch from)`;
       progress(`${describeError(error)}; ${otherwise}`);
     }
   }
 
-  async #make(archive: Archive, progress: Progress): Promise<void> {
+  private async make(archive: Archive, progress: Progress): Promise<void> {
     const { file, checksum } = archive;
-    const folder = this.#folderOf(archive);
-    const brought = join(this.#brought, file);
+    const folder = this.folderOf(archive);
+    const brought = join(this.brought, file);
     if (existsSync(brought)) {
       await verify(brought, checksum);
-      progress(`${file}: taken from ${this.#brought}`);
+      progress(`${file}: taken from ${this.brought}`);
       return unpack(archive, brought, folder);
     }
-    if (!(await this.#answers(archive, progress))) return;
-    mkdirSync(this.#brought, { recursive: true });
+    if (!(await this.answers(archive, progress))) return;
+    mkdirSync(this.brought, { recursive: true });
     const part = `${brought}.part`;
     const { patience = usualPatience, mirror } = this.sources;
     await download({ url: addressOf(archive, mirror).href, checksum, file: part, progress, patience });
@@ -78,12 +78,12 @@ export class PublishedPrograms {
   }
 
   /** Asked once for all archives: without a network that costs two seconds, and one line. */
-  async #answers(archive: Archive, progress: Progress): Promise<boolean> {
-    this.#silent ??= this.#askAll(progress);
-    return !(await this.#silent).has(addressOf(archive, this.sources.mirror).host);
+  private async answers(archive: Archive, progress: Progress): Promise<boolean> {
+    this.silent ??= this.askAll(progress);
+    return !(await this.silent).has(addressOf(archive, this.sources.mirror).host);
   }
 
-  async #askAll(progress: Progress): Promise<ReadonlyMap<string, string>> {
+  private async askAll(progress: Progress): Promise<ReadonlyMap<string, string>> {
     const { archives, mirror } = this.sources;
     const silent = await unreachable(archives.map((archive) => addressOf(archive, mirror)));
     const [why] = silent.values();
@@ -94,17 +94,17 @@ export class PublishedPrograms {
     return silent;
   }
 
-  #archiveOf(name: string): Archive | undefined {
+  private archiveOf(name: string): Archive | undefined {
     if (this.sources.mirror === 'off') return undefined;
     return this.sources.archives.find(({ programs }) => programs.includes(name));
   }
 
   /** Another pinned content is another folder. */
-  #folderOf({ file, checksum }: Archive): string {
+  private folderOf({ file, checksum }: Archive): string {
     return join(this.sources.cache, 'published', `${file}-${checksum.digest.slice(0, 16)}`);
   }
 
-  get #brought(): string {
+  private get brought(): string {
     return join(this.sources.cache, 'archives');
   }
 }

@@ -7,9 +7,9 @@ import { statuses, type Outcome } from './pods-by-hand.ts';
 
 /** Says of each pod of a namespace what becomes of it, as a kubelet would, for as long as it runs; controllers make them. */
 export class KubeletByHand {
-  readonly #said = new Set<string>();
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  private readonly said = new Set<string>();
+  private readonly ending = new AbortController();
+  private readonly running: Promise<void>;
   /** The fewest pods that were ready at once since there were so many. */
   fewest = Infinity;
 
@@ -18,7 +18,7 @@ export class KubeletByHand {
     private readonly namespace: string,
     private readonly outcome: (pod: KubernetesObject) => Outcome = () => 'ready',
   ) {
-    this.#running = this.#run();
+    this.running = this.run();
   }
 
   /** Those that are not going. */
@@ -30,23 +30,23 @@ export class KubeletByHand {
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    this.ending.abort();
+    await this.running;
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
+  private async run(): Promise<void> {
+    while (!this.ending.signal.aborted) {
       const found = await this.pods();
-      const ready = found.filter(({ metadata }) => this.#said.has(metadata.uid ?? '')).length;
+      const ready = found.filter(({ metadata }) => this.said.has(metadata.uid ?? '')).length;
       this.fewest = Math.min(this.fewest, ready);
-      for (const pod of found) await this.#say(pod);
-      await sleep(100, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      for (const pod of found) await this.say(pod);
+      await sleep(100, undefined, { signal: this.ending.signal }).catch(() => undefined);
     }
   }
 
-  async #say(pod: KubernetesObject): Promise<void> {
+  private async say(pod: KubernetesObject): Promise<void> {
     const { name, uid = '' } = pod.metadata;
-    if (this.#said.has(uid)) return;
+    if (this.said.has(uid)) return;
     const now = new Date().toISOString().replace(/\.\d+/, '');
     const outcome = this.outcome(pod);
     const status = { phase: outcome === 'ready' ? 'Running' : 'Pending', ...statuses[outcome](now) };
@@ -54,6 +54,6 @@ export class KubeletByHand {
     await this.bench.client.patch(ref, { kind: 'merge', body: { status } }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
-    if (outcome === 'ready') this.#said.add(uid);
+    if (outcome === 'ready') this.said.add(uid);
   }
 }

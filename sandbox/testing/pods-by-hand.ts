@@ -25,7 +25,7 @@ const hashLabels: Readonly<Record<string, string>> = {
 
 /** What the controller of a Deployment (or of a Rollout) and a kubelet would do, done by hand where neither runs: pods of its template, and its status. */
 export class PodsByHand {
-  #revisions = 0;
+  private revisions = 0;
 
   constructor(
     private readonly bench: Bench,
@@ -45,22 +45,22 @@ export class PodsByHand {
     const seen = await this.bench.get(this.kind, this.namespace, name);
     const { replicas } = seen['spec'] as { replicas: number };
     const status = {
-      ...{ observedGeneration: this.#generation(seen), replicas, updatedReplicas: replicas },
+      ...{ observedGeneration: this.generation(seen), replicas, updatedReplicas: replicas },
       ...{ readyReplicas: ready ?? replicas, availableReplicas: ready ?? replicas },
     };
-    await this.#status({ ...this.kind, name }, status);
+    await this.status({ ...this.kind, name }, status);
   }
 
   /** Argo's Rollouts have a text there. */
-  #generation = ({ metadata: { generation } }: Workload) =>
+  private generation = ({ metadata: { generation } }: Workload) =>
     this.kind.kind === 'Rollout' ? String(generation) : generation;
 
   /** Pods of its present template, of which this becomes. */
   async start(name: string, outcome: Outcome, replicas = 2): Promise<void> {
     const template = await this.bench.templateOf(this.kind, this.namespace, name);
-    this.#revisions += 1;
-    const hash = `r${this.#revisions}`;
-    for (let index = 0; index < replicas; index += 1) await this.#pod({ name, hash, index, outcome }, template);
+    this.revisions += 1;
+    const hash = `r${this.revisions}`;
+    for (let index = 0; index < replicas; index += 1) await this.pod({ name, hash, index, outcome }, template);
   }
 
   /** Its pods are gone. */
@@ -71,7 +71,7 @@ export class PodsByHand {
         await this.bench.client.delete({ ...pods, namespace, name: metadata.name }).catch(undefinedIfNotFound);
   }
 
-  async #pod({ name, hash, index, outcome }: PodOf, { metadata, spec }: PodTemplate): Promise<void> {
+  private async pod({ name, hash, index, outcome }: PodOf, { metadata, spec }: PodTemplate): Promise<void> {
     const pod = `${name}-${hash}-${index}`;
     const label = hashLabels[this.kind.kind];
     const owned =
@@ -86,10 +86,13 @@ export class PodsByHand {
       },
       spec: { ...spec, automountServiceAccountToken: false },
     });
-    await this.#status({ ...pods, name: pod }, statuses[outcome](new Date().toISOString().replace(/\.\d+/, '')));
+    await this.status({ ...pods, name: pod }, statuses[outcome](new Date().toISOString().replace(/\.\d+/, '')));
   }
 
-  async #status(ref: { group: string; version: string; plural: string; name: string }, status: object): Promise<void> {
+  private async status(
+    ref: { group: string; version: string; plural: string; name: string },
+    status: object,
+  ): Promise<void> {
     const { namespace } = this;
     const body = { status };
     await this.bench.client.patch({ ...ref, namespace, subresource: 'status' }, { kind: 'merge', body });

@@ -54,7 +54,7 @@ export const isHalted = (found: readonly Seen[]): boolean =>
 
 /** How one look follows upon another, against what was done: every sentence says what must not be. */
 export class RolloutJudge {
-  #before: ReadonlyMap<string, Seen> = new Map();
+  private before: ReadonlyMap<string, Seen> = new Map();
   /** Workloads whose pods were ready with the injection, since there is a Lumigo. */
   readonly proven = new Set<string>();
   readonly violations: string[] = [];
@@ -63,48 +63,48 @@ export class RolloutJudge {
 
   look(all: readonly Seen[]): void {
     for (const seen of all) {
-      this.#judgeTemplate(seen);
-      if (seen.isInjected && seen.stamp?.at !== this.#before.get(seen.name)?.stamp?.at) this.#injected(seen, all);
+      this.judgeTemplate(seen);
+      if (seen.isInjected && seen.stamp?.at !== this.before.get(seen.name)?.stamp?.at) this.injected(seen, all);
     }
-    this.#before = new Map(all.map((seen) => [seen.name, seen]));
+    this.before = new Map(all.map((seen) => [seen.name, seen]));
   }
 
-  #judgeTemplate({ name, isInjected: is, template }: Seen): void {
+  private judgeTemplate({ name, isInjected: is, template }: Seen): void {
     const templates = this.known.get(name)?.templates;
     if (is || templates === undefined || templates.includes(template)) return;
-    this.#violated(`${name}: ${template} was ${templates.join()}`);
+    this.violated(`${name}: ${template} was ${templates.join()}`);
   }
 
-  #violated = (sentence: string): void => void this.violations.push(`${new Date().toISOString()} ${sentence}`);
+  private violated = (sentence: string): void => void this.violations.push(`${new Date().toISOString()} ${sentence}`);
 
-  #injected({ name, stamp }: Seen, all: readonly Seen[]): void {
+  private injected({ name, stamp }: Seen, all: readonly Seen[]): void {
     const known = this.known.get(name);
     if (known === undefined || stamp === undefined) return;
     const at = Date.parse(stamp.at);
-    const before = this.#before.get(name)?.note;
+    const before = this.before.get(name)?.note;
     if (before !== undefined && known.releasedAt < Date.parse(before.at))
-      this.#violated(`${name} was put back, and is injected again by the ${stamp.by}`);
+      this.violated(`${name} was put back, and is injected again by the ${stamp.by}`);
     if (stamp.by !== 'controller') return;
     const halts = frozen(
       all.filter((each) => each.name !== name),
       this.known,
     );
     if (isHalted(halts.filter(({ note }) => at - Date.parse(note?.at ?? '') > LATE_MS)))
-      this.#violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were put back`);
+      this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were put back`);
     if (known.blockedSince !== undefined && at - known.blockedSince > LATE_MS)
-      this.#violated(`${name} is injected, and is paused or fails`);
-    this.#waves(all);
+      this.violated(`${name} is injected, and is paused or fails`);
+    this.waves(all);
   }
 
-  #waves(all: readonly Seen[]): void {
+  private waves(all: readonly Seen[]): void {
     const affected = all.filter(
-      ({ name, stamp, isInjected: is }) => is && stamp?.by === 'controller' && !this.#isReady(name, stamp.at),
+      ({ name, stamp, isInjected: is }) => is && stamp?.by === 'controller' && !this.isReady(name, stamp.at),
     );
     if (affected.length > Math.max(1, 2 * this.proven.size))
-      this.#violated(`${affected.map(({ name }) => name).join()} together, after ${this.proven.size} proven`);
+      this.violated(`${affected.map(({ name }) => name).join()} together, after ${this.proven.size} proven`);
   }
 
-  #isReady(name: string, at: string): boolean {
+  private isReady(name: string, at: string): boolean {
     const pods = this.known.get(name)?.pods;
     return pods?.of === at && pods.ready;
   }

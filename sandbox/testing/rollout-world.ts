@@ -20,9 +20,9 @@ const LOOK_MS = 100;
 export class RolloutWorld {
   readonly known = new Map<string, Known>();
   readonly judge = new RolloutJudge(this.known);
-  readonly #hand: PodsByHand;
-  #ended = false;
-  #controller: Promise<void> = Promise.resolve();
+  private readonly hand: PodsByHand;
+  private ended = false;
+  private controller: Promise<void> = Promise.resolve();
   isManaged = true;
   hasLumigo = true;
 
@@ -31,7 +31,7 @@ export class RolloutWorld {
     readonly namespace: string,
     private readonly twin: string,
   ) {
-    this.#hand = new PodsByHand(operator.bench, namespace);
+    this.hand = new PodsByHand(operator.bench, namespace);
   }
 
   /** With workloads of these names that run, and an active Lumigo. */
@@ -39,47 +39,47 @@ export class RolloutWorld {
     const { bench } = operator;
     const world = new RolloutWorld(operator, await bench.namespace('model'), await bench.namespace('twin'));
     for (const name of names) await world.create(name);
-    world.#controller = world.#follow();
+    world.controller = world.follow();
     await bench.activate(world.namespace);
     return world;
   }
 
   async create(name: string): Promise<void> {
     await new PodsByHand(this.operator.bench, this.twin).deployment(name);
-    const templates = [await this.#twinOf(name)];
+    const templates = [await this.twinOf(name)];
     this.known.set(name, { templates, releasedAt: Date.now(), blockedSince: undefined, pods: undefined });
-    await this.#hand.deployment(name);
+    await this.hand.deployment(name);
   }
 
   async delete(name: string): Promise<void> {
     this.known.delete(name);
     const { client } = this.operator.bench;
     for (const namespace of [this.namespace, this.twin]) await client.delete({ ...deployment, namespace, name });
-    await this.#hand.end(name);
+    await this.hand.end(name);
   }
 
   /** What a user changes, here and in the twin. */
   async edit(name: string, body: object, more: Partial<Known> = {}): Promise<void> {
     const { bench } = this.operator;
-    const before = this.#of(name);
+    const before = this.of(name);
     await bench.merge(deployment, this.twin, name, body);
-    const after = await this.#twinOf(name);
+    const after = await this.twinOf(name);
     this.known.set(name, { ...before, ...more, templates: [...before.templates.slice(-1), after] });
     await bench.merge(deployment, this.namespace, name, body);
-    if ('blockedSince' in more) await this.#settle(name);
+    if ('blockedSince' in more) await this.settle(name);
   }
 
   /** It fails, or is well again, without anybody's doing. */
   async ail(name: string, fails: boolean): Promise<void> {
-    this.known.set(name, { ...this.#of(name), blockedSince: fails ? Date.now() : undefined });
-    const seen = (await this.#look()).find((each) => each.name === name);
-    if (seen?.isInjected === false) await this.#settle(name);
+    this.known.set(name, { ...this.of(name), blockedSince: fails ? Date.now() : undefined });
+    const seen = (await this.look()).find((each) => each.name === name);
+    if (seen?.isInjected === false) await this.settle(name);
   }
 
   /** The kubelet has got to the pods of what is injected, and this becomes of those that were not made yet. */
   async pods(outcome: Outcome, which: (name: string) => boolean = () => true): Promise<void> {
     const ready = outcome === 'ready';
-    const injected = (await this.#look()).filter((each) => each.isInjected && which(each.name));
+    const injected = (await this.look()).filter((each) => each.isInjected && which(each.name));
     for (const { name, stamp } of injected) {
       const known = this.known.get(name);
       if (stamp === undefined || known === undefined) continue;
@@ -87,14 +87,14 @@ export class RolloutWorld {
       this.known.set(name, { ...known, pods: { of: stamp.at, ready } });
       if (ready) this.judge.proven.add(name);
       // What was put back or deleted meanwhile has no such pods.
-      await this.#become(name, outcome).catch(undefinedIfNotFound);
+      await this.become(name, outcome).catch(undefinedIfNotFound);
     }
   }
 
-  async #become(name: string, outcome: Outcome): Promise<void> {
-    await this.#hand.end(name);
-    await this.#hand.start(name, outcome);
-    if (outcome === 'ready') await this.#settle(name);
+  private async become(name: string, outcome: Outcome): Promise<void> {
+    await this.hand.end(name);
+    await this.hand.start(name, outcome);
+    if (outcome === 'ready') await this.settle(name);
   }
 
   async budget(maxUnavailable: number): Promise<void> {
@@ -120,7 +120,7 @@ export class RolloutWorld {
   async deleteLumigo(): Promise<void> {
     await this.operator.bench.deleteLumigo(this.namespace);
     this.hasLumigo = false;
-    await eventually(async () => this.#isClean());
+    await eventually(async () => this.isClean());
     this.judge.proven.clear();
   }
 
@@ -138,7 +138,7 @@ export class RolloutWorld {
     await eventually(
       async () => {
         await this.pods('ready');
-        const all = await this.#look();
+        const all = await this.look();
         const stopped = frozen(all, this.known);
         const waiting = all.filter((each) => !each.isInjected && !stopped.includes(each));
         expect(isHalted(stopped) ? [] : waiting.map(({ name }) => name)).toEqual([]);
@@ -153,14 +153,14 @@ export class RolloutWorld {
       if (!this.isManaged) await this.start();
       if (this.hasLumigo) await this.deleteLumigo();
     } finally {
-      this.#ended = true;
-      await this.#controller;
+      this.ended = true;
+      await this.controller;
     }
   }
 
-  async #isClean(): Promise<void> {
+  private async isClean(): Promise<void> {
     const { bench } = this.operator;
-    for (const { name, workload } of await this.#look()) {
+    for (const { name, workload } of await this.look()) {
       const twin = await bench.get(deployment, this.twin, name);
       const { labels, annotations } = twin.metadata;
       expect(workload['spec']).toEqual(twin['spec']);
@@ -169,21 +169,21 @@ export class RolloutWorld {
     }
   }
 
-  #of(name: string): Known {
+  private of(name: string): Known {
     const known = this.known.get(name);
     if (known === undefined) throw new Error(`there is no ${name}`);
     return known;
   }
 
-  #twinOf = async (name: string): Promise<string> =>
+  private twinOf = async (name: string): Promise<string> =>
     JSON.stringify(await this.operator.bench.templateOf(deployment, this.twin, name));
 
-  #settle(name: string): Promise<void> {
+  private settle(name: string): Promise<void> {
     const fails = this.known.get(name)?.blockedSince !== undefined;
-    return this.#hand.settle(name, fails ? 1 : undefined);
+    return this.hand.settle(name, fails ? 1 : undefined);
   }
 
-  async #look(): Promise<readonly Seen[]> {
+  private async look(): Promise<readonly Seen[]> {
     const found: Seen[] = [];
     for await (const { items } of this.operator.bench.client.pages({ ...deployment, namespace: this.namespace }))
       found.push(...items.map((item) => seenOf(item as Workload)));
@@ -191,16 +191,16 @@ export class RolloutWorld {
   }
 
   /** Judges what there is, and has Deployments without an injection go back to their old pods, until the end. */
-  async #follow(): Promise<void> {
-    for (; !this.#ended; await sleep(LOOK_MS)) {
-      const all = await this.#look();
+  private async follow(): Promise<void> {
+    for (; !this.ended; await sleep(LOOK_MS)) {
+      const all = await this.look();
       this.judge.look(all);
       for (const { name, isInjected, workload } of all) {
         const { observedGeneration } = (workload['status'] ?? {}) as { observedGeneration?: number };
         if (isInjected || observedGeneration === workload.metadata.generation) continue;
-        await this.#hand
+        await this.hand
           .end(name)
-          .then(() => this.#settle(name))
+          .then(() => this.settle(name))
           .catch((error: unknown) => isNotFound(error) || this.judge.violations.push(describeError(error)));
       }
     }

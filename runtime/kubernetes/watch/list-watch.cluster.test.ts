@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pino from 'pino';
@@ -155,14 +154,16 @@ describe('while the connection holds', () => {
   });
 
   it('stops telling when it is told to stop, and closes its connection', async () => {
-    const watched = watch();
-    await watched.synced;
+    const later = new AbortController();
+    const [watched, witness] = [watch(), watch({ signal: later.signal })];
+    await Promise.all([watched.synced, witness.synced]);
     stop.abort();
     await watched.stopped;
     const { length } = watched.told;
     await put('unheard');
-    await sleep(100);
+    await eventually(() => expect(witness.told).toContain('+unheard'));
     expect(watched.told).toHaveLength(length);
+    later.abort();
   });
 });
 
