@@ -1,7 +1,7 @@
 import { withoutEmpty } from './lists.ts';
 import type { Container, PodSpec, Resources } from './types.ts';
 
-const borrowed = ['cpu', 'memory', 'ephemeral-storage'] as const;
+const resources = ['cpu', 'memory', 'ephemeral-storage'] as const;
 const nobody: Container = { name: '' };
 
 /**
@@ -10,22 +10,27 @@ const nobody: Container = { name: '' };
  * Guaranteed pod's must have limits equal to requests, none of a BestEffort pod's may ask for anything), quotas and limit
  * ranges that the pod passes are passed, and the pod's effective request, the larger of init and app containers, does not grow.
  */
-export function borrowedResources({ containers }: PodSpec): Resources {
+export function borrowedResources(spec: PodSpec): Resources {
   const requests: Record<string, string> = {};
   const limits: Record<string, string> = {};
-  for (const resource of borrowed) {
-    // The API server takes a limit without a request for both; written out, so that what it stores is what was meant.
-    const asked = ({ resources }: Container) => resources?.requests?.[resource] ?? resources?.limits?.[resource];
-    let [most, largest] = [nobody, -1];
-    for (const container of containers) {
-      const amount = parseQuantity(asked(container)) ?? -1;
-      if (amount > largest) [most, largest] = [container, amount];
-    }
-    const [request, limit] = [asked(most), most.resources?.limits?.[resource]];
+  for (const resource of resources) {
+    const { request, limit } = borrowed(spec, resource);
     if (request !== undefined) requests[resource] = request;
     if (limit !== undefined) limits[resource] = limit;
   }
   return withoutEmpty({ limits, requests }, ['limits', 'requests']);
+}
+
+/** The request and the limit of the container that asks for most of a resource. */
+export function borrowed({ containers }: PodSpec, resource: (typeof resources)[number]) {
+  // The API server takes a limit without a request for both; written out, so that what it stores is what was meant.
+  const asked = ({ resources: own }: Container) => own?.requests?.[resource] ?? own?.limits?.[resource];
+  let [most, largest] = [nobody, -1];
+  for (const container of containers) {
+    const amount = parseQuantity(asked(container)) ?? -1;
+    if (amount > largest) [most, largest] = [container, amount];
+  }
+  return { request: asked(most), limit: most.resources?.limits?.[resource] };
 }
 
 const factors: ReadonlyMap<string, number> = new Map([

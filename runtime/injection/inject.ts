@@ -3,12 +3,12 @@ import { choiceIn, whyNotChosen } from './chosen-containers.ts';
 import { initContainer, injectorMount, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
-import { equal, lastNamed, upsert, withoutEmpty } from './lists.ts';
+import { equal, upsert, withoutEmpty } from './lists.ts';
 import { writeRecord, type Kept } from './record.ts';
 import { isOurMountPath, reasonsOf, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
 import type { Container, EnvVar, InjectionSettings, PodTemplate } from './types.ts';
-import { currentFormat, variablesOf, writtenVariable } from './variables.ts';
+import { currentFormat, variablesOf, writtenVariable, type InjectedVariable } from './variables.ts';
 
 export interface LeftAlone {
   readonly container: string;
@@ -37,10 +37,11 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   if (refused !== undefined) return { refused };
   // What somebody has asked for is no news to them.
   const leftAlone = [...problems].map(([{ name }, reason]) => ({ container: name, reason }));
+  const rows = variablesOf(format);
   const kept: Record<string, Kept> = {};
   const containers = spec.containers.map((container) => {
     if (reasons.has(container)) return container;
-    const injected = injectContainer(container, settings, format);
+    const injected = injectContainer(container, settings, rows);
     if (Object.keys(injected.kept).length > 0) kept[container.name] = injected.kept;
     return injected.container;
   });
@@ -77,14 +78,16 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   return { template: injected, leftAlone };
 }
 
-function injectContainer(container: Container, settings: InjectionSettings, format: number) {
+function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {
   const keptEnv: EnvVar[] = [];
-  let { env = [] } = container;
-  for (const row of variablesOf(format)) {
-    const own = lastNamed(env, row.name);
+  const env = [...(container.env ?? [])];
+  for (const row of rows) {
+    // Of several with one name the last counts.
+    const index = env.findLastIndex(({ name }) => name === row.name);
+    const own = env[index];
     const variable = writtenVariable(row, settings, container.name, own);
+    env[own === undefined ? env.length : index] = variable;
     if (own !== undefined) keptEnv.push(equal(own, variable) ? variable : own);
-    env = upsert(env, variable, ({ name }) => name === row.name);
   }
   const mount = container.volumeMounts?.find(isOurMountPath);
   const kept: Kept = { ...(keptEnv.length > 0 ? { env: keptEnv } : {}), ...(mount === undefined ? {} : { mount }) };

@@ -20,16 +20,16 @@ export function withEntry(map: Readonly<Record<string, string>> = {}, key: strin
   return rest;
 }
 
-/** A copy without the keys whose value is undefined, an empty list or an empty map: the API server shows none of those. */
+/** The object without those of these keys whose value is undefined, an empty list or an empty map: the API server shows none of those. */
 export function withoutEmpty<T extends object>(object: T, keys: readonly (keyof T)[]): T {
-  const copy = { ...object };
-  for (const key of keys) {
-    const value: unknown = copy[key];
-    if (value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0))
-      delete copy[key];
-  }
-  return copy;
+  const empty = keys.filter((key) => Object.hasOwn(object, key) && isEmpty(object[key]));
+  if (empty.length === 0) return object;
+  // Not by `delete`, which makes an object slow for good.
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !empty.includes(key as keyof T))) as T;
 }
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 /** Whether two JSON values are the same, whatever the order of their keys. */
 export function equal(a: unknown, b: unknown): boolean {

@@ -1,5 +1,5 @@
 import { environment, injector } from '../contract.ts';
-import { borrowedResources, parseQuantity } from './borrowed-resources.ts';
+import { borrowed, parseQuantity } from './borrowed-resources.ts';
 import { lastNamed } from './lists.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from './types.ts';
 
@@ -12,7 +12,8 @@ const NEEDED_STORAGE = 250e6;
 const NEEDED_CPU = 0.025;
 
 /** A path as the container runtime reads it: `/opt//lumigo/` is `/opt/lumigo`. */
-const normalPath = (path: string): string => path.replace(/\/+/g, '/').replace(/(?<=.)\/$/, '');
+const normalPath = (path: string): string =>
+  path.includes('//') || path.endsWith('/') ? path.replace(/\/+/g, '/').replace(/(?<=.)\/$/, '') : path;
 
 export const isOurMountPath = ({ mountPath }: VolumeMount): boolean => normalPath(mountPath) === injector.mountPath;
 
@@ -74,7 +75,7 @@ function reasonOfStorage({ containers }: PodSpec): string | undefined {
 
 /** The copying container gets no more than the largest limit of the pod's own. */
 function reasonOfCpu(spec: PodSpec): string | undefined {
-  const limit = borrowedResources(spec).limits?.['cpu'];
+  const { limit } = borrowed(spec, 'cpu');
   if ((parseQuantity(limit) ?? NEEDED_CPU) >= NEEDED_CPU) return undefined;
   return `with the pod's cpu limit (${limit}) copying the injector's files would hold up each start for more than a minute; it needs ${NEEDED_CPU * 1_000}m`;
 }
