@@ -65,12 +65,14 @@ describe('the queue of events', () => {
     for (let index = 0; index < 20; index += 1) add('closed', `x${index}`, '1');
     for (let index = 0; index < 20; index += 1) add('open', `y${index}`, '1');
     const end = new AbortController();
-    void queue.run(end.signal, post, idle);
+    let ended = false;
+    void queue.run(end.signal, post, idle).then(() => (ended = true));
     await until(() => posted.length === 20);
     expect(queue.pending('open')).toBe(0);
     expect(queue.pending('closed')).toBe(0);
     expect(queue.isPending('closed', 'x19')).toBe(false);
     end.abort();
+    await until(() => ended);
   });
 
   it('F11: what was posted is not posted again when a Lease is lost and won again', async () => {

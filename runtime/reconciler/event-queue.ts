@@ -87,7 +87,8 @@ export class EventQueue {
     this.startMore();
     await aborted(signal);
     const deadline = performance.now() + LAST_MS;
-    while (this.size > 0 && performance.now() < deadline) await sleep(LOOK_MS);
+    const isAnyTaken = () => [...this.lanes.keys()].some((namespace) => this.pending(namespace) > 0);
+    while (isAnyTaken() && performance.now() < deadline) await sleep(LOOK_MS);
     this.post = undefined;
   }
 

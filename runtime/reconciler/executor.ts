@@ -42,12 +42,12 @@ export class Executor {
 
   /** These and no others are to be made in the namespace from now on; those that are under way are not affected. */
   plan(namespace: string, changes: readonly WorkloadChange[]): void {
-    for (const { kind } of workloads) this.groups.get(`${namespace}/${kind}`)?.clear();
-    for (const change of changes) {
-      const { kind, name } = change.workload;
-      const group = `${namespace}/${kind.kind}`;
-      const waiting = this.groups.get(group) ?? this.begin(group);
-      waiting.set(name, change);
+    for (const { kind } of workloads) {
+      const group = `${namespace}/${kind}`;
+      const ofKind = changes.filter(({ workload }) => workload.kind.kind === kind);
+      this.groups.get(group)?.clear();
+      const waiting = this.groups.get(group) ?? (ofKind.length > 0 ? this.begin(group) : undefined);
+      for (const change of ofKind) waiting?.set(change.workload.name, change);
     }
   }
 

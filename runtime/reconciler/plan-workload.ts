@@ -60,10 +60,11 @@ function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: numb
 
 function stepWhenSettled({ rollout }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
   const isOpen = rollout?.state === 'trial' || (rollout?.state === 'reverted' && rollout.isOpen);
-  return rollout?.policy === policy && isOpen
-    ? { do: 'watch', reason: 'its pods are watched' }
-    : { do: 'nothing', reason: 'it is as it should be' };
+  return rollout?.policy === policy && isOpen ? { do: 'watch', reason: 'its pods are watched' } : settled;
 }
+
+/** What most of a large namespace comes to, each time that it is planned. */
+const settled: WorkloadStep = { do: 'nothing', reason: 'it is as it should be' };
 
 /** Whether it is known to wait for its turn. What was blocked when it was looked at is looked at again once it has changed. */
 function isQueued({ rollout, resourceVersion }: ObservedWorkload, policy: NamespacePolicy, now: number): boolean {

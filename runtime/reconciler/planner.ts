@@ -1,7 +1,7 @@
 import type { Term } from './term.ts';
 
-/** Planning takes at most this share of the time: a plan that took 5 ms is not made again for 100 ms. */
-const SHARE = 1 / 20;
+/** Planning takes at most this share of the time: a plan that took 2 ms is not made again for 80 ms. */
+const SHARE = 1 / 40;
 /** What happens together is planned together. */
 const SHORTEST_MS = 10;
 /** Timers cannot be set for longer. */

@@ -188,7 +188,7 @@ export class Reconciler {
         lumigoes: lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo)),
         acting: acting?.metadata.uid,
         credential: credential(namespace, acting),
-        workloads: [...this.store.in(namespace)],
+        workloads: this.store.in(namespace),
         webhook: this.webhook,
         telemetry: this.telemetry,
         token: this.tokens.get(namespace) ?? {},

@@ -83,8 +83,8 @@ export class WorkloadStore {
     return this.byNamespace.get(namespace)?.get(kind)?.get(name);
   }
 
-  *in(namespace: string): Iterable<ObservedWorkload> {
-    for (const there of this.byNamespace.get(namespace)?.values() ?? []) yield* there.values();
+  in(namespace: string): ObservedWorkload[] {
+    return [...(this.byNamespace.get(namespace)?.values() ?? [])].flatMap((there) => [...there.values()]);
   }
 
   get instrumented(): number {

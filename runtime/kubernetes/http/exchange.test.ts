@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { Readable } from 'node:stream';
-import { linesOf, parseRetryAfter, parseWarnings } from './exchange.ts';
+import { exchange, linesOf, parseRetryAfter, parseWarnings } from './exchange.ts';
 
 /** As an answer's bytes come, in whatever pieces. */
 async function split(chunks: readonly Buffer[]): Promise<string[]> {
@@ -10,6 +13,27 @@ async function split(chunks: readonly Buffer[]): Promise<string[]> {
   for await (const line of linesOf(bytes as AsyncIterable<Buffer>)) lines.push(line);
   return lines;
 }
+
+describe('an answer', () => {
+  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+  it.each([
+    ['whole', `${head}2\r\n{}\r\n0\r\n\r\n`, '{}'],
+    ['cut off', `${head}2\r\n{`, 'aborted'],
+    ['garbled in the same piece as its head', `${head}no length\r\n`, 'aborted'],
+  ])('that is %s is told as it is', async (_what, bytes, told) => {
+    const server = createServer((socket) => void socket.once('data', () => socket.end(bytes))).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/' };
+    try {
+      const answer = await exchange({ ...asked, headers: {}, timeoutMs: 5_000 });
+      expect(await answer.text().catch(String)).toContain(told);
+    } finally {
+      server.close();
+    }
+  });
+});
 
 describe('linesOf', () => {
   it('gives the same lines however the bytes are cut, characters of several bytes included', async () => {

@@ -11,7 +11,6 @@ import {
   exchange,
   linesOf,
   StaleSocketError,
-  textOf,
   parseRetryAfter,
   parseWarnings,
 } from './exchange.ts';
@@ -209,9 +208,7 @@ const isRepeatable = ({ method, repeatable }: ApiRequest): boolean =>
   repeatable ?? (method === 'GET' || method === 'PUT');
 
 async function bodyOf(answer: Answer): Promise<unknown> {
-  const pieces: Buffer[] = [];
-  for await (const piece of answer.bytes()) pieces.push(piece);
-  const text = textOf(pieces);
+  const text = await answer.text();
   if (text === '') return undefined;
   return answer.message.headers['content-type']?.includes('json') === true ? JSON.parse(text) : text;
 }
