@@ -147,6 +147,7 @@ describe('F52: a release', () => {
           '/nodejs/bin/node',
           '--max-old-space-size-percentage=60',
           '--no-separate-gc-phases',
+          '--no-sparkplug',
           '/app/main.js',
         ],
         Labels: { 'org.opencontainers.image.version': version, 'org.opencontainers.image.licenses': 'Apache-2.0' },

@@ -87,7 +87,7 @@ export async function startManager(
     name,
     path: options.node ?? process.execPath,
     // As in the image (Dockerfile), whose other flag is about the container's memory.
-    args: ['--no-separate-gc-phases', options.program ?? bundlePath, '--service-account', serviceAccount],
+    args: ['--no-separate-gc-phases', '--no-sparkplug', options.program ?? bundlePath, '--service-account', serviceAccount],
     folder: cluster.dir,
     guardian: cluster.guardian,
     environment,
