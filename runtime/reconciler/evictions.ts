@@ -2,8 +2,9 @@ import { injectorOf } from '../config/config.ts';
 import { eventReasons } from '../contract.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isConflict, isNotFound, isThrottled } from '../kubernetes/http/errors.ts';
+import { isNotFound, isThrottled } from '../kubernetes/http/errors.ts';
 import { observeModePod, type ModePod } from '../rollout/mode-pod.ts';
+import { againAfterMs } from '../rollout/evictable.ts';
 import type { PodTrial } from '../rollout/judge-pods.ts';
 import { describeError } from '../wording/errors.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
@@ -20,8 +21,6 @@ type State = { -readonly [K in 'trial' | 'restUntil' | 'resumedAt']: ObservedPod
 
 /** So many namespaces in Pod mode are watched; in others pods are injected all the same, and none is evicted. */
 const MOST = 500;
-/** What a budget does not allow is tried again after so long, and what is refused otherwise. */
-const [BUDGET_MS, REFUSED_MS] = [10_000, 60_000];
 /** For so long one that was evicted is not asked for again: the watch shows it going. */
 const ASKED_MS = 30_000;
 /** So long it takes until the API servers call the webhook for a namespace, and until a controller has seen that a pod is gone. */
@@ -120,10 +119,10 @@ export class Evictions {
   private failed(pod: ModePod, state: State, error: unknown): void {
     const { logger, metrics } = this.term;
     const { namespace, name } = pod;
-    if (isNotFound(error) || isConflict(error)) return;
+    if (isNotFound(error)) return;
     const isBudget = isThrottled(error);
     metrics.evictions.inc({ outcome: isBudget ? 'kept' : 'failed' });
-    state.keptUntil.set(pod.uid, performance.now() + (isBudget ? BUDGET_MS : REFUSED_MS));
+    state.keptUntil.set(pod.uid, performance.now() + againAfterMs(error));
     if (!isBudget) logger.warn({ namespace, pod: name, problem: describeError(error) }, 'pod not evicted');
   }
 

@@ -1,3 +1,4 @@
+import { isRefusal, isThrottled } from '../kubernetes/http/errors.ts';
 import type { ModePod } from './mode-pod.ts';
 
 /**
@@ -41,4 +42,10 @@ export function byOwner(pods: readonly ModePod[]): Owned[] {
 export function whyNot({ owner, pods, isAnyGoing }: Owned): 'Unready' | 'Alone' | undefined {
   if (isAnyGoing || pods.some(({ readySince }) => readySince === undefined)) return 'Unready';
   return pods.length < 2 && !oneByOne.has(owner.kind) ? 'Alone' : undefined;
+}
+
+/** When an eviction that failed is tried again, in milliseconds. A pod whose status was just written is a conflict, and says nothing. */
+export function againAfterMs(error: unknown): number {
+  if (isThrottled(error)) return 10_000;
+  return isRefusal(error) ? 60_000 : 2_000;
 }
