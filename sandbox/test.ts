@@ -22,7 +22,8 @@ function run(...flags: readonly string[]): Outcome {
 const outcomes = [run('--selectProjects', 'unit', 'cluster'), run('--selectProjects', 'load', '--runInBand')];
 const why = whyNoNode();
 if (why === undefined) {
-  outcomes.push(run('--selectProjects', 'e2e', '--runInBand'));
+  // Three nodes keep two cores busy; each has its own namespaces and addresses.
+  outcomes.push(run('--selectProjects', 'e2e', '--maxWorkers', '3'));
   // What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
   outcomes.push(run('--selectProjects', 'machine', '--runInBand'));
 } else process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
