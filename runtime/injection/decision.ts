@@ -1,5 +1,4 @@
 import { annotations, labels } from '../contract.ts';
-import type { LeftAlone } from './inject.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
 
 export interface DecisionInput {
@@ -36,7 +35,7 @@ interface Injected extends Outcome {
   /** `none`: our labels were put right, and nothing that anybody need be told of has changed. */
   readonly change: 'added' | 'updated' | 'none';
   readonly workload: Workload;
-  readonly leftAlone: readonly LeftAlone[];
+  readonly leftAlone: readonly string[];
 }
 
 export type Decision = Untouched | Injected | (Outcome & { readonly action: 'remove'; readonly workload: Workload });

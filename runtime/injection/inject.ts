@@ -10,14 +10,9 @@ import { remove } from './remove.ts';
 import type { Container, EnvVar, InjectionSettings, PodTemplate } from './types.ts';
 import { currentFormat, variablesOf, writtenVariable, type InjectedVariable } from './variables.ts';
 
-export interface LeftAlone {
-  readonly container: string;
-  /** A sentence that names the container. */
-  readonly reason: string;
-}
-
 type Injection =
-  | { readonly template: PodTemplate; readonly leftAlone: readonly LeftAlone[]; readonly refused?: undefined }
+  /** `leftAlone`: a sentence for each container that cannot be injected. */
+  | { readonly template: PodTemplate; readonly leftAlone: readonly string[]; readonly refused?: undefined }
   | { readonly refused: string };
 
 /**
@@ -35,8 +30,6 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
   const reasons = new Map([...unchosen, ...problems]);
   const refused = reasonToRefuse(spec, reasons);
   if (refused !== undefined) return { refused };
-  // What somebody has asked for is no news to them.
-  const leftAlone = [...problems].map(([{ name }, reason]) => ({ container: name, reason }));
   const rows = variablesOf(format);
   const kept: Record<string, Kept> = {};
   const containers = spec.containers.map((container) => {
@@ -75,7 +68,8 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     },
     spec: withoutEmpty({ ...spec, ...added }, ['imagePullSecrets']),
   };
-  return { template: injected, leftAlone };
+  // What somebody has asked for is no news to them.
+  return { template: injected, leftAlone: [...problems.values()] };
 }
 
 function injectContainer(container: Container, settings: InjectionSettings, rows: readonly InjectedVariable[]) {

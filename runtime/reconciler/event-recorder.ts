@@ -118,5 +118,5 @@ const forgiven = (workload: ObservedWorkload, { rollout }: ObservedWorkload, { i
 const isNewRefusal = ({ failure }: ObservedWorkload, { isRefused, problem }: Failed): boolean =>
   isRefused && failure?.problem !== problem;
 
-const exceptionsOf = (decision: Decision): string[] =>
-  decision.action === 'inject' ? decision.leftAlone.map(({ reason }) => reason) : [];
+const exceptionsOf = (decision: Decision): readonly string[] =>
+  decision.action === 'inject' ? decision.leftAlone : [];

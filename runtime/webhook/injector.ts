@@ -55,7 +55,7 @@ function answerTo(decision: Decision, workload: Workload): Answer {
   const { message } = decision;
   if (decision.action === 'none') return allowed(message, decision.blocked === true ? [`Lumigo: ${message}`] : []);
   const leftAlone = decision.action === 'inject' ? decision.leftAlone : [];
-  const warnings = leftAlone.map(({ reason }) => `Lumigo: ${reason}`);
+  const warnings = leftAlone.map((reason) => `Lumigo: ${reason}`);
   return { ...allowed(message, warnings), patch: workloadPatch(workload, decision.workload) };
 }
 

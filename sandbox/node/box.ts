@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Guardian } from '../control-plane/guardian.ts';
-import { launch, type Launch, type Running } from '../control-plane/processes.ts';
+import { goEnvironment, launch, type Launch, type Running } from '../control-plane/processes.ts';
 import type { Slot } from './addresses.ts';
 
 /** Namespaces of a node's own, in which its programs run as on a machine of theirs. */
@@ -52,7 +52,10 @@ function launchIn(pid: number, what: Launch): Running {
     ...what,
     path: 'nsenter',
     args: ['--target', String(pid), '--mount', '--pid', '--net', '--uts', '--ipc', '--', what.path, ...what.args],
-    environment: what.environment ?? { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    environment: what.environment ?? {
+      ...goEnvironment,
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    },
   });
   return {
     ...running,
