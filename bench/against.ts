@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Bench, validToken } from '../sandbox/testing/bench.ts';
-import type { ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { launch, whenAnswering, type Running } from '../sandbox/control-plane/processes.ts';
 import { labels } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
@@ -19,11 +18,11 @@ const REST_MS = 5_000;
  * command that takes the cluster from KUBECONFIG and follows the same Lumigo resources; both work without their webhook.
  */
 export async function measureAgainst(
-  { cluster, manager }: Surroundings,
+  there: Surroundings,
   command: string,
   counts: readonly number[],
-  say: (line: string) => void,
 ): Promise<Figure[]> {
+  const { cluster, manager, say } = there;
   const figures: Figure[] = [];
   const measure = async (who: string, pid: number) => {
     for (const count of counts) {
@@ -38,7 +37,7 @@ export async function measureAgainst(
   const args = ['-c', `exec ${command}`];
   const other = launch({ name: 'other', path: '/bin/sh', args, folder: dir, guardian, environment });
   try {
-    await whenWorking(cluster, other, say);
+    await whenWorking(there, other);
     await measure('the other', other.pid);
   } finally {
     await other.stop();
@@ -47,11 +46,7 @@ export async function measureAgainst(
 }
 
 /** @throws Error with the end of what the other one wrote, where it ends or instruments nothing */
-async function whenWorking(
-  { client }: ControlPlane,
-  other: Pick<Running, 'died'>,
-  say: (line: string) => void,
-): Promise<void> {
+async function whenWorking({ cluster: { client }, say }: Surroundings, other: Running): Promise<void> {
   say('the other: waiting until it instruments one Deployment');
   const namespace = await makeFleet(client, 1);
   const bench = new Bench(client);

@@ -61,14 +61,14 @@ new Command('bench')
     if (counts.some((count) => !Number.isInteger(count) || count < 1))
       throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
     const measured = async (there: Surroundings): Promise<Figure[]> => {
-      if (many === true) return measureMany(there, say);
-      if (soakSeconds !== undefined) return soak(there, Number(soakSeconds), say);
-      if (against !== undefined) return measureAgainst(there, against, counts, say);
+      if (many === true) return measureMany(there);
+      if (soakSeconds !== undefined) return soak(there, Number(soakSeconds));
+      if (against !== undefined) return measureAgainst(there, against, counts);
       return [
-        ...(await measureIdle(there, Number(idleSeconds), say)),
-        ...(await measureReviews(there, counts[0] ?? 1_000, say)),
-        ...(await measureChanges(there, counts, say)),
-        ...(await measureCrowd(there, say)),
+        ...(await measureIdle(there, Number(idleSeconds))),
+        ...(await measureReviews(there, counts[0] ?? 1_000)),
+        ...(await measureChanges(there, counts)),
+        ...(await measureCrowd(there)),
       ];
     };
     const figures = telemetry === true ? await measureTelemetry(say) : await withSurroundings(say, measured);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { atOnce } from '../runtime/async/at-once.ts';
 import { Bench, validToken } from '../sandbox/testing/bench.ts';
-import { guarded, type Client } from '../runtime/kubernetes/http/client.ts';
+import { guarded, listAll, type Client } from '../runtime/kubernetes/http/client.ts';
 import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
 import { labels, lumigo, workloads } from '../runtime/contract.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,13 +30,11 @@ export async function makeFleet(client: Client, count: number): Promise<string> 
 
 /** The floor: one guarded JSON patch for each of them, and nothing else. Seconds. */
 export async function patchLoop(client: Client, namespace: string): Promise<number> {
-  const versions = new Map<string, string>();
-  for await (const { items } of client.pages({ ...deployment, namespace }, { metadataOnly: true }))
-    for (const { metadata } of items) versions.set(metadata.name, metadata.resourceVersion);
+  const fleet = await listAll(client, { ...deployment, namespace }, { metadataOnly: true });
   const value = { note: 'x'.repeat(600) };
   const started = performance.now();
-  await atOnce(IN_FLIGHT, versions, async ([name, version]) => {
-    const patch = guarded(version, [{ op: 'add', path: '/spec/template/metadata/annotations', value }]);
+  await atOnce(IN_FLIGHT, fleet, async ({ metadata: { name, resourceVersion } }) => {
+    const patch = guarded(resourceVersion, [{ op: 'add', path: '/spec/template/metadata/annotations', value }]);
     await client.patch({ ...deployment, namespace, name }, patch, { metadataOnly: true });
   });
   return (performance.now() - started) / 1_000;
@@ -78,13 +76,11 @@ export const notInstrumented = `!${labels.autoTrace}`;
 
 /** Seconds until the selector finds no Deployment of the namespace any more. */
 export async function untilNone(client: Client, namespace: string, labelSelector: string): Promise<number> {
-  const started = performance.now();
-  while (await isAny(client, namespace, labelSelector)) await sleep(LOOK_MS);
-  return (performance.now() - started) / 1_000;
-}
-
-async function isAny(client: Client, namespace: string, labelSelector: string): Promise<boolean> {
   const one = { labelSelector, limit: 1, metadataOnly: true };
-  for await (const { items } of client.pages({ ...deployment, namespace }, one)) return items.length > 0;
-  return false;
+  const started = performance.now();
+  for (;;) {
+    const { value: page } = await client.pages({ ...deployment, namespace }, one).next();
+    if ((page?.items.length ?? 0) === 0) return (performance.now() - started) / 1_000;
+    await sleep(LOOK_MS);
+  }
 }

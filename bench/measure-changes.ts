@@ -8,21 +8,13 @@ import type { Figure } from './table.ts';
 const REST_MS = 5_000;
 
 /** Instrumenting and uninstrumenting existing Deployments, beside a bare loop of as many patches. */
-export async function measureChanges(
-  there: Surroundings,
-  counts: readonly number[],
-  say: (line: string) => void,
-): Promise<Figure[]> {
+export async function measureChanges(there: Surroundings, counts: readonly number[]): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const count of counts) figures.push(...(await measureOne(there, count, say)));
+  for (const count of counts) figures.push(...(await measureOne(there, count)));
   return figures;
 }
 
-async function measureOne(
-  { cluster: { client }, manager }: Surroundings,
-  count: number,
-  say: (line: string) => void,
-): Promise<Figure[]> {
+async function measureOne({ cluster: { client }, manager, say }: Surroundings, count: number): Promise<Figure[]> {
   say(`${count} Deployments: the bare loop`);
   const floor = await patchLoop(client, await makeFleet(client, count));
   const namespace = await makeFleet(client, count);

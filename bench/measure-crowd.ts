@@ -23,14 +23,14 @@ const LISTED_MS = 300_000;
  * What the leader takes for workloads of namespaces without a Lumigo, at the peak of its first list. They are as the API server shows a
  * real one, and their list-watch is streamed by a proxy: making them would take half an hour. The surroundings' own manager ends.
  */
-export async function measureCrowd(there: Surroundings, say: (line: string) => void): Promise<Figure[]> {
+export async function measureCrowd(there: Surroundings): Promise<Figure[]> {
   const { client } = there.cluster;
   const namespace = await makeFleet(client, 1);
   const sample = await client.get({ ...deployment, namespace, name: 'app-0' }, { metadataOnly: true });
   await there.manager.stop();
   const found: [number, number, Usage][] = [];
   for (const [count, target] of sizes) {
-    say(`a crowd of ${count} Deployments`);
+    there.say(`a crowd of ${count} Deployments`);
     found.push([count, target, await listed(there, count, sample)]);
   }
   const [[fewer = 0, , before] = [], [more = 0, , after] = []] = found;

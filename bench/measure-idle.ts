@@ -5,11 +5,7 @@ import { during, requestsOf, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
 /** What the manager costs while nothing happens, with one Lumigo and its Lease. */
-export async function measureIdle(
-  { cluster, manager }: Surroundings,
-  seconds: number,
-  say: (line: string) => void,
-): Promise<Figure[]> {
+export async function measureIdle({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
   const bench = new Bench(cluster.client);
   await bench.activate(await bench.namespace('idle'));
   say(`idle: watching for ${seconds} s`);

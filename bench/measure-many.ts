@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, lumigo, workloads } from '../runtime/contract.ts';
-import type { Client } from '../runtime/kubernetes/http/client.ts';
+import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
 import type { LumigoResource } from '../runtime/injection/types.ts';
 import { Bench } from '../sandbox/testing/bench.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
@@ -22,19 +22,12 @@ const LOOK_MS = 500;
 const REST_MS = 20_000;
 
 /** What comes in crowds: namespaces with a Lumigo, creates, changes of one Lumigo. */
-export async function measureMany(there: Surroundings, say: (line: string) => void): Promise<Figure[]> {
-  return [
-    ...(await measureNamespaces(there, say)),
-    ...(await measureCreates(there, say)),
-    ...(await measureSwitches(there, say)),
-  ];
+export async function measureMany(there: Surroundings): Promise<Figure[]> {
+  return [...(await measureNamespaces(there)), ...(await measureCreates(there)), ...(await measureSwitches(there))];
 }
 
 /** A hundred namespaces that get their Lumigo at the same moment, beside one with a tenth of their Deployments. */
-async function measureNamespaces(
-  { cluster: { client }, manager }: Surroundings,
-  say: (line: string) => void,
-): Promise<Figure[]> {
+async function measureNamespaces({ cluster: { client }, manager, say }: Surroundings): Promise<Figure[]> {
   say('1,000 Deployments in one namespace');
   const floor = await patchLoop(client, await makeFleet(client, 1_000));
   const one = await makeFleet(client, 1_000);
@@ -72,16 +65,12 @@ async function instrumentAll(client: Client, namespaces: readonly string[]): Pro
 
 /** How many Lumigo resources say that as many workloads are instrumented as such a namespace has. */
 async function countDone(client: Client): Promise<number> {
-  let count = 0;
-  for await (const { items } of client.pages(lumigo, {}))
-    count += (items as unknown as LumigoResource[]).filter(
-      ({ status }) => status?.instrumentedResourcesCount === EACH,
-    ).length;
-  return count;
+  const all = (await listAll(client, lumigo)) as unknown as LumigoResource[];
+  return all.filter(({ status }) => status?.instrumentedResourcesCount === EACH).length;
 }
 
 /** Creates that come at the same moment, where the webhook changes them and where no webhook is asked. */
-async function measureCreates({ cluster: { client } }: Surroundings, say: (line: string) => void): Promise<Figure[]> {
+async function measureCreates({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
   say(`${AT_ONCE} Deployments created at once`);
   const bench = new Bench(client);
   const namespace = await bench.namespace('at-once');
@@ -107,7 +96,7 @@ async function measureCreates({ cluster: { client } }: Surroundings, say: (line:
 }
 
 /** From a change of a Lumigo until the last workload is what it asks for. */
-async function measureSwitches({ cluster: { client } }: Surroundings, say: (line: string) => void): Promise<Figure[]> {
+async function measureSwitches({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
   say(`a Lumigo of ${FLEET} Deployments switched off and on ${CHANGES} times`);
   const bench = new Bench(client);
   const namespace = await makeFleet(client, FLEET);

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paths } from '../runtime/contract.ts';
@@ -6,9 +7,8 @@ import { Bench } from '../sandbox/testing/bench.ts';
 import { latenessOf } from './event-loop.ts';
 import { instrumentFleet, makeFleet, uninstrumentFleet } from './fleet.ts';
 import { load, type LoadOptions } from './load.ts';
-import { usageOf } from './process-usage.ts';
 import { sampleReview } from './review.ts';
-import type { Surroundings } from './surroundings.ts';
+import { during, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
 const CONNECTIONS = 8;
@@ -19,30 +19,30 @@ const LONGEST_MS = 120_000;
 /** Some 200 reviews a second over 8 connections: more than any API server of this size sends. */
 const PAUSE_MS = 40;
 
+type Target = Omit<LoadOptions, 'durationMs'>;
+
 /** The webhook beside a bare HTTPS server that parses and answers the same reviews; then the webhook while its leader is busy. */
-export async function measureReviews(
-  there: Surroundings,
-  count: number,
-  say: (line: string) => void,
-): Promise<Figure[]> {
-  const { cluster, manager, installation } = there;
+export async function measureReviews(there: Surroundings, count: number): Promise<Figure[]> {
+  const { cluster, manager, installation, say } = there;
   const bench = new Bench(cluster.client);
   const namespace = await bench.namespace('reviews');
   await bench.activate(namespace);
-  const body = sampleReview(namespace);
-  const ca = installation.authority.certificate;
-  const url = new URL(`https://127.0.0.1:${manager.webhookPort}${paths.inject}`);
+  const target = {
+    url: new URL(`https://127.0.0.1:${manager.webhookPort}${paths.inject}`),
+    ca: installation.authority.certificate,
+    body: sampleReview(namespace),
+    connections: CONNECTIONS,
+  };
   say('reviews: the bare server');
   const bare = await withBareServer(there, (pid, port) =>
-    measure(pid, new URL(`https://127.0.0.1:${port}/`), ca, body),
+    measure(pid, { ...target, url: new URL(`https://127.0.0.1:${port}/`) }),
   );
   say('reviews: the webhook');
-  const own = await measure(manager.pid, url, ca, body);
+  const own = await measure(manager.pid, target);
   say('reviews: that change nothing, and large ones');
-  const elsewhere = await measure(manager.pid, url, ca, sampleReview(await bench.namespace('no-lumigo')));
-  const large = await measureSizes(manager.pid, url, ca, namespace);
+  const elsewhere = await measure(manager.pid, { ...target, body: sampleReview(await bench.namespace('no-lumigo')) });
+  const large = await measureSizes(manager.pid, target, namespace);
   say(`reviews: the webhook while ${count} Deployments are instrumented`);
-  const target = { url, ca, body, connections: CONNECTIONS };
   const busy = await loadWhileInstrumenting(there, count, target);
   const paced = await latenessOf(manager.pid, () =>
     loadWhileInstrumenting(there, count, { ...target, pauseMs: PAUSE_MS }),
@@ -70,10 +70,10 @@ export async function measureReviews(
 }
 
 /** Microseconds for each KB of reviews of several sizes: what is linear stays the same. */
-async function measureSizes(pid: number, url: URL, ca: string, namespace: string): Promise<Figure[]> {
+async function measureSizes(pid: number, target: Target, namespace: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const kilobytes of SIZES_KB) {
-    const { cpuMicroseconds } = await measure(pid, url, ca, sampleReview(namespace, kilobytes * 1_000));
+    const { cpuMicroseconds } = await measure(pid, { ...target, body: sampleReview(namespace, kilobytes * 1_000) });
     const name = `webhook: CPU for each KB of a review of ${kilobytes} KB`;
     figures.push({ name, value: cpuMicroseconds / kilobytes, unit: 'µs' });
   }
@@ -81,11 +81,7 @@ async function measureSizes(pid: number, url: URL, ca: string, namespace: string
 }
 
 /** Loads the webhook for as long as the same manager takes to instrument a fleet. */
-async function loadWhileInstrumenting(
-  { cluster }: Surroundings,
-  count: number,
-  target: Omit<LoadOptions, 'durationMs'>,
-) {
+async function loadWhileInstrumenting({ cluster }: Surroundings, count: number, target: Target) {
   const fleet = await makeFleet(cluster.client, count);
   const stop = new AbortController();
   const loading = load({ ...target, durationMs: LONGEST_MS, signal: stop.signal });
@@ -95,13 +91,10 @@ async function loadWhileInstrumenting(
   return result;
 }
 
-async function measure(pid: number, url: URL, ca: string, body: string) {
-  const options = { url, ca, body, connections: CONNECTIONS };
-  await load({ ...options, durationMs: WARM_MS });
-  const before = usageOf(pid).cpuSeconds;
-  const result = await load({ ...options, durationMs: DURATION_MS });
-  const cpuMicroseconds = ((usageOf(pid).cpuSeconds - before) / result.requests) * 1e6;
-  return { ...result, cpuMicroseconds };
+async function measure(pid: number, target: Target) {
+  await load({ ...target, durationMs: WARM_MS });
+  const { result, cpuSeconds } = await during(pid, () => load({ ...target, durationMs: DURATION_MS }));
+  return { ...result, cpuMicroseconds: (cpuSeconds / result.requests) * 1e6 };
 }
 
 async function withBareServer<T>(
@@ -117,10 +110,8 @@ async function withBareServer<T>(
   });
   if (child.pid !== undefined) cluster.guardian.watch(child.pid);
   try {
-    const port = await new Promise<number>((resolve) =>
-      child.stdout.once('data', (chunk: Buffer) => resolve(Number(chunk.toString()))),
-    );
-    return await action(child.pid ?? 0, port);
+    const [port] = (await once(child.stdout, 'data')) as [Buffer];
+    return await action(child.pid ?? 0, Number(port.toString()));
   } finally {
     child.kill();
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startFlow } from '../sandbox/otlp-sink/sender.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../sandbox/testing/telemetry.ts';
 import { usageOf } from './process-usage.ts';
+import type { Progress } from '../sandbox/programs/progress.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
 import type { Figure } from './table.ts';
 
@@ -29,7 +30,7 @@ const TOKENS = 16;
 const ARRIVAL_MS = 2_000;
 
 /** What one replica's telemetry proxy carries: many tenants at growing rates, one of them quiet. */
-export async function measureTelemetry(say: (line: string) => void): Promise<Figure[]> {
+export async function measureTelemetry(say: Progress): Promise<Figure[]> {
   const telemetry = await startTelemetry({ controllerManager: false });
   try {
     telemetry.sink.mood = 'discard';
@@ -49,7 +50,7 @@ async function measureRate(
   { collector }: TelemetryBench,
   [quiet = '', ...loud]: readonly string[],
   rate: number,
-  say: (line: string) => void,
+  say: Progress,
 ): Promise<Figure[]> {
   say(`telemetry: ${rate} spans a second`);
   const { url, pid, metricsPort } = collector();

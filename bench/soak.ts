@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventReasons, workloads } from '../runtime/contract.ts';
-import type { Client } from '../runtime/kubernetes/http/client.ts';
+import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
+import { kinds } from '../runtime/kubernetes/resources/kinds.ts';
+import type { EventView } from '../sandbox/testing/bench.ts';
+import { workloadOf } from '../sandbox/testing/workloads.ts';
 import { instrumentFleet, makeFleet } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
 import { usageOf } from './process-usage.ts';
@@ -16,11 +19,7 @@ const EACH_MS = 1_000 / PER_SECOND;
  * So many changes a second for so long: every other one is a user's annotation, the rest deletes a Deployment or makes it anew. What it
  * leaves behind in memory, in watches and in events.
  */
-export async function soak(
-  { cluster, manager }: Surroundings,
-  seconds: number,
-  say: (line: string) => void,
-): Promise<Figure[]> {
+export async function soak({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
   const { client } = cluster;
   const namespace = await makeFleet(client, FLEET);
   await instrumentFleet(client, namespace, FLEET);
@@ -62,30 +61,22 @@ async function change(client: Client, namespace: string, index: number): Promise
   const name = `app-${index % FLEET}`;
   const ref = { ...deployment, namespace, name };
   if (round === 1) return client.delete(ref);
-  if (round === 2) return void (await client.create({ ...deployment, namespace }, small(name)));
+  if (round === 2)
+    return void (await client.create({ ...deployment, namespace }, workloadOf(deployment, namespace, name)));
   await client.patch(ref, { kind: 'merge', body: { metadata: { annotations: { changed: String(index) } } } });
 }
-
-const small = (name: string) => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
-  spec: {
-    replicas: 0,
-    selector: { matchLabels: { app: name } },
-    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'app', image: 'example/app:1' }] } },
-  },
-});
 
 /** Each life of a Deployment is instrumented once. */
 async function told(client: Client, namespace: string): Promise<Figure[]> {
   const seen = new Set<string>();
   let twice = 0;
-  for await (const { items } of client.pages({ group: '', version: 'v1', plural: 'events', namespace }))
-    for (const item of items) {
-      const { reason, involvedObject } = item as unknown as { reason: string; involvedObject: { uid: string } };
-      if (reason !== eventReasons.added) continue;
-      if (seen.has(involvedObject.uid)) twice += 1;
-      seen.add(involvedObject.uid);
-    }
+  const events = (await listAll(client, { ...kinds.events, namespace })) as unknown as EventView[];
+  for (const { reason, involvedObject } of events) {
+    if (reason !== eventReasons.added) continue;
+    const { uid = '' } = involvedObject;
+    if (seen.has(uid)) twice += 1;
+    seen.add(uid);
+  }
   return [
     { name: 'soak: Deployments whose instrumentation is told', value: seen.size, unit: '' },
     { name: 'soak: events told twice', value: twice, unit: '', target: 0 },

@@ -5,8 +5,9 @@ import { freePorts } from '../sandbox/control-plane/processes.ts';
 import { install, type Installation } from '../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../sandbox/manager/manager.ts';
 import { imageNode } from '../sandbox/node-runtime.ts';
+import type { Progress } from '../sandbox/programs/progress.ts';
 import { measuredEventLoop } from './event-loop.ts';
-import { forgetPeak, usageOf, type Usage } from './process-usage.ts';
+import { forgetPeak, usageOf } from './process-usage.ts';
 
 /** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
 export const asInThePod = {
@@ -20,13 +21,12 @@ export interface Surroundings {
   readonly installation: Installation;
   readonly manager: Manager;
   readonly node: string;
+  /** For whoever waits: what is measured now. */
+  readonly say: Progress;
 }
 
 /** An API server and etcd, and a manager on the Node.js of the image; no other controllers, which would share the cores. */
-export async function withSurroundings<T>(
-  say: (line: string) => void,
-  measure: (there: Surroundings) => Promise<T>,
-): Promise<T> {
+export async function withSurroundings<T>(say: Progress, measure: (there: Surroundings) => Promise<T>): Promise<T> {
   await ensureBundle();
   const node = imageNode(say) ?? process.execPath;
   const cluster = await startControlPlane({ controllerManager: false, onProgress: say });
@@ -42,7 +42,7 @@ export async function withSurroundings<T>(
       },
     });
     try {
-      return await measure({ cluster, installation, manager, node });
+      return await measure({ cluster, installation, manager, node, say });
     } finally {
       await manager.stop();
     }
@@ -54,10 +54,7 @@ export async function withSurroundings<T>(
 export const requestsOf = (manager: Manager): Promise<number> => manager.metric('lumigo_operator_api_requests_total');
 
 /** What a process used while something was done; the peak is that of this time. */
-export async function during<T>(
-  pid: number,
-  action: () => Promise<T>,
-): Promise<{ result: T; cpuSeconds: number; after: Usage }> {
+export async function during<T>(pid: number, action: () => Promise<T>) {
   forgetPeak(pid);
   const before = usageOf(pid);
   const result = await action();
