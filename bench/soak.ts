@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventReasons, workloads } from '../runtime/contract.ts';
-import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
-import { kinds } from '../runtime/kubernetes/resources/kinds.ts';
-import type { EventView } from '../sandbox/testing/bench.ts';
+import type { Client } from '../runtime/kubernetes/http/client.ts';
+import { Bench } from '../sandbox/testing/bench.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import { instrumentFleet, makeFleet } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
@@ -70,8 +69,7 @@ async function change(client: Client, namespace: string, index: number): Promise
 async function told(client: Client, namespace: string): Promise<Figure[]> {
   const seen = new Set<string>();
   let twice = 0;
-  const events = (await listAll(client, { ...kinds.events, namespace })) as unknown as EventView[];
-  for (const { reason, involvedObject } of events) {
+  for (const { reason, involvedObject } of await new Bench(client).events(namespace)) {
     if (reason !== eventReasons.added) continue;
     const { uid = '' } = involvedObject;
     if (seen.has(uid)) twice += 1;

@@ -8,9 +8,10 @@ import { createClient, type Client } from '../../runtime/kubernetes/http/client.
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { fromKubeconfig } from '../../runtime/kubernetes/http/kubeconfig.ts';
 import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { startGuardian } from '../control-plane/guardian.ts';
 import { freePorts } from '../control-plane/processes.ts';
-import { collectionOf } from '../manager/apply.ts';
+import { refOf } from '../manager/apply.ts';
 import { install, withoutNodes } from '../manager/install.ts';
 import { startManager } from '../manager/manager.ts';
 import type { DemoCluster } from './cluster.ts';
@@ -48,7 +49,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
   const only = ({ kind }: Manifest) => borrowed.has(kind);
   const uninstall = async (manifests: readonly Manifest[]) => {
     for (const manifest of manifests.filter(only).toReversed())
-      await client.delete({ ...collectionOf(manifest), name: manifest.metadata.name }).catch(undefinedIfNotFound);
+      await client.delete(refOf(manifest)).catch(undefinedIfNotFound);
   };
   const installation = await install(client, { only, settings: withoutNodes });
   try {
@@ -66,9 +67,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
       async stop() {
         // While the manager is there to let it go: a Lumigo that is left behind would hold its namespace for ever.
         await deleteLumigo(client);
-        await client
-          .delete({ group: '', version: 'v1', plural: 'namespaces', name: demoNamespace })
-          .catch(undefinedIfNotFound);
+        await client.delete({ ...kinds.namespaces, name: demoNamespace }).catch(undefinedIfNotFound);
         await manager.stop();
         await uninstall(installation.manifests);
         transport.close();
@@ -83,8 +82,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
 }
 
 async function refuseIfInstalled(client: Client, context: string): Promise<void> {
-  const definitions = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
-  const found = await client.find({ ...definitions, name: `${lumigo.plural}.${lumigo.group}` });
+  const found = await client.find({ ...kinds.customResourceDefinitions, name: `${lumigo.plural}.${lumigo.group}` });
   if (found !== undefined)
     throw new Error(
       `a Lumigo operator is installed in the cluster of context '${context}' already; the demo would get in its way`,

@@ -1,8 +1,9 @@
 import { atOnce } from '../../runtime/async/at-once.ts';
-import { workloads } from '../../runtime/contract.ts';
+import { labels, workloads } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { Metadata, PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import type { Bench } from '../testing/bench.ts';
 import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
@@ -12,7 +13,7 @@ const IN_FLIGHT = 12;
 /** Kubernetes' own controllers note theirs there. */
 const THEIRS = 'deployment.kubernetes.io/';
 
-export const asDeployment = (object: KubernetesObject): Workload => ({
+const asDeployment = (object: KubernetesObject): Workload => ({
   ...object,
   apiVersion: deployment.apiVersion,
   kind: deployment.kind,
@@ -20,9 +21,9 @@ export const asDeployment = (object: KubernetesObject): Workload => ({
 
 /** Everything of a workload that this operator may change, as text: two that are the same to the byte are the same here. */
 export function bytesOf(workload: Workload): string {
-  const { labels = {}, annotations = {} } = workload.metadata;
+  const { labels: given = {}, annotations = {} } = workload.metadata;
   const own = Object.entries(annotations).filter(([key]) => !key.startsWith(THEIRS));
-  return JSON.stringify([labels, Object.fromEntries(own), templateOf(workload)]);
+  return JSON.stringify([given, Object.fromEntries(own), templateOf(workload)]);
 }
 
 /** Deployments of one namespace, none of them with a pod, and what their user last made of each. */
@@ -92,19 +93,15 @@ export class Fleet {
     return { ...deployment, namespace: this.namespace, name };
   }
 
-  async *list(): AsyncGenerator<Workload> {
-    const ref = { ...deployment, namespace: this.namespace };
-    for await (const { items } of this.bench.client.pages(ref)) for (const item of items) yield asDeployment(item);
+  async list(): Promise<Workload[]> {
+    return (await listAll(this.bench.client, { ...deployment, namespace: this.namespace })).map(asDeployment);
   }
 
   /** How many carry the operator's label. */
   async instrumented(): Promise<number> {
-    const labelSelector = 'lumigo.auto-trace';
-    const ref = { ...deployment, namespace: this.namespace };
-    let found = 0;
-    for await (const { items } of this.bench.client.pages(ref, { metadataOnly: true, labelSelector }))
-      found += items.filter(({ metadata }) => isLabelled(metadata)).length;
-    return found;
+    const labelled = { metadataOnly: true, labelSelector: labels.autoTrace };
+    const found = await listAll(this.bench.client, { ...deployment, namespace: this.namespace }, labelled);
+    return found.filter(({ metadata }) => metadata.labels?.[labels.autoTrace]?.startsWith('lumigo-operator.')).length;
   }
 
   async delete(): Promise<void> {
@@ -119,6 +116,3 @@ export class Fleet {
     return { made, template };
   }
 }
-
-const isLabelled = ({ labels }: Metadata): boolean =>
-  labels?.['lumigo.auto-trace']?.startsWith('lumigo-operator.') === true;

@@ -5,7 +5,7 @@ import { isInjected } from '../../runtime/injection/remove.ts';
 import { parseStamp } from '../../runtime/injection/stamp.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
-import type { Bench, EventView } from '../testing/bench.ts';
+import type { Bench } from '../testing/bench.ts';
 import { add, changeReasons, count, type Counted, type Start } from './count.ts';
 import type { Fleet } from './fleet.ts';
 import { wantedOf, type History } from './history.ts';
@@ -43,7 +43,7 @@ export class Judge {
   async begin(): Promise<void> {
     const starts = new Map<string, Start>();
     for (const fleet of this.fleets)
-      for await (const workload of fleet.list()) {
+      for (const workload of await fleet.list()) {
         const { uid = '', generation = 0, annotations: own } = workload.metadata;
         const stampText = own?.[annotations.instrumentation];
         const template = templateOf(workload);
@@ -103,7 +103,7 @@ export class Judge {
     const generations = new Map<string, number>();
     for (const fleet of this.fleets) {
       findings.push(await look(fleet, this.injector));
-      for await (const { metadata } of fleet.list()) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
+      for (const { metadata } of await fleet.list()) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
     }
     this.generations = generations;
     for (const { namespace, bench } of this.fleets) this.events.set(namespace, await eventsIn(bench, namespace));
@@ -118,8 +118,7 @@ export class Judge {
 
 async function eventsIn(bench: Bench, namespace: string): Promise<Map<string, number>> {
   const there = new Map<string, number>();
-  for await (const { items } of bench.client.pages({ group: '', version: 'v1', plural: 'events', namespace }))
-    for (const { reason, involvedObject } of items as unknown as EventView[])
-      if (changeReasons.has(reason)) add(there, `${involvedObject.uid ?? ''} ${reason}`);
+  for (const { reason, involvedObject } of await bench.events(namespace))
+    if (changeReasons.has(reason)) add(there, `${involvedObject.uid ?? ''} ${reason}`);
   return there;
 }

@@ -5,14 +5,13 @@ import { issueAuthority, issueServing } from '../../runtime/certificates/issue.t
 import type { Container, Workload } from '../../runtime/injection/types.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { eventually } from '../testing/eventually.ts';
 import { workloadOf } from '../testing/workloads.ts';
 import { workloads } from '../../runtime/contract.ts';
 
 const [deployment] = workloads;
-const group = 'admissionregistration.k8s.io';
-const configurations = { group, version: 'v1', plural: 'mutatingwebhookconfigurations' };
 export const sidecar = 'sidecar';
 
 /**
@@ -31,8 +30,8 @@ export async function startOtherWebhook(client: Client, namespace: string, name:
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  await client.create(configurations, {
-    apiVersion: `${group}/v1`,
+  await client.create(kinds.webhooks, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     metadata: { name },
     webhooks: [
@@ -58,7 +57,7 @@ export async function startOtherWebhook(client: Client, namespace: string, name:
     if (!JSON.stringify(object).includes(sidecar)) throw new Error('the other webhook is not called yet');
   });
   return async () => {
-    await client.delete({ ...configurations, name });
+    await client.delete({ ...kinds.webhooks, name });
     server.closeAllConnections();
     server.close();
     await once(server, 'close');

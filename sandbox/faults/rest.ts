@@ -28,27 +28,25 @@ export const injectorSettings = ({ environment }: Installation): InjectorSetting
 
 /** Looks at one namespace as it is, through a client of its own. */
 export async function look(fleet: Fleet, injector: InjectorSettings): Promise<Findings> {
-  const lumigoes = await lumigoesOf(fleet);
+  const { bench, namespace } = fleet;
+  const lumigoes = (await listAll(bench.client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
   const policy = policyOf(lumigoes);
   const lost: string[] = [];
   const seen = new Set<string>();
   let instrumented = 0;
-  for await (const workload of fleet.list()) {
+  for (const workload of await fleet.list()) {
     const { name = '' } = workload.metadata;
     seen.add(name);
     const template = templateOf(workload);
     if (template !== undefined && isInjected(template)) instrumented += 1;
     if (fleet.exempt.has(name)) continue;
     const problem = problemOf(workload, fleet.expected(name), policy, injector);
-    if (problem !== undefined) lost.push(`${fleet.namespace}/${name}: ${problem}`);
+    if (problem !== undefined) lost.push(`${namespace}/${name}: ${problem}`);
   }
-  for (const name of fleet.names) if (!seen.has(name)) lost.push(`${fleet.namespace}/${name}: it is gone`);
+  for (const name of fleet.names) if (!seen.has(name)) lost.push(`${namespace}/${name}: it is gone`);
   const stuck = lumigoes.flatMap((lumigo) => whyStuck(lumigo, instrumented, fleet) ?? []);
   return { lost, stuck };
 }
-
-const lumigoesOf = async ({ bench, namespace }: Fleet): Promise<readonly LumigoResource[]> =>
-  (await listAll(bench.client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
 
 function problemOf(
   workload: Workload,

@@ -1,8 +1,10 @@
 import { injector, labels, lumigo as contract, workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
-import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { collectionOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
@@ -53,10 +55,15 @@ export class Bench {
     return (await this.client.patch({ ...kind, namespace, name }, { kind: 'merge', body })).object;
   }
 
+  /** What a controller or a kubelet would say of an object. */
+  async setStatus(ref: ResourceRef, status: object): Promise<void> {
+    await this.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
+  }
+
   async secret(namespace: string, token: string = validToken, name = 'lumigo-credentials'): Promise<void> {
     const data = { token: Buffer.from(token).toString('base64') };
-    const ref = { group: '', version: 'v1', plural: 'secrets', namespace, name };
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data };
+    const ref = { ...kinds.secrets, namespace, name };
     await this.client.patch(ref, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
   }
 
@@ -111,13 +118,11 @@ export class Bench {
     });
   }
 
-  async events(namespace: string, name: string): Promise<EventView[]> {
-    const found: EventView[] = [];
-    const fieldSelector = `involvedObject.name=${name}`;
-    const ref = { group: '', version: 'v1', plural: 'events', namespace };
-    for await (const { items } of this.client.pages(ref, { fieldSelector }))
-      found.push(...(items as unknown as EventView[]).filter(({ reason }) => reason.startsWith('Lumigo')));
-    return found;
+  /** What the operator has told of an object; without a name: of all in the namespace. */
+  async events(namespace: string, name?: string): Promise<EventView[]> {
+    const fieldSelector = name === undefined ? undefined : `involvedObject.name=${name}`;
+    const found = await listAll(this.client, { ...kinds.events, namespace }, { fieldSelector });
+    return (found as unknown as EventView[]).filter(({ reason }) => reason.startsWith('Lumigo'));
   }
 
   /** The label by which a person sees that a workload is instrumented. */

@@ -4,13 +4,10 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { refOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 
-/** An object as the API has it, or undefined where there is none. */
-const find = ({ client }: ControlPlane, manifest: Manifest) => client.find(refOf(manifest));
-
-export async function whenGone(cluster: ControlPlane, manifest: Manifest): Promise<void> {
+export async function whenGone({ client }: ControlPlane, manifest: Manifest): Promise<void> {
   await eventually(
     async () => {
-      const found = await find(cluster, manifest);
+      const found = await client.find(refOf(manifest));
       if (found !== undefined)
         throw new Error(`${manifest.kind} ${manifest.metadata.name} is still there: ${JSON.stringify(found.metadata)}`);
     },

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pods } from '../../runtime/contract.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
-import { isNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Bench } from './bench.ts';
 import { statuses, type Outcome } from './pods-by-hand.ts';
 
@@ -23,10 +24,8 @@ export class KubeletByHand {
 
   /** Those that are not going. */
   async pods(): Promise<KubernetesObject[]> {
-    const found: KubernetesObject[] = [];
-    for await (const { items } of this.bench.client.pages({ ...pods, namespace: this.namespace }))
-      found.push(...items.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
-    return found;
+    const found = await listAll(this.bench.client, { ...pods, namespace: this.namespace });
+    return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
   async stop(): Promise<void> {
@@ -50,10 +49,7 @@ export class KubeletByHand {
     const now = new Date().toISOString().replace(/\.\d+/, '');
     const outcome = this.outcome(pod);
     const status = { phase: outcome === 'ready' ? 'Running' : 'Pending', ...statuses[outcome](now) };
-    const ref = { ...pods, namespace: this.namespace, name, subresource: 'status' };
-    await this.bench.client.patch(ref, { kind: 'merge', body: { status } }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-    });
+    await this.bench.setStatus({ ...pods, namespace: this.namespace, name }, status).catch(undefinedIfNotFound);
     if (outcome === 'ready') this.said.add(uid);
   }
 }

@@ -1,11 +1,11 @@
-import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { pods, workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Bench } from './bench.ts';
 import { workloadOf } from './workloads.ts';
 
 const [deployment] = workloads;
-const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
 /** What becomes of a pod's containers. */
 export type Outcome = 'ready' | 'unready' | 'no-injector-image' | 'crashes';
@@ -48,7 +48,7 @@ export class PodsByHand {
       ...{ observedGeneration: this.generation(seen), replicas, updatedReplicas: replicas },
       ...{ readyReplicas: ready ?? replicas, availableReplicas: ready ?? replicas },
     };
-    await this.status({ ...this.kind, name }, status);
+    await this.bench.setStatus({ ...this.kind, namespace: this.namespace, name }, status);
   }
 
   /** Argo's Rollouts have a text there. */
@@ -65,13 +65,14 @@ export class PodsByHand {
 
   /** Its pods are gone. */
   async end(name: string): Promise<void> {
-    const { namespace } = this;
-    for await (const { items } of this.bench.client.pages({ ...pods, namespace }, { labelSelector: `app=${name}` }))
-      for (const { metadata } of items)
-        await this.bench.client.delete({ ...pods, namespace, name: metadata.name }).catch(undefinedIfNotFound);
+    const { client } = this.bench;
+    const ref = { ...pods, namespace: this.namespace };
+    for (const { metadata } of await listAll(client, ref, { labelSelector: `app=${name}` }))
+      await client.delete({ ...ref, name: metadata.name }).catch(undefinedIfNotFound);
   }
 
   private async pod({ name, hash, index, outcome }: PodOf, { metadata, spec }: PodTemplate): Promise<void> {
+    const { namespace } = this;
     const pod = `${name}-${hash}-${index}`;
     const label = hashLabels[this.kind.kind];
     const owned =
@@ -80,22 +81,14 @@ export class PodsByHand {
     await this.bench.create({
       ...{ apiVersion: 'v1', kind: 'Pod' },
       metadata: {
-        ...{ namespace: this.namespace, name: pod, annotations: metadata?.annotations ?? {} },
+        ...{ namespace, name: pod, annotations: metadata?.annotations ?? {} },
         labels: { ...metadata?.labels, ...(label === undefined ? {} : { [label]: hash }) },
         ownerReferences: [owner],
       },
       spec: { ...spec, automountServiceAccountToken: false },
     });
-    await this.status({ ...pods, name: pod }, statuses[outcome](new Date().toISOString().replace(/\.\d+/, '')));
-  }
-
-  private async status(
-    ref: { group: string; version: string; plural: string; name: string },
-    status: object,
-  ): Promise<void> {
-    const { namespace } = this;
-    const body = { status };
-    await this.bench.client.patch({ ...ref, namespace, subresource: 'status' }, { kind: 'merge', body });
+    const status = statuses[outcome](new Date().toISOString().replace(/\.\d+/, ''));
+    await this.bench.setStatus({ ...pods, namespace, name: pod }, status);
   }
 }
 

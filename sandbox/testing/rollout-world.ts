@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { workloads } from '../../runtime/contract.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { eventually } from './eventually.ts';
@@ -184,10 +185,8 @@ export class RolloutWorld {
   }
 
   private async look(): Promise<readonly Seen[]> {
-    const found: Seen[] = [];
-    for await (const { items } of this.operator.bench.client.pages({ ...deployment, namespace: this.namespace }))
-      found.push(...items.map((item) => seenOf(item as Workload)));
-    return found;
+    const found = await listAll(this.operator.bench.client, { ...deployment, namespace: this.namespace });
+    return found.map((item) => seenOf(item as Workload));
   }
 
   /** Judges what there is, and has Deployments without an injection go back to their old pods, until the end. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf } from '../../../bench/process-usage.ts';
 import { lumigo as contract, workloads } from '../../../runtime/contract.ts';
-import { isConflict, undefinedIfNotFound } from '../../../runtime/kubernetes/http/errors.ts';
+import { isConflict, undefinedIf, undefinedIfNotFound } from '../../../runtime/kubernetes/http/errors.ts';
 import type { Fleet } from '../fleet.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
 import { whenInstrumented, whenNoneInstrumented } from '../steps.ts';
@@ -24,9 +24,7 @@ function keepPuttingBack(fleet: Fleet) {
   const looking = (async () => {
     while (!end.signal.aborted) {
       if (await bench.isInstrumented(deployment, namespace, contested)) {
-        await fleet.putBack(contested).catch((error: unknown) => {
-          if (!isConflict(error)) throw error;
-        });
+        await fleet.putBack(contested).catch(undefinedIf(isConflict));
         times += 1;
       }
       await sleep(1_000, undefined, { signal: end.signal }).catch(() => undefined);
