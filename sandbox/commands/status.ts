@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
+import { answerTo } from '../answer.ts';
 import { isRunning, stateIn } from '../state.ts';
 import { summary, type UpOptions } from './up.ts';
 
@@ -23,15 +24,9 @@ export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir'
   process.exitCode = well ? 0 : 1;
 }
 
-function isReady(server: string, ca: string, token: string): Promise<boolean> {
-  return new Promise((answer) => {
-    const options = { ca, timeout: 3_000, headers: { authorization: `Bearer ${token}` } };
-    const sent = request(`${server}/readyz`, options, (response) => {
-      response.resume();
-      answer(response.statusCode === 200);
-    });
-    sent.on('timeout', () => sent.destroy());
-    sent.on('error', () => answer(false));
-    sent.end();
-  });
+async function isReady(server: string, ca: string, token: string): Promise<boolean> {
+  const sent = request(`${server}/readyz`, { ca, timeout: 3_000, headers: { authorization: `Bearer ${token}` } });
+  sent.on('timeout', () => sent.destroy());
+  const { status } = await answerTo(sent.end()).catch(() => ({ status: 0 }));
+  return status === 200;
 }

@@ -1,11 +1,11 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import type { Manifest } from '../../infra/manifest.ts';
 import { bundlePath } from '../../infra/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
 import type { KeyPair } from '../../runtime/certificates/issue.ts';
+import { answerTo, type Answer } from '../answer.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { startCollector, telemetryPlace, type Collector } from './collector.ts';
 import type { Installation } from './install.ts';
@@ -144,13 +144,8 @@ function whenReady(running: Running, port: number): Promise<void> {
   });
 }
 
-const get = (port: number, path: string): Promise<{ status: number; text: string }> =>
-  new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path }, (response) => {
-      void textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
-    });
-    sent.on('error', reject).end();
-  });
+const get = (port: number, path: string): Promise<Answer> =>
+  answerTo(request({ host: '127.0.0.1', port, path }).end());
 
 function sumOf(name: string, label: string, exposition: string): number {
   const lines = exposition

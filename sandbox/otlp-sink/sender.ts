@@ -1,29 +1,18 @@
 import { Agent, request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-export interface Sent {
-  readonly status: number;
-  readonly text: string;
-}
+import { answerTo, type Answer } from '../answer.ts';
 
 /** Posts OTLP as JSON, as a program's SDK does. Rejects when there is no connection. */
 export function post(
   url: string,
   body: object,
   { token, agent }: { readonly token?: string | undefined; readonly agent?: Agent | undefined } = {},
-): Promise<Sent> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      'content-type': 'application/json',
-      ...(token === undefined ? {} : { authorization: `LumigoToken ${token}` }),
-    };
-    const sent = request(url, { method: 'POST', headers, ...(agent === undefined ? {} : { agent }) }, (response) => {
-      void text(response).then((said) => resolve({ status: response.statusCode ?? 0, text: said }), reject);
-    });
-    sent.on('error', reject);
-    sent.end(JSON.stringify(body));
-  });
+): Promise<Answer> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `LumigoToken ${token}` }),
+  };
+  return answerTo(request(url, { method: 'POST', headers, agent }).end(JSON.stringify(body)));
 }
 
 /** Spans of one resource; each id is 16 hexadecimal digits. */

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension } from '@peculiar/x509';
 import { request } from 'node:https';
-import { text as textOf } from 'node:stream/consumers';
 import { issueAuthority, issueLeaf, type KeyPair } from '../../runtime/certificates/issue.ts';
+import { answerTo } from '../answer.ts';
 
 const validity = () => ({ now: new Date(), days: 1 });
 
@@ -11,12 +11,6 @@ export const clientAuthority = (name: string): Promise<KeyPair> => issueAuthorit
 /** A certificate that this authority signs for a user; with `use: 'serverAuth'` one that is for no client. */
 export const clientCertificate = (authority: KeyPair, user: string, use: 'clientAuth' | 'serverAuth' = 'clientAuth') =>
   issueLeaf(authority, `CN=${user}`, [new ExtendedKeyUsageExtension([ExtendedKeyUsage[use]])], validity());
-
-export interface Posted {
-  readonly status: number | undefined;
-  readonly text: string;
-  readonly connection: string | undefined;
-}
 
 interface Post {
   readonly port: number;
@@ -29,17 +23,13 @@ interface Post {
 }
 
 /** Posts as an API server does, on a connection of its own. */
-export function post({ port, path, ca, client, body, announced }: Post): Promise<Posted> {
+export async function post({ port, path, ca, client, body, announced }: Post) {
   const headers = { 'content-type': 'application/json', 'content-length': announced ?? Buffer.byteLength(body) };
   const where = { host: '127.0.0.1', port, path };
   const shown = client === undefined ? {} : { cert: client.certificate, key: client.key };
-  return new Promise((resolve, reject) => {
-    const sent = request({ ...where, method: 'POST', ca, headers, agent: false, ...shown }, (answer) => {
-      const { statusCode: status, headers: given } = answer;
-      void textOf(answer).then((text) => resolve({ status, text, connection: given.connection }), reject);
-    });
-    sent.on('error', reject);
-    if (announced === undefined) sent.end(body);
-    else sent.flushHeaders();
-  });
+  const sent = request({ ...where, method: 'POST', ca, headers, agent: false, ...shown });
+  if (announced === undefined) sent.end(body);
+  else sent.flushHeaders();
+  const answer = await answerTo(sent);
+  return { ...answer, connection: answer.headers.connection };
 }
