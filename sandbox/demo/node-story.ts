@@ -25,7 +25,7 @@ export async function deployShop({ system: { node }, narrator }: NodeStory): Pro
     deployment(demoNamespace, 'stock', { image: pythonImage }),
     service(demoNamespace, 'stock'),
   ])
-    await apply(node.client, object as never);
+    await apply(node.client, object);
   const pods = await whenPods(node, (pod) => !isInstrumented(pod));
   narrator.step(`a shop is open: ${pods.map(nameOf).join(' (Node.js) and ')} (Python), without a line of tracing`);
 }
@@ -34,8 +34,8 @@ export async function deployShop({ system: { node }, narrator }: NodeStory): Pro
 export async function traceShop(story: NodeStory): Promise<string[]> {
   const { system, narrator } = story;
   const { node } = system;
-  await apply(node.client, secret as never);
-  await apply(node.client, demoLumigo as never);
+  await apply(node.client, secret);
+  await apply(node.client, demoLumigo);
   narrator.step('a Lumigo is created');
   const pods = await whenPods(node, isInstrumented).catch(() => undefined);
   if (pods === undefined) return ['the pods of the shop were not replaced by instrumented ones within a minute'];

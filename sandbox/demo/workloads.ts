@@ -1,5 +1,6 @@
-import { labels, lumigo } from '../../runtime/contract.ts';
+import { labels } from '../../runtime/contract.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import { lumigoOf } from '../lumigo.ts';
 
 /** The namespace of the demo, and what lives in it: a small shop. */
 export const demoNamespace = 'lumigo-demo';
@@ -75,9 +76,4 @@ export const secret: Manifest = {
   stringData: { token: `t_${'0123456789abcdef01234'}` },
 };
 
-export const demoLumigo: Manifest = {
-  apiVersion: lumigo.apiVersion,
-  kind: lumigo.kind,
-  metadata: { name: 'lumigo', namespace: demoNamespace },
-  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } } },
-};
+export const demoLumigo = lumigoOf(demoNamespace);

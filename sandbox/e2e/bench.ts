@@ -1,5 +1,5 @@
-import { lumigo as contract } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { lumigoOf } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
 import {
   addressOf,
@@ -12,17 +12,10 @@ import {
   type PodView,
 } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
+import { Bench } from '../testing/bench.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { restrictedNamespace } from '../node/apps.ts';
-
-/** A Lumigo as the README has it. */
-export const lumigoOf = (namespace: string, spec: object = {}) => ({
-  apiVersion: contract.apiVersion,
-  kind: contract.kind,
-  metadata: { namespace, name: 'lumigo' },
-  spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } }, ...spec },
-});
 
 /** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeBench {
@@ -58,20 +51,10 @@ export class NodeBench {
   }
 
   async lumigo(namespace: string, token: string, spec: object = {}): Promise<void> {
-    await apply(this.client, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { namespace, name: 'lumigo-credentials' },
-      stringData: { token },
-    } as never);
-    await apply(this.client, lumigoOf(namespace, spec) as never);
-    await eventually(async () => {
-      const { status } = (await this.client.get({ ...contract, namespace, name: 'lumigo' })) as {
-        status?: { conditions?: { type: string; status: string }[] };
-      };
-      if (status?.conditions?.find(({ type }) => type === 'Active')?.status !== 'True')
-        throw new Error(`the Lumigo in ${namespace} is not active: ${JSON.stringify(status)}`);
-    });
+    const bench = new Bench(this.client);
+    await bench.secret(namespace, token);
+    await apply(this.client, lumigoOf(namespace, spec));
+    await bench.whenActive(namespace);
   }
 
   async apply(...manifests: readonly object[]): Promise<void> {

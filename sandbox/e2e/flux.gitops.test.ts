@@ -9,12 +9,13 @@ import { documented, type Documented } from '../flux/documented.ts';
 import { Flux, fluxNamespace } from '../flux/flux.ts';
 import { isWrite, writeName, writerOf } from '../flux/writes.ts';
 import { repository } from '../images/recipes.ts';
+import { lumigoOf } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { finished } from '../testing/run.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { lumigoOf, NodeBench } from './bench.ts';
+import { NodeBench } from './bench.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** The installation's life from a git repository, as docs/gitops.md has it, by Flux's own controllers, on a real node. */

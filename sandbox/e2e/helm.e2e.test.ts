@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanupFinalizer } from '../../runtime/contract.ts';
 import { operatorVersion } from '../../infra/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
+import { lumigoOf } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
@@ -11,7 +12,7 @@ import { eventually } from '../testing/eventually.ts';
 import { keepCreating } from '../testing/keep-creating.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
-import { lumigoOf, NodeBench } from './bench.ts';
+import { NodeBench } from './bench.ts';
 import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
 /** The life of a Helm release on a real node, with the commands that users know. */

@@ -6,6 +6,7 @@ import { writeChart } from '../../infra/helm/chart.ts';
 import type { Manifest } from '../../infra/manifest.ts';
 import { annotations, lumigo as contract, originalLease } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
+import { lumigoOf } from '../lumigo.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
 import { isReady, podsOf, whenOperatorReady, type PodView } from '../node/operator.ts';
 import { writeOriginalChart } from '../original/chart.ts';
@@ -13,7 +14,7 @@ import { instrumentedByOriginal } from '../original/injected.ts';
 import { originalRelease } from '../original/recorded.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { lumigoOf, NodeBench } from './bench.ts';
+import { NodeBench } from './bench.ts';
 import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
 /**

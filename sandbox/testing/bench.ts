@@ -6,6 +6,7 @@ import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import { lumigoOf } from '../lumigo.ts';
 import { collectionOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 import { workloadOf } from './workloads.ts';
@@ -68,13 +69,7 @@ export class Bench {
   }
 
   async lumigo(namespace: string, spec: object = {}, name = 'lumigo'): Promise<void> {
-    const lumigoToken = { secretRef: { name: 'lumigo-credentials', key: 'token' } };
-    await this.create({
-      apiVersion: contract.apiVersion,
-      kind: contract.kind,
-      metadata: { name, namespace },
-      spec: { lumigoToken, ...spec },
-    });
+    await this.create(lumigoOf(namespace, spec, name));
   }
 
   /** A Secret and a Lumigo, waited for until it is active. */
@@ -88,7 +83,8 @@ export class Bench {
     await eventually(async () => {
       const { status } = await this.readLumigo(namespace, name);
       const active = status?.conditions?.find(({ type }) => type === 'Active');
-      if (active?.status !== 'True') throw new Error(`not active: ${JSON.stringify(status?.conditions)}`);
+      if (active?.status !== 'True')
+        throw new Error(`the Lumigo in ${namespace} is not active: ${JSON.stringify(status)}`);
     });
   }
 

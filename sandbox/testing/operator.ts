@@ -1,7 +1,9 @@
-import { lumigo as contract, probeEchoPrefix, probeLabel } from '../../runtime/contract.ts';
+import { probeEchoPrefix, probeLabel } from '../../runtime/contract.ts';
 import { ensureBundle } from '../../infra/bundle.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
+import { lumigoOf } from '../lumigo.ts';
+import { collectionOf } from '../manager/apply.ts';
 import { install, type Installation } from '../manager/install.ts';
 import { startManager, type Manager } from '../manager/manager.ts';
 import { Bench } from './bench.ts';
@@ -54,12 +56,10 @@ export async function startOperator(options: OperatorOptions = {}): Promise<Oper
 
 /** The API server goes on calling a webhook for a moment after its configuration is gone. The webhook echoes this label. */
 async function whenNotCalled({ client }: ControlPlane): Promise<void> {
-  const { apiVersion, kind } = contract;
-  const metadata = { namespace: 'default', name: 'probe', labels: { [probeLabel]: 'called' } };
-  const spec = { lumigoToken: { secretRef: { name: 'none', key: 'none' } } };
+  const made = lumigoOf('default', {}, 'probe');
+  const probe = { ...made, metadata: { ...made.metadata, labels: { [probeLabel]: 'called' } } };
   await eventually(async () => {
-    const ref = { ...contract, namespace: 'default' };
-    const { warnings } = await client.create(ref, { apiVersion, kind, metadata, spec }, { dryRun: true });
+    const { warnings } = await client.create(collectionOf(probe), probe, { dryRun: true });
     if (warnings.some((warning) => warning.startsWith(probeEchoPrefix))) throw new Error('the webhook is called still');
   });
 }
