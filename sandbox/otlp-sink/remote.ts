@@ -1,4 +1,4 @@
-import { collectedObject, controlPath, type CollectedObject, type Mood, type Received } from './sink.ts';
+import { collectedObject, controlPath, type CollectedObject, type Received } from './sink.ts';
 
 /** A sink that runs in another process: its answers are fetched. */
 export class RemoteSink {
@@ -19,9 +19,5 @@ export class RemoteSink {
 
   async spans(): Promise<readonly Received[]> {
     return (await this.received()).filter(({ signal }) => signal === 'traces');
-  }
-
-  async setMood(mood: Mood): Promise<void> {
-    await fetch(`${this.url}${controlPath}mood`, { method: 'POST', body: mood });
   }
 }

@@ -18,7 +18,7 @@ export interface Received {
 }
 
 /** How the sink behaves: `accept`, `discard` (takes it unread), `refuse` for good (401), `fail` for now (503), `hang`: no answer for as long as it lasts. */
-export type Mood = 'accept' | 'discard' | 'refuse' | 'fail' | 'hang';
+type Mood = 'accept' | 'discard' | 'refuse' | 'fail' | 'hang';
 
 /** Stands in for Lumigo's endpoint: a real OTLP/HTTP receiver that keeps what it gets and can be told to misbehave. */
 export class OtlpSink {
@@ -36,11 +36,9 @@ export class OtlpSink {
   onReceived: (received: Received) => void = () => undefined;
   private readonly server = createServer((request, response) => void this.answer(request, response));
 
-  private constructor(private readonly keep: boolean) {}
-
-  /** Listens on loopback. `keep: false`: only the listener is told, for when much arrives. */
-  static async start({ port = 0, host = '127.0.0.1', keep = true } = {}): Promise<OtlpSink> {
-    const sink = new OtlpSink(keep);
+  /** Listens on loopback, where no other address is given. */
+  static async start({ port = 0, host = '127.0.0.1' } = {}): Promise<OtlpSink> {
+    const sink = new OtlpSink();
     await sink.listen(port, host);
     return sink;
   }
@@ -75,7 +73,7 @@ export class OtlpSink {
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const body = await buffer(request);
-      if (request.url?.startsWith(controlPath) === true) return this.control(request, response, body);
+      if (request.url?.startsWith(controlPath) === true) return this.control(request, response);
       await sleep(this.delayMs);
       while (this.mood === 'hang' && !response.destroyed) await sleep(20);
       this.respond(response, this.take(request, body));
@@ -85,12 +83,11 @@ export class OtlpSink {
     }
   }
 
-  /** For whoever runs in another process: `GET …/received?since=N`, `POST …/mood` with a mood. */
-  private control({ url = '', method }: IncomingMessage, response: ServerResponse, body: Buffer): void {
-    if (method === 'POST') this.mood = body.toString() as Mood;
+  /** For whoever runs in another process: `GET …/received?since=N`. */
+  private control({ url = '' }: IncomingMessage, response: ServerResponse): void {
     const since = Number(new URL(url, 'http://sink').searchParams.get('since') ?? 0);
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(method === 'POST' ? {} : this.received.slice(since)));
+    response.end(JSON.stringify(this.received.slice(since)));
   }
 
   private respond(response: ServerResponse, status: number): void {
@@ -121,7 +118,7 @@ export class OtlpSink {
     for (const { resource, scope, items } of groups)
       for (const item of items) {
         const received = { signal, authorization, resource, scope: scope.name, item, at };
-        if (this.keep) this.received.push(received);
+        this.received.push(received);
         this.onReceived(received);
       }
   }
