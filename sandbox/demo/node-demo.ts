@@ -1,5 +1,4 @@
 import { isBuilt } from '../programs/build.ts';
-import type { Progress } from '../programs/progress.ts';
 import { components, nodeComponents } from '../programs/components.ts';
 import { areImagesBuilt } from '../images/images.ts';
 import { startNodeWithOperator } from '../node/operator.ts';
@@ -24,8 +23,7 @@ export async function tellOnNode(
   once: boolean,
   stay: (system: NodeStory['system'], hints: readonly string[]) => Promise<void>,
 ): Promise<string[]> {
-  const progress: Progress = (line) => narrator.aside(line);
-  const system = await startNodeWithOperator({ onProgress: progress, settings: { rollout: { soakSeconds: 2 } } });
+  const system = await startNodeWithOperator({ onProgress: narrator.aside, settings: { rollout: { soakSeconds: 2 } } });
   try {
     const story = { system, narrator };
     narrator.step(`a node is ready at ${system.node.server}; the operator runs in two pods, 2/2 each`);

@@ -4,7 +4,7 @@ import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
-import { Narrator } from './narrator.ts';
+import { narratorTo, type Narrator } from './narrator.ts';
 import { nodeAtOnce, tellOnNode } from './node-demo.ts';
 import { ownCluster } from './own-cluster.ts';
 import { instrument, setTheScene, takeBack, type Story } from './story.ts';
@@ -18,7 +18,6 @@ interface Flags {
   readonly node?: boolean;
 }
 
-const farewell = 'Ctrl-C ends it and leaves nothing behind.';
 const PATIENCE_MS = 10_000;
 
 /** `npm start`: the operator's main job, on a real Kubernetes API server, for a person to watch or (`--once`, or without a terminal) for a check. */
@@ -38,13 +37,13 @@ const program = new Command('start')
 
 async function run(flags: Flags): Promise<void> {
   const { context, yes = false } = flags;
-  const narrator = new Narrator((text) => process.stdout.write(text), process.stdout.isTTY);
+  const narrator = narratorTo((text) => process.stdout.write(text), process.stdout.isTTY);
   narrator.title('The Lumigo operator at work');
   const once = isOnce(flags, narrator);
   await ensureBundle();
   const interrupted = interruption();
   if (onNode(flags, narrator)) return runOnNode(narrator, once, interrupted);
-  const starting = context === undefined ? throwawayCluster((line) => narrator.aside(line)) : ownCluster(context, yes);
+  const starting = context === undefined ? throwawayCluster(narrator.aside) : ownCluster(context, yes);
   const cluster = await Promise.race([starting, interrupted.then(() => undefined)]);
   // Interrupted while starting: the guardian ends what was started when this process exits.
   if (cluster === undefined) process.exit(130);
@@ -80,10 +79,7 @@ function onNode({ node, context }: Flags, narrator: Narrator): boolean {
 
 async function runOnNode(narrator: Narrator, once: boolean, interrupted: Promise<void>): Promise<void> {
   const stay = async ({ node }: NodeWithOperator, hints: readonly string[]) => {
-    const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], (line) => narrator.aside(line));
-    const access = [`  export KUBECONFIG=${node.kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
-    narrator.text(['', 'It keeps running. In another terminal:', '', ...access, ...hints, '', farewell]);
-    await awakeUntil(interrupted);
+    await keepRunning(narrator, [...(await accessBy(node.kubeconfig, narrator)), ...hints], interrupted);
     narrator.step('taking everything down');
   };
   // Interrupted while starting: the guardian ends what was started when this process exits.
@@ -94,7 +90,10 @@ async function runOnNode(narrator: Narrator, once: boolean, interrupted: Promise
   process.exit(problems.length > 0 ? 1 : 0);
 }
 
-async function awakeUntil<T>(end: Promise<T>): Promise<T> {
+/** Until something ends it; resolves with what that said. */
+async function keepRunning<T>(narrator: Narrator, hints: readonly string[], end: Promise<T>): Promise<T> {
+  const farewell = 'Ctrl-C ends it and leaves nothing behind.';
+  narrator.text(['', 'It keeps running. In another terminal:', '', ...hints, '', farewell]);
   // Neither a signal handler nor a detached child keeps this process alive.
   const awake = setInterval(() => undefined, 60_000);
   try {
@@ -134,19 +133,14 @@ function interruption(): Promise<void> {
 async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narrator: Narrator): Promise<void> {
   const access = await accessTo(cluster, narrator);
   const kubectl = 'context' in cluster.access ? `kubectl --context ${cluster.access.context}` : 'kubectl';
-  narrator.text([
-    '',
-    'It keeps running. In another terminal:',
-    '',
+  const hints = [
     ...access,
     `  ${kubectl} describe lumigo -n ${demoNamespace}`,
     `  ${kubectl} describe deployment cart -n ${demoNamespace}`,
     `  ${kubectl} label deployment legacy lumigo.auto-trace- -n ${demoNamespace}     (opts it in again)`,
-    '',
-    farewell,
-  ]);
+  ];
   const failed = cluster.background.then(() => interrupted);
-  const died = await awakeUntil(Promise.race([interrupted, cluster.manager.died, failed]));
+  const died = await keepRunning(narrator, hints, Promise.race([interrupted, cluster.manager.died, failed]));
   if (typeof died === 'string') throw new Error(died);
   narrator.step('taking everything down');
 }
@@ -155,8 +149,12 @@ async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narra
 async function accessTo({ access, background }: DemoCluster, narrator: Narrator): Promise<string[]> {
   if ('context' in access) return [];
   if (!isBuilt('kubectl')) await background;
-  const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], (line) => narrator.aside(line));
-  return [`  export KUBECONFIG=${access.kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
+  return accessBy(access.kubeconfig, narrator);
+}
+
+async function accessBy(kubeconfig: string, narrator: Narrator): Promise<string[]> {
+  const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], narrator.aside);
+  return [`  export KUBECONFIG=${kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
 }
 
 program.parseAsync().catch((error: unknown) => {
