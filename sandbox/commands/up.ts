@@ -6,9 +6,7 @@ import { whyNoNode } from '../node/requirements.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
-import { freePorts } from '../control-plane/processes.ts';
-import { install, withoutNodes } from '../manager/install.ts';
-import { startManager, type Manager } from '../manager/manager.ts';
+import { addOperator } from '../manager/manager.ts';
 import { beganAt, isRunning, readState, writeState, type SandboxState } from '../state.ts';
 
 export interface UpOptions {
@@ -30,7 +28,8 @@ const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 export async function up({ dir: given, bare = false, json = false, node = false }: UpOptions): Promise<void> {
   const dir = resolve(given);
   refuseOrClear(dir);
-  if (node) refuseWithoutMeans();
+  const why = node ? whyNoNode() : undefined;
+  if (why !== undefined) throw new Error(why);
   const kubectl =
     (await ensureBinaries(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'], say))['kubectl'] ?? '';
   mkdirSync(dirname(dir), { recursive: true });
@@ -53,11 +52,6 @@ function refuseOrClear(dir: string): void {
   if (there !== undefined) rmSync(dir, { recursive: true, force: true });
 }
 
-function refuseWithoutMeans(): void {
-  const why = whyNoNode();
-  if (why !== undefined) throw new Error(why);
-}
-
 interface Started {
   readonly cluster: ControlPlane;
   /** What to end first, by name. */
@@ -70,11 +64,14 @@ async function startWithoutNode(dir: string, bare: boolean): Promise<Started> {
   const cluster = await startControlPlane({ dir, onProgress: say });
   endOnSignal(cluster);
   if (bare) return { cluster, first: {}, cleanup: '' };
-  const manager = await addOperator(cluster).catch(async (error: unknown) => {
+  try {
+    await ensureBundle();
+    const manager = await addOperator(cluster);
+    return { cluster, first: { manager: manager.pid }, cleanup: '' };
+  } catch (error) {
     await cluster.stop();
     throw error;
-  });
-  return { cluster, first: { manager: manager.pid }, cleanup: '' };
+  }
 }
 
 /** With `bare` the images are on the node, and nothing is installed. */
@@ -94,13 +91,6 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
   }
 }
 
-async function addOperator(cluster: ControlPlane): Promise<Manager> {
-  await ensureBundle();
-  const [webhookPort = 0] = await freePorts(1);
-  const installation = await install(cluster.client, { webhook: webhookPort, settings: withoutNodes });
-  return startManager(cluster, installation, { webhookPort });
-}
-
 /** The guardian cleans up when this process is gone. */
 function endOnSignal(cluster: ControlPlane): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -108,7 +98,7 @@ function endOnSignal(cluster: ControlPlane): void {
 }
 
 function stateOf({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {
-  const pids = { ...first, ...reversed(cluster.pids()) };
+  const pids = { ...first, ...Object.fromEntries(Object.entries(cluster.pids()).reverse()) };
   return {
     dir: cluster.dir,
     server: cluster.server,
@@ -121,8 +111,6 @@ function stateOf({ cluster, first, cleanup, sink }: Started, kubectl: string): S
     processes: Object.entries(pids).map(([name, pid]) => ({ name, pid, began: beganAt(pid) ?? '' })),
   };
 }
-
-const reversed = (pids: Readonly<Record<string, number>>) => Object.fromEntries(Object.entries(pids).reverse());
 
 /** What programs are told; `token` is an administrator's. */
 export function summary({ kubeconfig, server, token, kubectl, processes, sink }: SandboxState): object {

@@ -4,9 +4,7 @@ import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import { NoGoError } from '../programs/go.ts';
 import type { Progress } from '../programs/progress.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
-import { freePorts } from '../control-plane/processes.ts';
-import { install, withoutNodes } from '../manager/install.ts';
-import { startManager, type Manager } from '../manager/manager.ts';
+import { addOperator, type Manager } from '../manager/manager.ts';
 
 /** A cluster that the demo runs on, with the operator at work in it. */
 export interface DemoCluster {
@@ -31,13 +29,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
   const sink = await OtlpSink.start();
   const cluster = await startControlPlane({ controllerManager, onProgress: progress });
   try {
-    const [webhookPort = 0] = await freePorts(1);
-    const installation = await install(cluster.client, { webhook: webhookPort, settings: withoutNodes });
-    const manager = await startManager(cluster, installation, {
-      webhookPort,
-      collector,
-      environment: { LUMIGO_ENDPOINT: sink.url },
-    });
+    const manager = await addOperator(cluster, { collector, environment: { LUMIGO_ENDPOINT: sink.url } });
     const joinCollector = async () => {
       await ensureBinaries(['otelcol'], progress);
       await manager.joinCollector();

@@ -1,13 +1,8 @@
 import { groupVersionOf, pluralOf } from '../../infra/settings/plurals.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
-import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
-import type { Metadata } from '../../runtime/injection/types.ts';
+import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 
-interface Applied {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: Metadata;
-}
+type Applied = Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'>;
 
 /** Where objects of a kind stand in the API. */
 export const collectionOf = ({ apiVersion, kind, metadata }: Applied) => ({

@@ -3,6 +3,9 @@ import { parseSettings, type Settings } from '../../infra/settings/settings.ts';
 import { lumigo } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
+import type { Container, PodSpec } from '../../runtime/injection/types.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import type { Webhook } from '../../runtime/kubernetes/resources/webhooks.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { eventually } from '../testing/eventually.ts';
 import { apply } from './apply.ts';
@@ -76,10 +79,6 @@ export async function install(
   };
 }
 
-interface Webhook {
-  readonly clientConfig: { readonly service?: { readonly path?: string } };
-}
-
 function onLoopback(manifest: Manifest, port: number, authority: string): Manifest {
   const caBundle = Buffer.from(authority).toString('base64');
   const given = manifest['webhooks'] as readonly Webhook[] | undefined;
@@ -91,16 +90,16 @@ function onLoopback(manifest: Manifest, port: number, authority: string): Manife
   return { ...manifest, webhooks };
 }
 
-interface Container {
-  readonly name: string;
-  readonly args?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string }[];
+/** What the manifests make of the manager's pods. */
+export function managerPod(manifests: readonly Manifest[]): PodSpec {
+  const deployment = manifests.find(({ kind }) => kind === 'Deployment');
+  const template = deployment === undefined ? undefined : templateOf(deployment);
+  if (template === undefined) throw new Error('the synthesized manifests hold no Deployment');
+  return template.spec;
 }
 
 function containerOf(manifests: readonly Manifest[], wanted: string): Container {
-  const deployment = manifests.find(({ kind }) => kind === 'Deployment');
-  const spec = deployment?.['spec'] as { template: { spec: { containers: readonly Container[] } } } | undefined;
-  const found = spec?.template.spec.containers.find(({ name }) => name === wanted);
+  const found = managerPod(manifests).containers.find(({ name }) => name === wanted);
   if (found === undefined) throw new Error(`the synthesized manifests hold no container '${wanted}'`);
   return found;
 }

@@ -1,14 +1,13 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import type { Manifest } from '../../infra/manifest.ts';
 import { bundlePath } from '../../infra/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
 import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { answerTo, type Answer } from '../answer.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { startCollector, telemetryPlace, type Collector } from './collector.ts';
-import type { Installation } from './install.ts';
+import { install, managerPod, withoutNodes, type Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
 export interface ManagerOptions {
@@ -24,19 +23,7 @@ export interface ManagerOptions {
   readonly collector?: boolean;
 }
 
-export interface Manager extends Running {
-  readonly collector: Collector | undefined;
-  /** Starts the telemetry proxy beside a manager that runs already. */
-  joinCollector(): Promise<void>;
-  readonly webhookPort: number;
-  readonly healthPort: number;
-  readonly metricsPort: number;
-  readonly certificates: string;
-  /** Milliseconds from the start of the process until it was ready. */
-  readonly readyAfterMs: number;
-  /** The sum of a metric over its labels, or over those that have one such as `kind="Job"`. */
-  metric(name: string, label?: string): Promise<number>;
-}
+export type Manager = Awaited<ReturnType<typeof startManager>>;
 
 const READY_MS = 60_000;
 
@@ -44,12 +31,8 @@ const READY_MS = 60_000;
  * Runs the manager as a process of its own with its own ServiceAccount's token, so that it may do what its RBAC allows
  * and nothing else. Resolves when it says that it is ready.
  */
-export async function startManager(
-  cluster: Cluster,
-  installation: Installation,
-  options: ManagerOptions,
-): Promise<Manager> {
-  const { name = 'manager-0', webhookPort } = options;
+export async function startManager(cluster: Cluster, installation: Installation, options: ManagerOptions) {
+  const { name = 'manager-0', webhookPort, program = bundlePath } = options;
   const folder = join(cluster.dir, name);
   const [healthPort = 0, metricsPort = 0] = await freePorts(2);
   const certificates = join(folder, 'certificates');
@@ -87,11 +70,12 @@ export async function startManager(
     name,
     path: options.node ?? process.execPath,
     // As in the image (Dockerfile), whose other flag is about the container's memory.
-    args: ['--no-separate-gc-phases', '--no-sparkplug', options.program ?? bundlePath, '--service-account', serviceAccount],
+    args: ['--no-separate-gc-phases', '--no-sparkplug', program, '--service-account', serviceAccount],
     folder: cluster.dir,
     guardian: cluster.guardian,
     environment,
-    graceMs: graceOf(installation.manifests),
+    // As long as its pod would have.
+    graceMs: (managerPod(installation.manifests).terminationGracePeriodSeconds ?? 0) * 1_000,
   });
   await whenReady(running, healthPort);
   return {
@@ -100,25 +84,31 @@ export async function startManager(
     healthPort,
     metricsPort,
     certificates,
-    get collector() {
+    get collector(): Collector | undefined {
       return collector;
     },
+    /** Starts the telemetry proxy beside a manager that runs already. */
     joinCollector,
+    /** Milliseconds from the start of the process until it was ready. */
     readyAfterMs: performance.now() - started,
-    async stop(signal) {
+    async stop(signal?: NodeJS.Signals): Promise<void> {
       // Its container ends with the pod, whatever ends that.
       await Promise.all([running.stop(signal), collector?.stop()]);
     },
-    metric: async (metric, label = '') => sumOf(metric, label, (await get(metricsPort, paths.metrics)).text),
+    /** The sum of a metric over its labels, or over those that have one such as `kind="Job"`. */
+    metric: async (metric: string, label = ''): Promise<number> =>
+      sumOf(metric, label, (await get(metricsPort, paths.metrics)).text),
   };
 }
 
-/** As long as its pod would have. */
-function graceOf(manifests: readonly Manifest[]): number {
-  const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as unknown as {
-    readonly spec: { readonly template: { readonly spec: { readonly terminationGracePeriodSeconds: number } } };
-  };
-  return spec.template.spec.terminationGracePeriodSeconds * 1_000;
+/** Installs the operator in a cluster where no pod ever runs, with a manager beside it. */
+export async function addOperator(
+  cluster: Cluster,
+  options: Omit<ManagerOptions, 'webhookPort'> = {},
+): Promise<Manager> {
+  const [webhookPort = 0] = await freePorts(1);
+  const installation = await install(cluster.client, { webhook: webhookPort, settings: withoutNodes });
+  return startManager(cluster, installation, { ...options, webhookPort });
 }
 
 /** Writes a certificate the way a Secret volume changes: whole, never half. */
@@ -144,8 +134,7 @@ function whenReady(running: Running, port: number): Promise<void> {
   });
 }
 
-const get = (port: number, path: string): Promise<Answer> =>
-  answerTo(request({ host: '127.0.0.1', port, path }).end());
+const get = (port: number, path: string): Promise<Answer> => answerTo(request({ host: '127.0.0.1', port, path }).end());
 
 function sumOf(name: string, label: string, exposition: string): number {
   const lines = exposition

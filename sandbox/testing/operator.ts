@@ -1,39 +1,24 @@
-import { probeEchoPrefix, probeLabel } from '../../runtime/contract.ts';
+import { probeEchoPrefix, probeLabel, suffixes } from '../../runtime/contract.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { ensureBundle } from '../../infra/bundle.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { lumigoOf } from '../lumigo.ts';
 import { collectionOf } from '../manager/apply.ts';
-import { install, type Installation } from '../manager/install.ts';
-import { startManager, type Manager } from '../manager/manager.ts';
+import { install } from '../manager/install.ts';
+import { startManager, type Manager, type ManagerOptions } from '../manager/manager.ts';
 import { Bench } from './bench.ts';
 import { eventually } from './eventually.ts';
 import { refuseChanges } from './refuse-changes.ts';
 
 /** A cluster of its own for a test file, with the operator installed and its manager running. */
-export interface OperatorBench {
-  readonly bench: Bench;
-  readonly cluster: ControlPlane;
-  readonly installation: Installation;
-  manager(): Manager;
-  /** The sum of one of the manager's metrics over its labels. */
-  metric(name: string): Promise<number>;
-  stopManager(): Promise<void>;
-  killManager(): Promise<void>;
-  /** `more`: environment of this one beside the others'. */
-  startManager(more?: Readonly<Record<string, string>>): Promise<void>;
-  /** A second manager, which stands by. */
-  startAnother(more?: Readonly<Record<string, string>>): Promise<Manager>;
-  /** Does something while the API server calls no webhook of ours. */
-  withoutWebhook<T>(action: () => Promise<T>): Promise<T>;
-  /** Has the API server refuse every update of the workloads with these labels; gives back how to relent. */
-  refuseChanges(namespace: string, labels: Readonly<Record<string, string>>): Promise<() => Promise<void>>;
-  stop(): Promise<void>;
-}
+export type OperatorBench = Awaited<ReturnType<typeof operatorOn>>;
+
+type Texts = Readonly<Record<string, string>>;
 
 export interface OperatorOptions extends ControlPlaneOptions {
   readonly settings?: object;
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly environment?: Texts;
   /** Whether each manager has its telemetry proxy beside it. */
   readonly collector?: boolean;
   /** Puts something between the managers and the API server; resolves with the address to find it at. */
@@ -64,54 +49,51 @@ async function whenNotCalled({ client }: ControlPlane): Promise<void> {
   });
 }
 
-async function operatorOn(cluster: ControlPlane, options: OperatorOptions): Promise<OperatorBench> {
+async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
   const [webhookPort = 0] = await freePorts(1);
-  const settings = options.settings ?? {};
+  const { settings = {}, environment, collector = false } = options;
   const installation = await install(cluster.client, { settings, webhook: webhookPort });
-  const environment = { ...impatient, ...options.environment };
-  const { collector = false } = options;
   const reached = { ...cluster, server: (await options.through?.(cluster)) ?? cluster.server };
-  const start = (more: Readonly<Record<string, string>> = {}) =>
-    startManager(reached, installation, { webhookPort, environment: { ...environment, ...more }, collector });
+  const start = (more?: Texts, own: Pick<ManagerOptions, 'name' | 'webhookPort'> = { webhookPort }) =>
+    startManager(reached, installation, { ...own, environment: { ...impatient, ...environment, ...more }, collector });
   let manager = await start();
   const others: Manager[] = [];
   return {
     bench: new Bench(cluster.client),
     cluster,
     installation,
-    manager: () => manager,
-    metric: (name) => manager.metric(name),
-    stopManager: () => manager.stop(),
-    killManager: () => manager.stop('SIGKILL'),
-    async startManager(more) {
+    manager: (): Manager => manager,
+    /** The sum of one of the manager's metrics over its labels. */
+    metric: (name: string): Promise<number> => manager.metric(name),
+    stopManager: (): Promise<void> => manager.stop(),
+    killManager: (): Promise<void> => manager.stop('SIGKILL'),
+    /** `more`: environment of this one beside the others'. */
+    async startManager(more?: Texts): Promise<void> {
       manager = await start(more);
     },
-    async startAnother(more) {
+    /** A second manager, which stands by. */
+    async startAnother(more?: Texts): Promise<Manager> {
       const [port = 0] = await freePorts(1);
-      const another = await startManager(reached, installation, {
-        name: `manager-${others.length + 1}`,
-        webhookPort: port,
-        environment: { ...environment, ...more },
-        collector,
-      });
+      const another = await start(more, { name: `manager-${others.length + 1}`, webhookPort: port });
       others.push(another);
       return another;
     },
-    async withoutWebhook(action) {
-      const ref = { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' };
-      const name = `${installation.settings.name}-injector-webhook`;
-      const before = await cluster.client.get({ ...ref, name });
-      await cluster.client.delete({ ...ref, name });
+    /** Does something while the API server calls no webhook of ours. */
+    async withoutWebhook<T>(action: () => Promise<T>): Promise<T> {
+      const ref = { ...kinds.webhooks, name: `${installation.settings.name}${suffixes.injectorWebhook}` };
+      const before = await cluster.client.get(ref);
+      await cluster.client.delete(ref);
       await whenNotCalled(cluster);
       try {
         return await action();
       } finally {
         const { resourceVersion: _version, uid: _uid, ...metadata } = before.metadata;
-        await cluster.client.create(ref, { ...before, metadata } as never);
+        await cluster.client.create(kinds.webhooks, { ...before, metadata } as never);
       }
     },
-    refuseChanges: (namespace, labels) => refuseChanges(cluster.client, namespace, labels),
-    async stop() {
+    /** Has the API server refuse every update of the workloads with these labels; gives back how to relent. */
+    refuseChanges: (namespace: string, labels: Texts) => refuseChanges(cluster.client, namespace, labels),
+    async stop(): Promise<void> {
       for (const each of [manager, ...others]) await each.stop();
       await cluster.stop();
     },
