@@ -7,8 +7,6 @@ import { stringify } from 'yaml';
 import { issueAuthority, issueLeaf, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
 import type { Place } from './place.ts';
 
-export const contextName = 'lumigo-sandbox';
-
 export interface Credentials {
   readonly authority: KeyPair;
   /** PEM of the authority that the API server's certificate is signed by. */
@@ -63,7 +61,7 @@ export async function writeFiles(
 
 /** @param user whose: a token, or (`tokenFile`) the file that one is read from again and again */
 export function kubeconfigOf(server: string, ca: string, user: { token: string } | { tokenFile: string }): string {
-  const name = contextName;
+  const name = 'lumigo-sandbox';
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
 /**
  * Sees to it that nothing outlives whoever started it. The guardian is a small shell of its own that reads from a pipe;
@@ -43,7 +43,9 @@ export function startGuardian(folder: string, cleanup = ''): Guardian {
   const ended = new Promise<void>((resolve) => shell.once('exit', () => resolve()));
   shell.stdin?.on('error', () => undefined);
   const tell = (line: string) => shell.stdin?.write(`${line}\n`);
-  detach(shell);
+  // Neither the guardian nor its pipe keeps this process alive.
+  shell.unref();
+  (shell.stdin as unknown as { unref?: () => void } | null)?.unref?.();
   return {
     watch: (pid) => void tell(`watch ${pid}`),
     release: () => void tell('release'),
@@ -53,10 +55,4 @@ export function startGuardian(folder: string, cleanup = ''): Guardian {
       return ended;
     },
   };
-}
-
-/** Neither the guardian nor its pipe keeps this process alive. */
-function detach(shell: ChildProcess): void {
-  shell.unref();
-  (shell.stdin as unknown as { unref?: () => void } | null)?.unref?.();
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { isAlive } from '../testing/run.ts';
-import { startOperator, type OperatorBench } from '../testing/operator.ts';
+import { startOperator } from '../testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts';
 import { credentialIdOf, startApiProxy, type ApiProxy } from './api-proxy.ts';
 import { auditFlags, auditPolicy } from './audit-policy.ts';
@@ -14,13 +14,7 @@ export interface ArenaOptions {
 }
 
 /** A cluster with the operator, and something to break on each side of its API server. */
-export interface Arena {
-  readonly operator: OperatorBench;
-  readonly proxy: ApiProxy;
-  readonly etcd: TcpProxy | undefined;
-  /** The id of the credential that a manager has, by the manager's name. */
-  credentialOf(manager: string): string;
-}
+export type Arena = Awaited<ReturnType<typeof startArena>>;
 
 /** Workloads that cannot be updated are no part of most faults: a removal takes the time that it takes. */
 const environment = { LUMIGO_REMOVAL_DEADLINE_SECONDS: '120' };
@@ -38,16 +32,14 @@ export async function startArena({ slowEtcd = false, controllers = false }: Aren
   });
   if (made.proxy === undefined) throw new Error('the operator was started without the proxy before its API server');
   const { proxy, etcd } = made;
-  const arena: Arena = {
+  return {
     operator,
     proxy,
     etcd,
-    credentialOf: (manager) =>
+    /** The id of the credential that a manager has, by the manager's name. */
+    credentialOf: (manager: string): string =>
       credentialIdOf(readFileSync(join(operator.cluster.dir, manager, 'service-account', 'token'), 'utf8')),
-  };
-  return {
-    ...arena,
-    async stop() {
+    async stop(): Promise<void> {
       await operator.stop();
       await proxy.close();
       await etcd?.close();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { startArena } from './arena.ts';
+import { startArena, type Arena } from './arena.ts';
 import { randomOf, seedOf } from './random.ts';
 import { renderDetails, renderVerdicts } from './report.ts';
 import { runScenario } from './run.ts';
@@ -11,7 +11,7 @@ const LONGEST_MS = 300_000;
 /** The faults of a group, in their everyday size, as one test each; the full size is `npm run test:faults`. */
 export function describeGroup(title: string, group: Group): void {
   describe(title, () => {
-    let arena: Awaited<ReturnType<typeof startArena>> | undefined;
+    let arena: Arena | undefined;
     const seed = seedOf(process.env);
     beforeAll(async () => {
       arena = await startArena(group.arena);

@@ -1,6 +1,7 @@
 import type { Manager } from '../manager/manager.ts';
 import type { WorkloadOptions } from '../testing/workloads.ts';
 import type { Arena } from './arena.ts';
+import type { Counted } from './count.ts';
 import type { Fleet } from './fleet.ts';
 import type { History } from './history.ts';
 import type { Random } from './random.ts';
@@ -46,17 +47,13 @@ export const scenarioOf = <P>({ name, holds, run, ...sizes }: SizedScenario<P>):
 });
 
 /** What a scenario came to. All counts but `requests`, `warnings` and the figures have to be 0. */
-export interface Verdict {
+export interface Verdict extends Omit<Counted, 'amiss'> {
   readonly name: string;
   readonly seed: number;
   readonly seconds: number;
   readonly lost: number;
-  readonly toldTwice: number;
-  readonly untold: number;
-  readonly restarted: number;
   readonly stuck: number;
   readonly requests: number;
-  readonly warnings: number;
   readonly broken: readonly string[];
   /** The first of what is lost and stuck. */
   readonly details: readonly string[];

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../programs/cache.ts';
+import type { Recipe } from './recipes.ts';
 import { tool } from './tool.ts';
 
 const storage = (): string => join(cacheFolder(process.env), 'images', 'storage');
@@ -8,20 +9,9 @@ const storage = (): string => join(cacheFolder(process.env), 'images', 'storage'
 const buildah = (...args: readonly string[]): Promise<void> =>
   tool('buildah', '--root', storage(), '--runroot', `${storage()}-run`, '--storage-driver', 'overlay', ...args);
 
-export interface BuildOptions {
-  readonly name: string;
-  readonly dockerfile: string;
-  /** The folder that COPY and ADD copy from. */
-  readonly context: string;
-  readonly target?: string;
-  readonly args?: Readonly<Record<string, string>>;
-  /** Stages that are not built but stand ready in the context, by name. */
-  readonly stages?: readonly string[];
-}
-
-/** Builds an image from a Dockerfile, without an engine and without a registry. */
-export async function buildImage(options: BuildOptions): Promise<void> {
-  const { name, dockerfile, context, target, args = {}, stages = [] } = options;
+/** Builds an image without an engine and without a registry; `context` is the folder that COPY and ADD copy from. */
+export async function buildImage(recipe: Recipe, context: string): Promise<void> {
+  const { name, dockerfile, target, base, stages = [] } = recipe;
   await buildah(
     'bud',
     '--isolation=chroot',
@@ -31,7 +21,7 @@ export async function buildImage(options: BuildOptions): Promise<void> {
     `--file=${dockerfile}`,
     `--tag=${name}`,
     ...(target === undefined ? [] : [`--target=${target}`]),
-    ...Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`),
+    ...(base === undefined ? [] : [`--build-arg=BASE=${base}`]),
     ...stages.map((stage) => `--build-context=${stage}=${context}`),
     context,
   );

@@ -77,18 +77,11 @@ async function make(recipe: Recipe, progress: Progress): Promise<void> {
   progress(`image ${name}: built in ${seconds()} s`);
 }
 
-async function makeIn({ name, dockerfile, target, base, prepare, stages }: Recipe, progress: Progress): Promise<void> {
+async function makeIn(recipe: Recipe, progress: Progress): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), 'lumigo-image-'));
   try {
-    await prepare(context, progress);
-    await buildImage({
-      name,
-      dockerfile,
-      context,
-      ...(target === undefined ? {} : { target }),
-      ...(base === undefined ? {} : { args: { BASE: base } }),
-      ...(stages === undefined ? {} : { stages }),
-    });
+    await recipe.prepare(context, progress);
+    await buildImage(recipe, context);
   } finally {
     rmSync(context, { recursive: true, force: true });
   }

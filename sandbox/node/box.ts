@@ -34,9 +34,11 @@ export async function openBox(
   );
   child.on('error', () => undefined);
   child.unref();
-  if (child.pid === undefined) throw new Error('unshare cannot be executed');
-  guardian.watch(child.pid);
-  const pid = await childOf(child.pid, folder);
+  const { pid: unshare } = child;
+  if (unshare === undefined) throw new Error('unshare cannot be executed');
+  guardian.watch(unshare);
+  await until(() => childrenOf(unshare).length > 0, folder);
+  const [pid = 0] = childrenOf(unshare);
   guardian.watch(pid);
   run('ip', 'link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
   run('ip', 'addr', 'add', `${slot.hostAddress}/24`, 'dev', slot.link);
@@ -78,14 +80,9 @@ function kill(pid: number): void {
   }
 }
 
-export function childrenOf(pid: number): number[] {
+function childrenOf(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`;
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
-}
-
-async function childOf(pid: number, folder: string): Promise<number> {
-  await until(() => childrenOf(pid).length > 0, folder);
-  return childrenOf(pid)[0] ?? 0;
 }
 
 async function until(isDone: () => boolean, folder: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { kubernetesVersion } from './archives.ts';
-import { kubernetes, type Component } from './components.ts';
+import { kubernetes } from './components.ts';
 
 /**
  * The Kubernetes versions that the operator is tried on, oldest first: of each the newest patch release whose modules are all to be
@@ -7,16 +7,9 @@ import { kubernetes, type Component } from './components.ts';
  */
 const versions = ['v1.30.14', 'v1.31.0', 'v1.32.2', 'v1.33.13', kubernetesVersion, 'v1.35.4', 'v1.36.3'] as const;
 
-export interface TriedKubernetes {
-  /** `1.30` */
-  readonly minor: string;
-  /** `v1.30.14` */
-  readonly version: string;
-  /** What makes a control plane of this version; the rest, etcd and kubectl too, is that of the tests. */
-  readonly components: readonly Component[];
-}
-
-export const triedKubernetes: readonly TriedKubernetes[] = versions.map((version) => {
+/** What makes a control plane of each version; the rest, etcd and kubectl too, is that of the tests. */
+export const triedKubernetes = versions.map((version) => {
+  // `1.30` of `v1.30.14`
   const minor = version.split('.').slice(0, 2).join('.').slice(1);
   const module = version === kubernetesVersion ? 'kubernetes' : `kubernetes-${minor}`;
   const programs = { version, module };
