@@ -22,9 +22,9 @@ function run(...flags: readonly string[]): Outcome {
 const outcomes = [run('--selectProjects', 'unit', 'cluster'), run('--selectProjects', 'load', '--runInBand')];
 const why = whyNoNode();
 if (why === undefined) {
-  // Three nodes keep two cores busy; each has its own namespaces and addresses.
-  outcomes.push(run('--selectProjects', 'e2e', '--maxWorkers', '3'));
-  // What a node leaves behind on the machine shows only where there is no other, also when somebody runs those above side by side.
+  // Each node has its own namespaces and addresses. A third one fits as well, until the machine is slow: then pods are late.
+  outcomes.push(run('--selectProjects', 'e2e', '--maxWorkers', '2'));
+  // What a node leaves behind on the machine, too, shows only where there is no other.
   outcomes.push(run('--selectProjects', 'machine', '--runInBand'));
 } else process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
 rmSync(folder, { recursive: true, force: true });
