@@ -6,7 +6,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import type { Outcome } from '../../sandbox/testing/pods-by-hand.ts';
 import { podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { permissions } from '../access/permissions.ts';
-import { annotations, suffixes, workloads } from '../contract.ts';
+import { annotations, lumigo as contract, suffixes, workloads } from '../contract.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
 /** Pods that run already, in Pod mode: the API server's controllers make them, and a kubelet by hand says what becomes of them. */
@@ -147,13 +147,7 @@ describe('pods that run when their namespace comes into Pod mode', () => {
     kubelet.fewest = Infinity;
     await operator.stopManager();
     await operator.startManager({ LUMIGO_REMOVAL_DEADLINE_SECONDS: '60' });
-    await bench.client.delete({
-      group: 'operator.lumigo.io',
-      version: 'v1alpha1',
-      plural: 'lumigoes',
-      namespace,
-      name: 'lumigo',
-    });
+    await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
     await whenInjected([false, false]);
     expect(kubelet.fewest).toBe(1);
     await eventually(() => expect(bench.readLumigo(namespace)).rejects.toThrow('not found'), patience);

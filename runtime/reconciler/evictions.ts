@@ -2,7 +2,7 @@ import { injectorOf } from '../config/config.ts';
 import { eventReasons } from '../contract.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isNotFound, isThrottled } from '../kubernetes/http/errors.ts';
+import { isConflict, isNotFound, isThrottled } from '../kubernetes/http/errors.ts';
 import { observeModePod, type ModePod } from '../rollout/mode-pod.ts';
 import { againAfterMs } from '../rollout/evictable.ts';
 import type { PodTrial } from '../rollout/judge-pods.ts';
@@ -120,9 +120,11 @@ export class Evictions {
     const { logger, metrics } = this.term;
     const { namespace, name } = pod;
     if (isNotFound(error)) return;
+    state.keptUntil.set(pod.uid, performance.now() + againAfterMs(error));
+    // Nothing to tell anybody.
+    if (isConflict(error)) return;
     const isBudget = isThrottled(error);
     metrics.evictions.inc({ outcome: isBudget ? 'kept' : 'failed' });
-    state.keptUntil.set(pod.uid, performance.now() + againAfterMs(error));
     if (!isBudget) logger.warn({ namespace, pod: name, problem: describeError(error) }, 'pod not evicted');
   }
 
