@@ -85,8 +85,11 @@ export class NodeBench {
     );
   }
 
-  addressOf(namespace: string, name: string): Promise<string> {
-    return addressOf(this.client, namespace, name);
+  /** A service's address, once somebody answers there: a pod is ready before the node leads anybody to it. */
+  async addressOf(namespace: string, name: string): Promise<string> {
+    const url = await addressOf(this.client, namespace, name);
+    await eventually(() => fetch(url, { headers: { connection: 'close' } }), { timeoutMs: 40_000 });
+    return url;
   }
 
   /** Asks an app again and again until spans of it have arrived that fit; resolves with those. */
