@@ -120,6 +120,24 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     { pods: pods(pod(50), pod(undefined, { evidence: crash })) },
   ],
   [
+    'F58: nobody else gets a turn in the moment in which it does',
+    [workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000 })), workload('b', queued())],
+    ['revert a'],
+    { pods: pods(pod(50), pod(undefined, { evidence: crash })) },
+  ],
+  [
+    'F58: nor while what is proven and watched still is not ready',
+    [workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000 })), workload('b', queued())],
+    [],
+    { pods: pods(pod(50), pod(undefined)) },
+  ],
+  [
+    'and where it has only become smaller, a look shows that',
+    [workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000, lookAt: NOW.ms })), workload('b', queued())],
+    ['look a'],
+    { pods: pods(pod(50)) },
+  ],
+  [
     'what lasted is watched no longer',
     [workload('a', trialOf(300, true, { provenAt: NOW.ms - 121_000 }))],
     ['a is proven'],
@@ -230,6 +248,14 @@ describe('a rollout', () => {
       workload(`w${index}`, undefined, { label, settled: policy }),
     );
     expect(plan(there).progress).toMatchObject({ instrumented: 2, older: 1 });
+  });
+
+  it('names what is proven and not ready where others wait for it, and not where nobody does', () => {
+    const late = workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000 }));
+    const named = (...others: ObservedWorkload[]) =>
+      plan([late, ...others], { pods: pods(pod(50), pod(undefined)) }).rollout.summary.underWay.map(({ name }) => name);
+    expect(named(workload('b', queued()))).toEqual(['a']);
+    expect(named()).toEqual([]);
   });
 
   it('wakes when a soak ends, and when what is blocked is to be looked at again', () => {

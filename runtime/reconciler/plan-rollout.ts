@@ -79,14 +79,16 @@ interface Step {
 /** What is to be done about the workloads of a namespace that are on their way: whose turn it is, what is proven, what goes back. */
 export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now): RolloutPlan {
   const { settings, hasTurn, revertedInCluster } = observed.rollout;
+  const trials = way.trials.map((workload) => ({ workload, verdict: verdictOn(workload, observed, now) }));
   const seen = [
-    ...way.trials.map((each) => planTrial(each, observed, now)),
+    ...trials.map(({ workload, verdict }) => planTrial(workload, verdict, now)),
     ...way.reverted.map((each) => planReverted(each, observed, now)),
   ];
   const ready = way.queued.filter(({ rollout }) => rollout.shape.blocked === undefined);
   const blocked = way.queued.filter(({ rollout }) => rollout.shape.blocked !== undefined);
   const granted = ready.filter(({ rollout }) => rollout.granted);
-  const unproven = way.trials.filter(({ rollout }) => rollout.provenAt === undefined && rollout.trial.wasHealthy);
+  const someWait = ready.length > granted.length;
+  const unproven = trials.filter((each) => isAwaited(each, someWait)).map(({ workload }) => workload);
   const isOpen = way.reverted.filter(({ rollout }) => rollout.isOpen);
   const standing = {
     proven: way.proven + way.trials.filter(({ rollout }) => rollout.provenAt !== undefined).length,
@@ -95,7 +97,7 @@ export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now
     injectorFails: way.reverted.some(({ rollout }) => isInjectors(rollout.note as Pick<Evidence, 'cause'>)),
     revertedInCluster,
   };
-  const halted = ready.length === granted.length ? undefined : haltOf(standing);
+  const halted = someWait ? haltOf(standing) : undefined;
   const mayTurn = hasTurn && way.unknown === 0;
   const turns = mayTurn ? nextTurns(ready.map(waiting), standing, settings.largestWave) : [];
   const wantsTurn = standing.underWay > 0 || (ready.length > 0 && halted === undefined);
@@ -135,25 +137,41 @@ const waiting = (workload: With<Queued>) => ({
   shape: workload.rollout.shape,
 });
 
-function planTrial(workload: With<OnTrial>, { rollout: { pods, settings } }: ObservedNamespace, now: Now): Step {
+type Verdict = ReturnType<typeof judge> | undefined;
+
+/** Undefined while nothing is known of its pods. */
+const verdictOn = (workload: With<OnTrial>, { rollout: { pods, settings } }: ObservedNamespace, now: Now): Verdict =>
+  pods && judge(workload.rollout.trial, pods.get(podsOf(workload)) ?? [], settings, Date.parse(now.iso));
+
+/** Whether the next ones wait for it: until it is proven, and (if there are any) while it is not ready for as long as it is watched. */
+function isAwaited({ workload, verdict }: { workload: With<OnTrial>; verdict: Verdict }, someWait: boolean): boolean {
+  const { trial, provenAt } = workload.rollout;
+  const isWell = verdict?.is !== 'broken' && verdict?.is !== 'progressing';
+  return trial.wasHealthy && (provenAt === undefined || (someWait && !isWell));
+}
+
+function planTrial(workload: With<OnTrial>, verdict: Verdict, now: Now): Step {
   const { rollout } = workload;
-  const { trial, provenAt } = rollout;
-  const epochMs = Date.parse(now.iso);
-  if (pods === undefined) return look(workload, rollout.lookAt, now);
-  const verdict = judge(trial, pods.get(podsOf(workload)) ?? [], settings, epochMs);
+  if (verdict === undefined) return look(workload, rollout.lookAt, now);
   if (verdict.is === 'broken') return { step: revert(workload, verdict.evidence) };
-  if (provenAt !== undefined)
-    return provenAt + LATE_MS > now.ms ? { wakeAt: provenAt + LATE_MS } : { noted: [workload, proven(rollout)] };
-  if (verdict.is === 'proven') return { noted: [workload, { ...rollout, provenAt: now.ms }] };
-  if (epochMs - trial.changedAt > TRIAL_MS) return { noted: [workload, undefined] };
-  const judgedAt = now.ms + Math.max(0, verdict.until - epochMs) + 1_000;
+  if (verdict.is === 'proven' && rollout.provenAt === undefined)
+    return { noted: [workload, { ...rollout, provenAt: now.ms }] };
+  const epochMs = Date.parse(now.iso);
+  const [end, then] = endOf(rollout, now.ms - epochMs);
+  if (end <= now.ms) return { noted: [workload, then] };
+  if (verdict.is === 'proven') return { wakeAt: end };
+  const judgedAt = Math.min(end, now.ms + Math.max(0, verdict.until - epochMs) + 1_000);
   if (verdict.is === 'soaking') return { wakeAt: judgedAt };
   // While one pod after the other gets ready, its own status has nothing to say.
   const judged = look(workload, Math.max(rollout.lookAt, now.ms + verdict.since - epochMs + SOONEST_LOOK_MS), now);
   return { ...judged, wakeAt: Math.min(judged.wakeAt ?? Infinity, judgedAt) };
 }
 
-const proven = ({ policy }: Pick<Rollout, 'policy'>): Rollout => ({ state: 'proven', policy });
+/** Until when it is watched by the monotonic clock, which is `ahead` of the cluster's, and what it counts as from then on. */
+const endOf = ({ trial, provenAt, policy }: With<OnTrial>['rollout'], ahead: number): [number, Rollout | undefined] =>
+  provenAt === undefined
+    ? [trial.changedAt + ahead + TRIAL_MS, undefined]
+    : [provenAt + LATE_MS, { state: 'proven', policy }];
 
 const revert = (workload: ObservedWorkload, evidence: Evidence): RolloutStep => ({
   workload,

@@ -25,8 +25,8 @@ export interface Known {
   releasedAt: number;
   /** Since when it is paused or fails by itself. */
   blockedSince: number | undefined;
-  /** The injection (its stamp's time) whose pods were made, and whether they are ready. */
-  pods: { readonly of: string; readonly ready: boolean } | undefined;
+  /** The injection (its stamp's time) whose pods were made, whether they are ready, and until when they were if they are no more. */
+  pods: { readonly of: string; readonly ready: boolean; readonly readyUntil?: number } | undefined;
 }
 
 /** What is on its way when the operator decides, and what it may not know yet. */
@@ -43,6 +43,12 @@ export function seenOf(object: Workload): Seen {
     ...{ template: JSON.stringify(template), isInjected: template !== undefined && isInjected(template) },
   };
 }
+
+/** What is known of an injection's pods once they have become ready, or are not. */
+export const podsAfter = (before: Known['pods'], of: string, ready: boolean): Known['pods'] => ({
+  ...{ of, ready },
+  ...(!ready && before?.of === of && before.ready && { readyUntil: Date.now() }),
+});
 
 /** Notes that hold: nobody has asked for another try of those since. */
 export const frozen = (all: readonly Seen[], known: ReadonlyMap<string, Known>): Seen[] =>
@@ -93,19 +99,20 @@ export class RolloutJudge {
       this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were put back`);
     if (known.blockedSince !== undefined && at - known.blockedSince > LATE_MS)
       this.violated(`${name} is injected, and is paused or fails`);
-    this.waves(all);
+    this.waves(all, at);
   }
 
-  private waves(all: readonly Seen[]): void {
+  /** @param decided when the operator wrote the newest of the injections, in milliseconds since 1970 */
+  private waves(all: readonly Seen[], decided: number): void {
     const affected = all.filter(
-      ({ name, stamp, isInjected: is }) => is && stamp?.by === 'controller' && !this.isReady(name, stamp.at),
+      ({ name, stamp, isInjected: is }) => is && stamp?.by === 'controller' && !this.isReady(name, stamp.at, decided),
     );
     if (affected.length > Math.max(1, 2 * this.proven.size))
       this.violated(`${affected.map(({ name }) => name).join()} together, after ${this.proven.size} proven`);
   }
 
-  private isReady(name: string, at: string): boolean {
+  private isReady(name: string, at: string, decided: number): boolean {
     const pods = this.known.get(name)?.pods;
-    return pods?.of === at && pods.ready;
+    return pods?.of === at && (pods.ready || decided - (pods.readyUntil ?? -Infinity) <= LATE_MS);
   }
 }

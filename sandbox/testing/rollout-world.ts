@@ -8,7 +8,7 @@ import type { Workload } from '../../runtime/injection/types.ts';
 import { eventually } from './eventually.ts';
 import type { OperatorBench } from './operator.ts';
 import { PodsByHand, type Outcome } from './pods-by-hand.ts';
-import { frozen, isHalted, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
+import { frozen, isHalted, podsAfter, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
 
 const [deployment] = workloads;
 const budgets = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const;
@@ -85,7 +85,7 @@ export class RolloutWorld {
       const known = this.known.get(name);
       if (stamp === undefined || known === undefined) continue;
       if (known.pods?.of === stamp.at && known.pods.ready === ready) continue;
-      this.known.set(name, { ...known, pods: { of: stamp.at, ready } });
+      this.known.set(name, { ...known, pods: podsAfter(known.pods, stamp.at, ready) });
       if (ready) this.judge.proven.add(name);
       // What was put back or deleted meanwhile has no such pods.
       await this.become(name, outcome).catch(undefinedIfNotFound);
