@@ -32,10 +32,10 @@ export async function measureAgainst(
   };
   await measure('this operator', manager.pid);
   await manager.stop();
-  const { dir, guardian, kubeconfig } = cluster;
+  const { dir, reaper, kubeconfig } = cluster;
   const environment = { ...process.env, KUBECONFIG: kubeconfig };
   const args = ['-c', `exec ${command}`];
-  const other = launch({ name: 'other', path: '/bin/sh', args, folder: dir, guardian, environment });
+  const other = launch({ name: 'other', path: '/bin/sh', args, folder: dir, reaper, environment });
   try {
     await whenWorking(there, other);
     await measure('the other', other.pid);

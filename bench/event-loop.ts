@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { eventually } from '../sandbox/testing/eventually.ts';
 
 const file = join(tmpdir(), `bench-event-loop-${process.pid}.json`);
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 /** What a process needs to be measured: the option of Node.js, and the file by the name of `BENCH_EVENT_LOOP` in its environment. */
 export const measuredEventLoop = { option: `--import=${resolve('bench/event-loop-probe.mjs')}`, file };
@@ -22,7 +22,7 @@ export async function latenessOf<T>(pid: number, action: () => Promise<T>): Prom
   process.kill(pid, 'SIGUSR2');
   const result = await action();
   process.kill(pid, 'SIGUSR2');
-  const lateness = await eventually(() => JSON.parse(readFileSync(file, 'utf8')) as Lateness, { intervalMs: LOOK_MS });
+  const lateness = await eventually(() => JSON.parse(readFileSync(file, 'utf8')) as Lateness, { intervalMs: POLL_MS });
   rmSync(file);
   return { result, lateness };
 }

@@ -10,7 +10,7 @@ import { sampleReview } from './review.ts';
 const [deployment] = workloads;
 /** As many writes under way as the operator has by default. */
 const IN_FLIGHT = 16;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 interface Sample {
   readonly request: { readonly object: { metadata: object; spec: { template: { metadata: object } } } };
@@ -53,7 +53,7 @@ export async function instrumentFleet(client: Client, namespace: string, count: 
     const { status } = await bench.readLumigo(namespace);
     const active = status?.conditions?.find(({ type }) => type === 'Active');
     if (status?.instrumentedResourcesCount === count && active?.message === 'Lumigo is ready') break;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   return (performance.now() - started) / 1_000;
 }
@@ -67,7 +67,7 @@ export async function uninstrumentFleet(client: Client, namespace: string) {
   const ref = lumigoOf(namespace);
   await client.delete(ref);
   const clean = await untilNone(client, namespace, labels.autoTrace);
-  while ((await client.find(ref, { metadataOnly: true })) !== undefined) await sleep(LOOK_MS);
+  while ((await client.find(ref, { metadataOnly: true })) !== undefined) await sleep(POLL_MS);
   return { clean, gone: (performance.now() - started) / 1_000 };
 }
 
@@ -81,6 +81,6 @@ export async function untilNone(client: Client, namespace: string, labelSelector
   for (;;) {
     const { value: page } = await client.pages({ ...deployment, namespace }, one).next();
     if ((page?.items.length ?? 0) === 0) return (performance.now() - started) / 1_000;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

@@ -17,7 +17,7 @@ const EACH = 100;
 const AT_ONCE = 200;
 const FLEET = 20;
 const CHANGES = 20;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** Until the events of what came before are posted. */
 const REST_MS = 20_000;
 
@@ -59,7 +59,7 @@ async function instrumentAll(client: Client, namespaces: readonly string[]): Pro
   const started = performance.now();
   for (const namespace of namespaces) await bench.secret(namespace);
   await Promise.all(namespaces.map((namespace) => bench.lumigo(namespace)));
-  while ((await countDone(client)) < namespaces.length) await sleep(LOOK_MS);
+  while ((await countDone(client)) < namespaces.length) await sleep(POLL_MS);
   return (performance.now() - started) / 1_000;
 }
 

@@ -108,7 +108,7 @@ async function withBareServer<T>(
   const child = spawn(node, ['--import', 'tsx', 'bench/bare-server.ts', ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  if (child.pid !== undefined) cluster.guardian.watch(child.pid);
+  if (child.pid !== undefined) cluster.reaper.watch(child.pid);
   try {
     const [port] = (await once(child.stdout, 'data')) as [Buffer];
     return await action(child.pid ?? 0, Number(port.toString()));

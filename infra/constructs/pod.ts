@@ -73,7 +73,7 @@ export const managerAccountVolume = {
   },
 };
 
-/** A container that runs the operator's program, whichever of its duties. */
+/** A container that runs the operator's program, whichever of its commands. */
 export function operatorContainer(settings: Settings, delivery: Delivery): Raw {
   const { image, resources } = settings.controllerManager.manager;
   return {

@@ -28,7 +28,7 @@ const why = {
   notes: 'the notes of the chart list them',
 } as const;
 
-/** What looking and telling takes, in the operator's namespace. Of an updater that cannot upgrade it is all that it may do. */
+/** What checking and reporting takes, in the operator's namespace. Of an updater that cannot upgrade it is all that it may do. */
 export const checkRules = (name: string): readonly UpdaterRule[] => [
   { ...rule('apps', ['deployments'], ['get'], why.about), resourceNames: [`${name}${suffixes.manager}`] },
   rule('', ['events'], ['create'], why.told),

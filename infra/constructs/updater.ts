@@ -30,7 +30,7 @@ export class Updater extends Construct {
 
     new k8s.KubeServiceAccount(this, 'account', { metadata: inNamespace, automountServiceAccountToken: false });
     // What it finds is written into it. An upgrade and GitOps leave that alone, since no manifest says anything of it.
-    new k8s.KubeConfigMap(this, 'look', { metadata: inNamespace });
+    new k8s.KubeConfigMap(this, 'last-check', { metadata: inNamespace });
     new k8s.KubeRole(this, 'role', {
       metadata: inNamespace,
       rules: policyRules(upgrading?.own ?? checkRules(settings.name)),

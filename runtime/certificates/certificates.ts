@@ -55,7 +55,7 @@ function servedPair(
   const changes = changesOf([store.pairRef, ...further], watching);
   return {
     place,
-    untilNextLook: (isServed, signal) => changes.wait(isServed ? IDLE_MS : RETRY_MS, signal),
+    untilNextCheck: (isServed, signal) => changes.wait(isServed ? IDLE_MS : RETRY_MS, signal),
     read: async () => {
       const pair = await readPair();
       if (pair === undefined) throw new Error(`${place} does not exist yet`);

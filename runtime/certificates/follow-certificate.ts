@@ -19,7 +19,7 @@ export interface CertificateSource {
   /** Where it stands, for people. */
   readonly place: string;
   /** Resolves when it should be read again; `isServed`: what was read last is what is served. */
-  readonly untilNextLook: (isServed: boolean, signal: AbortSignal) => Promise<unknown>;
+  readonly untilNextCheck: (isServed: boolean, signal: AbortSignal) => Promise<unknown>;
 }
 
 interface FollowOptions extends CertificateSource {
@@ -37,7 +37,7 @@ export const fromFolder = (directory: string): CertificateSource => ({
     cert: await readFile(join(directory, certificateFiles.certificate)),
     key: await readFile(join(directory, certificateFiles.key)),
   }),
-  untilNextLook: (_isServed, signal) => sleep(2_000, undefined, { signal, ref: false }),
+  untilNextCheck: (_isServed, signal) => sleep(2_000, undefined, { signal, ref: false }),
 });
 
 /**
@@ -45,12 +45,12 @@ export const fromFolder = (directory: string): CertificateSource => ({
  * A pair that does not fit (half of an update, say) is reported once and the old stays. Returns whether one is being served.
  */
 export function followCertificate(options: FollowOptions): () => boolean {
-  const { read, place, untilNextLook, use, onLoaded, logger, signal } = options;
+  const { read, place, untilNextCheck, use, onLoaded, logger, signal } = options;
   let served: Pair | undefined;
   let lastProblem = '';
 
   /** Whether what is there is served now. */
-  const look = async (): Promise<boolean> => {
+  const check = async (): Promise<boolean> => {
     try {
       const pair = await read();
       if (served !== undefined && isSame(pair, served)) return true;
@@ -63,7 +63,11 @@ export function followCertificate(options: FollowOptions): () => boolean {
       return true;
     } catch (error) {
       const problem = describeError(error);
-      if (problem !== lastProblem) logger.warn({ place, problem }, 'webhook certificate not usable');
+      if (problem !== lastProblem)
+        logger.warn(
+          { place, problem },
+          `webhook certificate not usable, ${served === undefined ? 'none is served' : 'still serving the one before'}`,
+        );
       lastProblem = problem;
       return false;
     }
@@ -71,7 +75,7 @@ export function followCertificate(options: FollowOptions): () => boolean {
 
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
-      await untilNextLook(await look(), signal).catch(() => undefined);
+      await untilNextCheck(await check(), signal).catch(() => undefined);
     }
   };
   void follow();

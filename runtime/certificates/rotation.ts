@@ -15,7 +15,7 @@ interface RotationOptions extends CertificateStore {
   readonly dnsName: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** How soon it looks again after a failure, and how long a new authority is known before it is used. */
+  /** How soon it checks again after a failure, and how long a new authority is known before it is used. */
   readonly retryMs?: number;
   readonly settleMs?: number;
   readonly now?: () => number;
@@ -29,8 +29,8 @@ interface RotationOptions extends CertificateStore {
 export async function rotateCertificates(options: RotationOptions): Promise<void> {
   const { readPair, readTrust, changes, signal, logger, retryMs = 2_000 } = options;
   let wasThere = false;
-  /** One look; for how many milliseconds nothing is due if nothing changes, or undefined when it should soon be repeated. */
-  const look = async (): Promise<number | undefined> => {
+  /** One check; for how many milliseconds nothing is due if nothing changes, or undefined when it should soon be repeated. */
+  const check = async (): Promise<number | undefined> => {
     const [pair, trust] = [await readPair(), await readTrust()];
     // Whoever brings it may be bringing another one: Pulumi deletes a Secret whose content changes, and creates it anew.
     const mayBeReplaced = wasThere && pair === undefined;
@@ -38,8 +38,9 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
     return mayBeReplaced ? undefined : await act(pair, trust, options);
   };
   while (!signal.aborted) {
-    const idleMs = await look().catch((error: unknown) => {
-      if (!signal.aborted) logger.warn({ problem: describeError(error) }, 'webhook certificate not looked after');
+    const idleMs = await check().catch((error: unknown) => {
+      if (!signal.aborted)
+        logger.warn({ problem: describeError(error) }, 'cannot check or renew the webhook certificate, trying again');
       return undefined;
     });
     if (idleMs !== undefined) await changes.wait(idleMs, signal);
@@ -59,11 +60,11 @@ async function act(pair: StoredPair | undefined, trust: Trust | undefined, optio
   const plan = planCertificates({ pair: facts, trusted, now: now() });
   if (facts !== undefined && plan === 'nothing') return Math.min(renewalDueAt(facts) - now(), IDLE_MS);
   if (plan !== 'trust') await replacePair(plan === 'renew', pair, trust, options);
-  else if (signer !== undefined) await tell(signer, trust, options);
+  else if (signer !== undefined) await trustSigner(signer, trust, options);
   return IDLE_MS;
 }
 
-async function tell(signer: string, trust: Trust | undefined, options: RotationOptions): Promise<void> {
+async function trustSigner(signer: string, trust: Trust | undefined, options: RotationOptions): Promise<void> {
   // Without a webhook there is nobody to be trusted by; it comes last of all objects.
   if (trust === undefined) return;
   await announce(signer, trust, options);

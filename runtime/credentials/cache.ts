@@ -11,7 +11,7 @@ import {
   type ReadSecret,
   type TokenSource,
 } from './credential.ts';
-import { planReading, REPLACEMENT_MS, type Lane } from './plan-reading.ts';
+import { planReading, REPLACEMENT_MS, type Priority } from './plan-reading.ts';
 import { WantedSecret } from './wanted-secret.ts';
 
 interface CredentialCacheOptions {
@@ -41,7 +41,7 @@ export class CredentialCache {
   private readonly secrets = new Map<string, WantedSecret>();
   private readonly wants = new Map<string, readonly WantedSecret[]>();
   private readonly listeners = new Set<(namespace: string) => void>();
-  private readonly last: Partial<Record<Lane, number>> = {};
+  private readonly last: Partial<Record<Priority, number>> = {};
   private readonly reading = new Set<WantedSecret>();
   private readonly changes = new Debounce({ quietMs: 0, atMostMs: 0 });
   private leads = false;
@@ -100,7 +100,7 @@ export class CredentialCache {
         await this.changes.wait(Math.min(Math.max(plan.at - context.now, 1), IDLE_MS), signal);
         continue;
       }
-      this.last[plan.lane] = context.now;
+      this.last[plan.priority] = context.now;
       void this.read(plan.read, context.now);
     }
   }

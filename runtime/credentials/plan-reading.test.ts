@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { planReading, type Lane, type ReadingState } from './plan-reading.ts';
+import { planReading, type Priority, type ReadingState } from './plan-reading.ts';
 
 interface State extends ReadingState {
   readonly is?: string;
@@ -18,36 +18,36 @@ const ago = (ms: number, more: Partial<State> = {}): State => ({ ...good, readAt
 const unread: State = { ...good, readAt: undefined, toldAt: NOW };
 
 describe('which Secret is read next', () => {
-  const cases: [string, boolean, State[], Partial<Record<Lane, number>>, object][] = [
+  const cases: [string, boolean, State[], Partial<Record<Priority, number>>, object][] = [
     ['none, where there is none', true, [], {}, { at: Infinity }],
-    ['one never read, at once', true, [good, unread], {}, { lane: 'first', read: unread }],
-    ['also where others lead', false, [unread], {}, { lane: 'first' }],
+    ['one never read, at once', true, [good, unread], {}, { priority: 'first', read: unread }],
+    ['also where others lead', false, [unread], {}, { priority: 'first' }],
     ['20 a second of those', true, [unread], { first: NOW - 10 }, { at: NOW + 40 }],
-    ['one that something tells of', false, [ago(5, { toldAt: NOW })], {}, { lane: 'told' }],
+    ['one that something tells of', false, [ago(5, { toldAt: NOW })], {}, { priority: 'told' }],
     ['two a second of those', false, [ago(5, { toldAt: NOW })], { told: NOW - 100 }, { at: NOW + 400 }],
     ['not before it is time', true, [ago(5, { toldAt: NOW + 7 })], {}, { at: NOW + 7 }],
-    ['a good one after 15 s', true, [ago(15_000)], {}, { lane: 'regular' }],
+    ['a good one after 15 s', true, [ago(15_000)], {}, { priority: 'regular' }],
     ['and not before', true, [ago(14_000)], {}, { at: NOW + 1_000 }],
     ['the one that waits longest', true, [ago(20_000), ago(30_000, { is: 'older' })], {}, { read: { is: 'older' } }],
     ['0.8 a second of those', true, [ago(20_000)], { regular: NOW - 250 }, { at: NOW + 1_000 }],
-    ['an awaited one after 3 s', true, [ago(3_000, { isAwaited: true }), ago(60_000)], {}, { lane: 'awaited' }],
+    ['an awaited one after 3 s', true, [ago(3_000, { isAwaited: true }), ago(60_000)], {}, { priority: 'awaited' }],
     ['at their common pace', true, [ago(3_000, { isAwaited: true })], { regular: NOW - 1_000 }, { at: NOW + 250 }],
     [
       'a good one between two awaited ones',
       true,
       [ago(9_000, { isAwaited: true }), ago(60_000)],
       { awaited: NOW - 1_250 },
-      { lane: 'regular' },
+      { priority: 'regular' },
     ],
     ['none where others lead and tell', false, [ago(9e9, { isAnnounced: true })], {}, { at: Infinity }],
-    ['after a minute where nobody tells', false, [ago(60_000)], {}, { lane: 'regular' }],
+    ['after a minute where nobody tells', false, [ago(60_000)], {}, { priority: 'regular' }],
     ['every ten seconds of those', false, [ago(60_000)], { regular: NOW - 9_000 }, { at: NOW + 1_000 }],
     [
       'an awaited one of late, where others lead',
       false,
       [ago(3_000, { isAwaited: true, wantedAt: NOW - 100_000 })],
       {},
-      { lane: 'awaited' },
+      { priority: 'awaited' },
     ],
     [
       'and as any other after two minutes',
@@ -67,7 +67,7 @@ describe('which Secret is read next', () => {
 function simulate(states: readonly State[], leads: boolean, seconds: number): { at: number; state: State }[] {
   const now = { ms: NOW };
   const known = states.map((state) => ({ ...state }));
-  const last: Partial<Record<Lane, number>> = {};
+  const last: Partial<Record<Priority, number>> = {};
   const readings: { at: number; state: State }[] = [];
   while (now.ms < NOW + seconds * 1_000) {
     const plan = planReading(known, { leads, last, now: now.ms });
@@ -75,8 +75,8 @@ function simulate(states: readonly State[], leads: boolean, seconds: number): { 
       now.ms = plan.at;
       continue;
     }
-    const { read, lane } = plan;
-    last[lane] = now.ms;
+    const { read, priority } = plan;
+    last[priority] = now.ms;
     readings.push({ at: now.ms, state: read });
     Object.assign(read, { readAt: now.ms, toldAt: undefined });
   }

@@ -4,7 +4,7 @@ import { inject } from './inject.ts';
 import { isIntact, recordedSettings } from './intact.ts';
 import { optedOut, ourLabel } from './label.ts';
 import { covers } from './lists.ts';
-import { otherNodes } from './reach.ts';
+import { otherNodes } from './eligibility.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import type {
   InjectionSettings,
@@ -34,11 +34,11 @@ export function decidePod({ pod, policy, injector }: PodInput): Decision {
   const left = leftAlone(pod, template, policy);
   if (left !== undefined) return left;
   return policy.state === 'pods'
-    ? bringIn(pod, template, { ...injector, ...policy.tracing }, policy.tracing)
+    ? injectInto(pod, template, { ...injector, ...policy.tracing }, policy.tracing)
     : none('no-pod-mode', pod);
 }
 
-function bringIn(
+function injectInto(
   pod: Workload,
   template: PodTemplate,
   settings: InjectionSettings,

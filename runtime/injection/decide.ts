@@ -5,7 +5,7 @@ import { frozenBy } from './frozen.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { asItOptedIn } from './original.ts';
-import { heldBack, outOfReach } from './reach.ts';
+import { heldBack, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { noteOf, withoutNote } from './rollout-note.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
@@ -20,12 +20,12 @@ export type { Decision, DecisionInput } from './decision.ts';
 /** The one decision about a workload, for the webhook, the reconciler, `--preview` and `--explain` (docs/adr/0001). */
 export function decide(input: DecisionInput): Decision {
   const { workload, policy } = input;
-  const left = outOfReach(input);
+  const left = ineligible(input);
   const template = templateOf(workload);
   if (left !== undefined || template === undefined) return left ?? none('no-template', workload);
   const isOptedOut = optedOut(workload.metadata) || optedOut(template.metadata);
   return isOptedOut && policy.state !== 'excluded'
-    ? takeOut(input, template, 'opted-out')
+    ? removeFrom(input, template, 'opted-out')
     : followPolicy(input, template);
 }
 
@@ -37,15 +37,15 @@ function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
     case 'excluded':
       return none('excluded', workload);
     case 'disabled':
-      return withdraw(input, template, policy.remove, 'disabled');
+      return whenTracingEnds(input, template, policy.remove, 'disabled');
     case 'inactive':
       return none('inactive', workload, policy.reason);
     case 'deleting':
-      return withdraw(input, template, policy.remove, 'lumigo-deleting');
+      return whenTracingEnds(input, template, policy.remove, 'lumigo-deleting');
     case 'pods':
-      return withdraw(input, template, true, 'pod-mode');
+      return whenTracingEnds(input, template, true, 'pod-mode');
     case 'active':
-      return bringIn(input, template, policy.tracing, 'injected');
+      return injectInto(input, template, policy.tracing, 'injected');
   }
 }
 
@@ -57,7 +57,7 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   const found = operation === 'RECONCILE' ? stampOf(workload.metadata) : undefined;
   // A Job was told of when its Lumigo went.
   const stays = found === undefined || found.keep === true || workload.kind === 'Job';
-  if (!stays) return takeOut(input, template, 'left-behind');
+  if (!stays) return removeFrom(input, template, 'left-behind');
   return (operation === 'RECONCILE' ? forget(workload) : undefined) ?? none('no-lumigo', workload);
 }
 
@@ -72,12 +72,12 @@ function forget(workload: Workload): Decision | undefined {
  * The namespace's injections are to go, or to stay, as its Lumigo says; that is the reconciler's work, not the webhook's.
  * A workload that opted in by itself goes on by itself once the Lumigo is deleted.
  */
-function withdraw(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
+function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
   const { workload, operation, policy } = input;
   if (operation !== 'RECONCILE') return none(code, workload);
   if (!remove) return keep(workload) ?? forget(workload) ?? none(code, workload);
   const alone = policy.state === 'deleting' ? optIn(input, template) : undefined;
-  return alone ?? takeOut(input, template, code);
+  return alone ?? removeFrom(input, template, code);
 }
 
 /** Notes on an instrumented workload that it stays so when its Lumigo is gone; undefined where that is noted, or nothing is. */
@@ -91,11 +91,16 @@ function keep(workload: Workload): Decision | undefined {
 /** A workload that asks for itself by its labels, where no Lumigo speaks for the namespace; undefined for one that does not. */
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
   const tracing = optInOf(input.workload.metadata);
-  return tracing && bringIn(input, template, tracing, 'opted-in');
+  return tracing && injectInto(input, template, tracing, 'opted-in');
 }
 
-/** Takes out whatever is ours: an injection, our stamp or our label. */
-function takeOut({ workload, operation }: DecisionInput, template: PodTemplate, code: Code, detail?: string): Decision {
+/** Removes whatever is ours: an injection, our stamp or our label. */
+function removeFrom(
+  { workload, operation }: DecisionInput,
+  template: PodTemplate,
+  code: Code,
+  detail?: string,
+): Decision {
   const { metadata, kind } = workload;
   const injected = isInjected(template);
   const untouched = none(code, workload, detail);
@@ -109,7 +114,7 @@ function takeOut({ workload, operation }: DecisionInput, template: PodTemplate, 
   return { action: 'remove', workload: uninstrument(workload), code: 'removed', message };
 }
 
-function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
+function injectInto(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
   const { workload, old } = input;
   const injected = isInjected(template);
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
@@ -121,7 +126,7 @@ function bringIn(input: DecisionInput, template: PodTemplate, tracing: TracingSe
   const decision = write(input, template, tracing, code);
   const problem = typeof decision === 'string' ? decision : problemAfter(decision);
   if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(workload, size, decision);
-  return injected ? takeOut(input, template, 'refused', problem) : blocked('refused', workload, problem);
+  return injected ? removeFrom(input, template, 'refused', problem) : blocked('refused', workload, problem);
 }
 
 /** The injection as it stands or anew; a sentence where there can be none. */

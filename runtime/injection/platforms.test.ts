@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { hiddenPreloads } from './hidden-preload.ts';
-import { otherNodes } from './reach.ts';
+import { otherNodes } from './eligibility.ts';
 import { reasonToRefuse } from './refusal.ts';
 import type { PodSpec } from './types.ts';
 

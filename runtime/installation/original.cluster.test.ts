@@ -35,9 +35,9 @@ const renew = (namespace: string, holder = 'original-0') =>
 function waitIn(namespace: string) {
   let over = false;
   let said = '';
-  let looks = 0;
+  let checks = 0;
   const find: Client['find'] = (...asked) => {
-    looks += 1;
+    checks += 1;
     return cluster.client.find(...asked);
   };
   void whenOriginalEnded({
@@ -46,7 +46,7 @@ function waitIn(namespace: string) {
     signal: new AbortController().signal,
     logger: pino({}, { write: (line: string) => void (said += line) }),
   }).then(() => (over = true));
-  return { isOver: () => over, said: () => said, looks: () => looks };
+  return { isOver: () => over, said: () => said, checks: () => checks };
 }
 
 async function led(): Promise<string> {
@@ -66,8 +66,8 @@ describe('F51: where an original operator leads', () => {
     const waiting = waitIn(namespace);
     for (let round = 0; round < 5; round += 1) {
       await renew(namespace);
-      const before = waiting.looks();
-      await eventually(() => expect(waiting.looks()).toBeGreaterThan(before));
+      const before = waiting.checks();
+      await eventually(() => expect(waiting.checks()).toBeGreaterThan(before));
       expect(waiting.isOver()).toBe(false);
     }
     await eventually(() => expect(waiting.isOver()).toBe(true));

@@ -25,7 +25,7 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
   const ref = { ...kinds.leases, namespace: installed.operatorNamespace, name: originalLease };
   let seen: SeenLease | undefined;
   /** Whether it is over, else what there is to say. */
-  const look = async (): Promise<true | string> => {
+  const check = async (): Promise<true | string> => {
     const lease = (await client.find(ref)) as Lease | undefined;
     if (lease === undefined) return true;
     seen = seeLease(seen, lease, performance.now());
@@ -33,15 +33,18 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
     const { uid } = lease.metadata;
     // The other replica may be faster; and what is left behind is no reason not to begin.
     await client.delete(ref, { preconditions: { uid } }).catch((error: unknown) => {
-      logger.debug({ lease: originalLease, problem: describeError(error) }, 'not deleted');
+      logger.debug(
+        { lease: originalLease, problem: describeError(error) },
+        'cannot delete the Lease of the original operator',
+      );
     });
     return true;
   };
   let told: string | undefined;
   while (!signal.aborted) {
-    const outcome = await look().catch(describeError);
+    const outcome = await check().catch(describeError);
     if (outcome === true) return;
-    if (outcome !== told) logger.info({ lease: originalLease, cause: outcome }, 'not standing for election yet');
+    if (outcome !== told) logger.info({ lease: originalLease, cause: outcome }, 'waiting to stand for election');
     told = outcome;
     await sleep(times.retryPeriodMs, undefined, { signal }).catch(() => undefined);
   }

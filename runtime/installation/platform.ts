@@ -32,10 +32,10 @@ export async function whenPlatformKnown(
   while (!signal.aborted) {
     try {
       const known = await withPlatform(config, transport);
-      logger.info({ platform: known.platform }, 'platform known');
+      logger.info({ platform: known.platform }, 'platform detected');
       return known;
     } catch (error) {
-      logger.warn({ problem: describeError(error) }, 'platform not known yet');
+      logger.warn({ problem: describeError(error) }, 'cannot tell OpenShift from Kubernetes yet, trying again');
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -19,7 +19,7 @@ import type { CertificateStore } from '../certificates/store.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
-import { followLook } from '../updater/look.ts';
+import { followCheck } from '../updater/last-check.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
 import { keepPodScope } from '../webhook/pod-scope.ts';
 import type { Pair } from '../certificates/follow-certificate.ts';
@@ -59,7 +59,7 @@ export function createParts(options: PartsOptions): Part[] {
   });
   const lumigoWatch = new LumigoWatch({ transport, lumigoes, metrics, logger, onBroken: () => telemetry.renew() });
   let protection: CleanupProtection | undefined;
-  const onInstrumented = () => protection?.look();
+  const onInstrumented = () => protection?.request();
   const reconciling = new Reconciling({ ...options, lumigoes, lumigoWatch, credentials, onInstrumented });
   const protectionNeeded = () => lumigoes.namespaces().length > 0 || reconciling.current?.isAnyInstrumented();
   let admission: Admission | undefined;
@@ -136,7 +136,7 @@ export function createParts(options: PartsOptions): Part[] {
     },
     {
       name: 'metrics of the updater',
-      run: (signal) => followLook({ config, transport, metrics, logger, signal }),
+      run: (signal) => followCheck({ config, transport, metrics, logger, signal }),
     },
     {
       name: 'certificate',
@@ -194,7 +194,7 @@ export function createParts(options: PartsOptions): Part[] {
           client: createClient(within(transport, { signal, fence })),
           ...{ transport, installed: config, needed: protectionNeeded, logger },
         });
-        lumigoWatch.subscribe(() => protection?.look(), signal);
+        lumigoWatch.subscribe(() => protection?.request(), signal);
         await protection.run(signal);
       },
     },

@@ -26,7 +26,7 @@ interface ReconcilingOptions extends Shared {
 }
 
 /** Clocks differ, and an event may have been queued still when its leader ended; twice told is prevented by the event's name. */
-const TELLING_MS = 5 * 60_000;
+const REPORTING_MS = 5 * 60_000;
 
 /** The reconciler of this replica: none between two terms, and a new one in each, which looks at everything anew. */
 export class Reconciling implements LeaderRunnable {
@@ -37,7 +37,7 @@ export class Reconciling implements LeaderRunnable {
   private reconciler: Reconciler | undefined;
 
   constructor(private readonly options: ReconcilingOptions) {
-    this.events = new EventQueue({ ...options, onDrained: (namespace) => this.reconciler?.look(namespace) });
+    this.events = new EventQueue({ ...options, onDrained: (namespace) => this.reconciler?.enqueue(namespace) });
   }
 
   /** The reconciler, while this replica leads. */
@@ -65,8 +65,8 @@ export class Reconciling implements LeaderRunnable {
     const sender = { version: config.version, instance: config.podName };
     const post = (event: QueuedEvent) => postEvent(client, eventObject({ ...event, ...sender, now: new Date() }));
     const posting = this.events.run(signal, post, () => reconciler.underWay);
-    lumigoWatch.subscribe((namespace) => reconciler.look(namespace), signal);
-    credentials.onChange((namespace) => reconciler.look(namespace), signal);
+    lumigoWatch.subscribe((namespace) => reconciler.enqueue(namespace), signal);
+    credentials.onChange((namespace) => reconciler.enqueue(namespace), signal);
     const watches = workloads.map((kind) =>
       watchKind(kind, {
         ...{ transport, metadataOnly: true, signal, logger },
@@ -90,7 +90,7 @@ export class Reconciling implements LeaderRunnable {
 
 /** Until when (ISO 8601) an earlier leader has told of everything. */
 const toldUntil = ({ previousRenewTime }: LeadingContext): string =>
-  previousRenewTime === undefined ? '' : new Date(Date.parse(previousRenewTime) - TELLING_MS).toISOString();
+  previousRenewTime === undefined ? '' : new Date(Date.parse(previousRenewTime) - REPORTING_MS).toISOString();
 
 /** As whom the reconciler wants the credential of a namespace. */
 const userOf = (namespace: string): string => `reconciler/${namespace}`;

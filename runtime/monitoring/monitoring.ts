@@ -43,7 +43,7 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
   /** By uid, so that a namespace that was deleted and created again is another one. */
   const tasks = new Map<string, Task>();
   const done = new Set<string>();
-  const look = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
+  const observe = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
     const isOpen = deletionTimestamp === undefined && !options.lumigoes.isExcluded(name) && !done.has(uid);
     const entry = isOpen ? entryOf(monitored, { name, labels }) : undefined;
     if (entry === undefined) return void tasks.delete(uid);
@@ -52,11 +52,11 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
   };
   const handler = new Kept<Metadata>(
     ({ metadata }) => metadata,
-    (now, before) => look(now ?? { ...before, deletionTimestamp: '' }),
+    (now, before) => observe(now ?? { ...before, deletionTimestamp: '' }),
   );
   const { stopped } = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
   const attempt = async (uid: string, task: Task): Promise<number> => {
-    const problem = await seeTo(options, task).then(() => undefined, describeError);
+    const problem = await monitor(options, task).then(() => undefined, describeError);
     if (problem === undefined) {
       tasks.delete(uid);
       done.add(uid);
@@ -75,7 +75,7 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
   await stopped;
 }
 
-async function seeTo(options: MonitoringOptions, { namespace, entry }: Task): Promise<void> {
+async function monitor(options: MonitoringOptions, { namespace, entry }: Task): Promise<void> {
   const { config, client, lumigoes, logger } = options;
   const usual = { secretName: config.tokenSecret, secretKey: config.tokenKey };
   const plan = planMonitoring(entry, lumigoes.in(namespace), usual);
@@ -88,7 +88,7 @@ async function seeTo(options: MonitoringOptions, { namespace, entry }: Task): Pr
     const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
     await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
-  logger.info({ namespace, action: plan.action }, 'monitored, as the settings say');
+  logger.info({ namespace, action: plan.action }, 'namespace monitored, as lumigoResources of the settings say');
 }
 
 /** The token of the operator's own namespace, if there is one, where none stands. */

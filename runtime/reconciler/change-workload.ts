@@ -7,7 +7,7 @@ import { workloadPatch } from '../injection/patch.ts';
 import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
-import { rolloutAfter } from '../rollout/after-look.ts';
+import { rolloutOf } from '../rollout/rollout-of.ts';
 import { decideTask, decideTurn, forgiven } from './decide-turn.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { factsOf, type Change, type ChangeResult, type Written } from './facts.ts';
@@ -29,22 +29,22 @@ export class WorkloadChanger {
 
   /** Makes one change, and reads the workload first where no fresh copy is given. Says whether anything was written. Never rejects. */
   async change(change: WorkloadChange, fresh: Workload | undefined): Promise<boolean> {
-    const { store, signal, look, events } = this.term;
+    const { store, signal, enqueue, events } = this.term;
     const { workload, policy } = change;
     // Planned again once the namespace's events are posted, which takes some milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
     const { task } = change;
     if (task?.do === 'revert' && !this.recorder.reverting(workload, task.evidence)) {
-      look(workload.namespace);
+      enqueue(workload.namespace);
       return false;
     }
     const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
     if (before === undefined) return false;
     const result = await this.make(change, fresh);
-    // A term that is over leaves nothing behind; the next leader looks for itself.
+    // A term that is over leaves nothing behind; the next leader checks for itself.
     if (signal.aborted) return false;
     this.note(before, change, result);
-    look(workload.namespace);
+    enqueue(workload.namespace);
     return result.kind === 'written';
   }
 
@@ -92,12 +92,10 @@ export class WorkloadChanger {
     return special ?? decide({ ...this.settings, workload: seen, policy, now });
   }
 
-  /** Whose pods are watched, once a look or a write has shown it so. */
+  /** Whose pods are watched, once a check or a write has shown it so. */
   private watched({ policy, workload: { rollout: before } }: WorkloadChange, workload: Workload) {
     const now = { ms: performance.now(), epochMs: Date.now() };
-    return this.term.config.rolloutStrategy === 'immediate'
-      ? undefined
-      : rolloutAfter({ workload, policy, before, now });
+    return this.term.config.rolloutStrategy === 'immediate' ? undefined : rolloutOf({ workload, policy, before, now });
   }
 
   private turn({ policy, task }: WorkloadChange, workload: Workload, decision: Decision) {

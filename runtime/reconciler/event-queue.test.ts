@@ -9,7 +9,7 @@ const refusal = new ApiError({ status: 403, reason: 'Forbidden', message: 'no ev
 
 const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 
-/** A queue whose posts are written down; those that `hold` names wait until they are let go. */
+/** A queue whose posts are written down; those that `hold` names wait until they are released. */
 function queueOf({ refuses = '' }: { refuses?: string } = {}) {
   const posted: string[] = [];
   const drained: string[] = [];

@@ -20,7 +20,7 @@ interface EventQueueOptions {
   readonly onDrained: (namespace: string) => void;
 }
 
-interface Lane {
+interface NamespaceQueue {
   readonly events: Set<QueuedEvent>;
   readonly busy: Set<string>;
   failures: number;
@@ -37,14 +37,14 @@ const REMEMBERED = 5_000;
 const backoff = { firstMs: 500, maxMs: 30_000 };
 /** For so long the end of a term is held up by events, where the API server takes them. */
 const LAST_MS = 2_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * Posts events beside the work: in order for each object, a few at once in all. A namespace that refuses them waits by
  * itself. What is queued when a term ends stays queued for the next one: an event posted twice is one event.
  */
 export class EventQueue {
-  private readonly lanes = new Map<string, Lane>();
+  private readonly queues = new Map<string, NamespaceQueue>();
   /** What this process has posted lately: a Lease that is lost and won again costs no event twice. */
   private readonly posted = new Set<string>();
   /** How many events wait, by the uid of their object. */
@@ -61,18 +61,18 @@ export class EventQueue {
     if (this.posted.has(nameOf(event))) return;
     if (this.size >= MOST) return this.options.metrics.eventsDropped.inc({ reason: event.reason });
     const { namespace, uid } = event.regarding;
-    const lane = this.lanes.get(namespace) ?? { events: new Set(), busy: new Set(), failures: 0, pausedUntil: 0 };
-    lane.events.add(event);
+    const queue = this.queues.get(namespace) ?? { events: new Set(), busy: new Set(), failures: 0, pausedUntil: 0 };
+    queue.events.add(event);
     this.waiting.set(uid, (this.waiting.get(uid) ?? 0) + 1);
     this.size += 1;
-    this.lanes.set(namespace, lane);
+    this.queues.set(namespace, queue);
     this.startMore();
   }
 
   /** How many events of a namespace wait to be posted; 0 for one that refuses them, since nobody can wait for that. */
   pending(namespace: string): number {
-    const lane = this.lanes.get(namespace);
-    return lane === undefined || lane.failures > 0 ? 0 : lane.events.size;
+    const queue = this.queues.get(namespace);
+    return queue === undefined || queue.failures > 0 ? 0 : queue.events.size;
   }
 
   /** Whether an object's last change is still to be told; whoever changes it again would take the trace of that change away. */
@@ -87,8 +87,8 @@ export class EventQueue {
     this.startMore();
     await aborted(signal);
     const deadline = performance.now() + LAST_MS;
-    const isAnyTaken = () => [...this.lanes.keys()].some((namespace) => this.pending(namespace) > 0);
-    while (isAnyTaken() && performance.now() < deadline) await sleep(LOOK_MS);
+    const isAnyTaken = () => [...this.queues.keys()].some((namespace) => this.pending(namespace) > 0);
+    while (isAnyTaken() && performance.now() < deadline) await sleep(POLL_MS);
     this.post = undefined;
   }
 
@@ -105,60 +105,61 @@ export class EventQueue {
   }
 
   /** The oldest of the first namespace that has one to be posted now. */
-  private next(): [Lane, QueuedEvent] | undefined {
-    for (const [namespace, lane] of this.lanes) {
+  private next(): [NamespaceQueue, QueuedEvent] | undefined {
+    for (const [namespace, queue] of this.queues) {
       // One that fails is tried with one event at a time.
-      if (lane.pausedUntil > performance.now() || (lane.failures > 0 && lane.busy.size > 0)) continue;
-      for (const event of lane.events)
-        if (!lane.busy.has(event.regarding.uid)) {
+      if (queue.pausedUntil > performance.now() || (queue.failures > 0 && queue.busy.size > 0)) continue;
+      for (const event of queue.events)
+        if (!queue.busy.has(event.regarding.uid)) {
           // Taken from the front and put to the back: no namespace waits for all of another.
-          this.lanes.delete(namespace);
-          this.lanes.set(namespace, lane);
-          return [lane, event];
+          this.queues.delete(namespace);
+          this.queues.set(namespace, queue);
+          return [queue, event];
         }
     }
     return undefined;
   }
 
-  private async send(lane: Lane, event: QueuedEvent, post: Post): Promise<void> {
-    lane.busy.add(event.regarding.uid);
+  private async send(queue: NamespaceQueue, event: QueuedEvent, post: Post): Promise<void> {
+    queue.busy.add(event.regarding.uid);
     try {
       await post(event);
-      lane.failures = 0;
+      queue.failures = 0;
       this.remember(nameOf(event));
-      this.remove(lane, event);
+      this.remove(queue, event);
       this.options.metrics.events.inc({ reason: event.reason });
     } catch (error) {
       // What fails because its term is over is left to the next one.
-      if (this.post === post) this.failed(lane, event, error);
+      if (this.post === post) this.failed(queue, event, error);
     } finally {
-      lane.busy.delete(event.regarding.uid);
+      queue.busy.delete(event.regarding.uid);
     }
   }
 
   /** What was under way together fails together, and counts once. */
-  private failed(lane: Lane, { regarding: { namespace }, reason }: QueuedEvent, error: unknown): void {
-    if (lane.pausedUntil > performance.now()) return;
+  private failed(queue: NamespaceQueue, { regarding: { namespace }, reason }: QueuedEvent, error: unknown): void {
+    if (queue.pausedUntil > performance.now()) return;
     const { logger, metrics } = this.options;
-    lane.failures += 1;
-    if (lane.failures === 1) logger.warn({ namespace, reason, problem: describeError(error) }, 'event not posted');
-    if (isRefusal(error) && lane.failures >= ATTEMPTS) {
-      logger.warn({ namespace, events: lane.events.size }, 'events given up, because their namespace refuses them');
-      for (const given of lane.events) {
+    queue.failures += 1;
+    if (queue.failures === 1)
+      logger.warn({ namespace, reason, problem: describeError(error) }, 'cannot post an event, trying again');
+    if (isRefusal(error) && queue.failures >= ATTEMPTS) {
+      logger.warn({ namespace, events: queue.events.size }, 'events dropped, because their namespace refuses them');
+      for (const given of queue.events) {
         metrics.eventsDropped.inc({ reason: given.reason });
-        this.remove(lane, given);
+        this.remove(queue, given);
       }
       return;
     }
-    const waitMs = backoffMs(lane.failures, backoff, Math.random());
-    lane.pausedUntil = performance.now() + waitMs;
-    this.resume(lane);
+    const waitMs = backoffMs(queue.failures, backoff, Math.random());
+    queue.pausedUntil = performance.now() + waitMs;
+    this.resume(queue);
   }
 
-  /** Goes on when a lane's pause is over. Timers fire up to a millisecond early, and nobody else might come by. */
-  private resume(lane: Lane): void {
-    const leftMs = lane.pausedUntil - performance.now();
-    if (leftMs > 0) setTimeout(() => this.resume(lane), Math.ceil(leftMs)).unref();
+  /** Goes on when its pause is over. Timers fire up to a millisecond early, and nobody else might come by. */
+  private resume(queue: NamespaceQueue): void {
+    const leftMs = queue.pausedUntil - performance.now();
+    if (leftMs > 0) setTimeout(() => this.resume(queue), Math.ceil(leftMs)).unref();
     else this.startMore();
   }
 
@@ -169,15 +170,15 @@ export class EventQueue {
     this.posted.delete(oldest);
   }
 
-  private remove(lane: Lane, event: QueuedEvent): void {
-    if (!lane.events.delete(event)) return;
+  private remove(queue: NamespaceQueue, event: QueuedEvent): void {
+    if (!queue.events.delete(event)) return;
     const { namespace, uid } = event.regarding;
     const left = (this.waiting.get(uid) ?? 1) - 1;
     if (left === 0) this.waiting.delete(uid);
     else this.waiting.set(uid, left);
     this.size -= 1;
-    if (lane.events.size > 0) return;
-    if (this.lanes.get(namespace) === lane) this.lanes.delete(namespace);
+    if (queue.events.size > 0) return;
+    if (this.queues.get(namespace) === queue) this.queues.delete(namespace);
     this.options.onDrained(namespace);
   }
 }

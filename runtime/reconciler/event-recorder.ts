@@ -20,11 +20,11 @@ export class EventRecorder {
 
   /** A change stands in the workload's stamp, whoever made it: it is told unless it is known to be told. */
   stamped(workload: ObservedWorkload, policy: NamespacePolicy): void {
-    if (workload.told === workload.stamp) return;
+    if (workload.reported === workload.stamp) return;
     const stamp = parseStamp(workload.stamp);
     if (stamp === undefined) return;
     if (stamp.change === 'adopted' || stamp.at < this.term.since)
-      this.term.store.note(workload, { told: workload.stamp });
+      this.term.store.note(workload, { reported: workload.stamp });
     else this.changed(workload, policy, stamp.change);
   }
 
@@ -97,7 +97,7 @@ export class EventRecorder {
     change: 'added' | 'updated' | 'removed',
     exceptions: readonly string[] = [],
   ): void {
-    this.term.store.note(workload, { told: change === 'removed' ? undefined : workload.stamp });
+    this.term.store.note(workload, { reported: change === 'removed' ? undefined : workload.stamp });
     this.term.events.add(changed(workload, policy, change, exceptions));
   }
 

@@ -37,12 +37,12 @@ export class Evictions {
     private readonly term: Term,
     watchPods: WatchPods,
   ) {
-    const { look, signal, config } = term;
+    const { enqueue, signal, config } = term;
     const injector = injectorOf(config);
     this.injector = fingerprint(injector);
     const observe = (pod: object) => observeModePod(pod as Parameters<typeof observeModePod>[0], injector);
-    this.pods = new PodWatches({ watch: watchPods, observe, onChange: look, signal, most: MOST });
-    this.turns = new NamespaceTurns(look);
+    this.pods = new PodWatches({ watch: watchPods, observe, onChange: enqueue, signal, most: MOST });
+    this.turns = new NamespaceTurns(enqueue);
   }
 
   /** Undefined where pods are nobody's matter. */
@@ -87,7 +87,7 @@ export class Evictions {
   }
 
   private begin(pod: ModePod, state: State): void {
-    const { api, signal, look, metrics } = this.term;
+    const { api, signal, enqueue, metrics } = this.term;
     const now = performance.now();
     for (const [uid, until] of state.keptUntil) if (until <= now) state.keptUntil.delete(uid);
     state.keptUntil.set(pod.uid, now + ASKED_MS);
@@ -102,7 +102,7 @@ export class Evictions {
       (error: unknown) => {
         if (state.trial === trial) state.trial = undefined;
         if (!signal.aborted) this.failed(pod, state, error);
-        look(pod.namespace);
+        enqueue(pod.namespace);
       },
     );
   }
@@ -125,7 +125,8 @@ export class Evictions {
     if (isConflict(error)) return;
     const isBudget = isThrottled(error);
     metrics.evictions.inc({ outcome: isBudget ? 'kept' : 'failed' });
-    if (!isBudget) logger.warn({ namespace, pod: name, problem: describeError(error) }, 'pod not evicted');
+    if (!isBudget)
+      logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a pod, trying again');
   }
 
   private tell({ namespace, name, uid }: ModePod, policy: NamespacePolicy): void {

@@ -17,7 +17,7 @@ const change = (name: string, under: NamespacePolicy = policy): WorkloadChange =
 });
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 
-/** An executor over workloads in memory: what it lists and changes is written down, and each change takes until it is let go. */
+/** An executor over workloads in memory: what it lists and changes is written down, and each change takes until it is released. */
 function executorOver(there: readonly string[], places = 4) {
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };

@@ -67,7 +67,7 @@ export class Executor {
       if (problem === undefined || signal.aborted) continue;
       const [{ workload } = { workload: undefined }] = waiting.values();
       const fields = { namespace: workload?.namespace, kind: workload?.kind.kind, problem };
-      logger.warn(fields, 'workloads cannot be listed');
+      logger.warn(fields, 'cannot list workloads, trying again');
       await sleep(backoffMs(failures, listBackoff, Math.random()), undefined, { signal }).catch(() => undefined);
     }
   }

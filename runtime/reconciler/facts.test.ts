@@ -9,7 +9,7 @@ const other: NamespacePolicy = { ...policy, remove: false };
 const before: ObservedWorkload = {
   ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
   ...{ createdAt: '', label: undefined, stamp: undefined, deleting: false, settled: undefined, attempt: undefined },
-  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, told: undefined },
+  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, reported: undefined },
   ...{ note: undefined, asked: undefined, rollout: undefined },
   instrumentedVersion: undefined,
 };

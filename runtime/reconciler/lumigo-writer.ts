@@ -35,7 +35,7 @@ export class LumigoWriter {
 
   /** Begins what was planned; never throws. */
   act(action: LumigoAction): void {
-    const { signal, look } = this.term;
+    const { signal, enqueue } = this.term;
     const { uid, namespace } = action.lumigo.metadata;
     this.note(uid, { isBusy: true });
     void this.carryOut(action)
@@ -44,7 +44,7 @@ export class LumigoWriter {
         (error: unknown) => this.failed(action, error),
       )
       .finally(() => {
-        if (!signal.aborted) look(namespace);
+        if (!signal.aborted) enqueue(namespace);
       });
   }
 
@@ -96,7 +96,7 @@ export class LumigoWriter {
     const { logger } = this.term;
     const { namespace, name, uid } = lumigo.metadata;
     this.states.delete(uid);
-    logger.info({ namespace, lumigo: name, reason }, 'Lumigo released');
+    logger.info({ namespace, lumigo: name, reason }, 'cleanup finalizer removed from the Lumigo');
     if (leftBehind.length === 0) return;
     const workloads = leftBehind.slice(0, NAMED).map((each) => `${each.kind.kind}/${each.name}`);
     logger.error(
@@ -114,7 +114,10 @@ export class LumigoWriter {
     const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, backoff, Math.random());
     this.note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
     if (!isExpected)
-      logger.warn({ namespace, lumigo: name, action: what, problem: describeError(error) }, 'Lumigo not written');
+      logger.warn(
+        { namespace, lumigo: name, action: what, problem: describeError(error) },
+        'cannot write the Lumigo, trying again',
+      );
   }
 
   private note(uid: string, change: Partial<State>): void {

@@ -28,7 +28,7 @@ export interface ObservedWorkload {
   /** The operator's annotation, as text (injection/stamp.ts reads it). */
   readonly stamp?: string | undefined;
   readonly deleting: boolean;
-  /** The policy under which a look at the whole object found nothing left to do; any change of the workload unsettles it. */
+  /** The policy under which a check of the whole object found nothing left to do; any change of the workload unsettles it. */
   readonly settled?: NamespacePolicy | undefined;
   /** The change that is under way: the policy it was planned under, and the stamp by which its echo in the watch is known. */
   readonly attempt?: { readonly policy: NamespacePolicy; readonly stamp?: string | undefined } | undefined;
@@ -36,17 +36,17 @@ export interface ObservedWorkload {
   readonly write?: Write | undefined;
   /** The telemetry proxy that its injection sends to, where that is not this installation's. */
   readonly elsewhere?: string | undefined;
-  /** It should be changed, and is too large to be decided about: as the look saw it that settled it. */
+  /** It should be changed, and is too large to be decided about: as the check saw it that settled it. */
   readonly tooLarge?: boolean | undefined;
   /** The stamp whose event is posted, or about to be. */
-  readonly told?: string | undefined;
+  readonly reported?: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
   readonly instrumentedVersion?: string | undefined;
   /** Why its injection was put back, as text (injection/rollout-note.ts reads it). */
   readonly note?: string | undefined;
   /** What annotations of the user's ask for: another try, these containers, not those. */
   readonly asked?: string | undefined;
-  /** Where it is on its way to be instrumented, as the last look at it has shown. */
+  /** Where it is on its way to be instrumented, as the last check has shown. */
   readonly rollout?: Rollout | undefined;
 }
 

@@ -38,7 +38,7 @@ const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedW
     write: undefined,
     elsewhere: undefined,
     tooLarge: false,
-    told: undefined,
+    reported: undefined,
     note: undefined,
     asked: undefined,
     rollout: undefined,

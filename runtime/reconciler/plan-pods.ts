@@ -1,7 +1,7 @@
 import { annotations } from '../contract.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { LumigoResource, NamespacePolicy, RolloutNote } from '../injection/types.ts';
-import { TRIAL_MS } from '../rollout/after-look.ts';
+import { TRIAL_MS } from '../rollout/rollout-of.ts';
 import { isEvictable, whyNot } from '../rollout/evictable.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { evidenceAgainst, judgePod } from '../rollout/judge-pods.ts';

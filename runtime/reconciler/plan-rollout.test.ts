@@ -24,12 +24,12 @@ const queued = (more: Partial<Queued> = {}): Rollout => ({
   ...{ state: 'queued', policy, shape, granted: false, seenVersion: '10', seenAt: NOW.ms, ...more },
 });
 const trialOf = (seconds: number, wasHealthy = true, more: Partial<OnTrial> = {}): Rollout => ({
-  ...{ state: 'trial', policy, provenAt: undefined, lookAt: NOW.ms + 5_000, ...more },
+  ...{ state: 'trial', policy, provenAt: undefined, checkAt: NOW.ms + 5_000, ...more },
   trial: { shape, record: 'ours', changedAt: ago(seconds), wasHealthy },
 });
 const note = { cause: 'Crash', evidence: 'boom', template: '', injection: '' };
 const reverted = (seconds: number, more: Partial<Reverted> = {}): Rollout => ({
-  ...{ state: 'reverted', policy, shape, isOpen: false, lookAt: NOW.ms + 5_000, ...more },
+  ...{ state: 'reverted', policy, shape, isOpen: false, checkAt: NOW.ms + 5_000, ...more },
   note: { ...note, at: new Date(ago(seconds)).toISOString(), ...more.note },
 });
 
@@ -37,7 +37,7 @@ const settled = (rollout: Rollout | undefined): boolean => rollout?.state !== 'q
 const workload = (name: string, rollout?: Rollout, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
   ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
   ...{ createdAt: '2026-01-01', label: undefined, stamp: undefined, deleting: false, attempt: undefined },
-  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, told: undefined },
+  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, reported: undefined },
   ...{ instrumentedVersion: undefined, note: undefined, asked: undefined, rollout },
   settled: settled(rollout) ? policy : undefined,
   ...more,
@@ -71,7 +71,7 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
     },
   };
   const planned = planWorkloads(observed, NOW);
-  const done = planned.changes.map(({ workload: { name }, task }) => `${task?.do ?? 'look'} ${name}`);
+  const done = planned.changes.map(({ workload: { name }, task }) => `${task?.do ?? 'check'} ${name}`);
   const noted = planned.rollout.noted.map(([{ name }, to]) => {
     if (to?.state === 'queued') return `grant ${name}`;
     return `${name} is ${to?.state === 'trial' ? 'proven' : (to?.state ?? 'forgotten')}`;
@@ -81,8 +81,8 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
 
 /** What is known of the workloads of a namespace, and what is done. */
 const cases: readonly [string, readonly ObservedWorkload[], readonly string[], Partial<ObservedRollout>?][] = [
-  ['what is not known yet is looked at', [workload('a')], ['look a']],
-  ['whose turn it is, is not known before all are looked at', [workload('a', queued()), workload('b')], ['look b']],
+  ['what is not known yet is checked', [workload('a')], ['check a']],
+  ['whose turn it is, is not known before all are checked', [workload('a', queued()), workload('b')], ['check b']],
   ['the first gets its turn', [workload('a', queued()), workload('b', queued())], ['grant a']],
   ['nobody gets one where the namespace has none', [workload('a', queued())], [], { hasTurn: false }],
   ['who has a turn is injected', [workload('a', queued({ granted: true })), workload('b', queued())], ['inject a']],
@@ -132,9 +132,9 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     { pods: pods(pod(50), pod(undefined)) },
   ],
   [
-    'and where it has only become smaller, a look shows that',
-    [workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000, lookAt: NOW.ms })), workload('b', queued())],
-    ['look a'],
+    'and where it has only become smaller, a check shows that',
+    [workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000, checkAt: NOW.ms })), workload('b', queued())],
+    ['check a'],
     { pods: pods(pod(50)) },
   ],
   [
@@ -145,18 +145,18 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ],
   ['nothing is concluded before the pods are known', [workload('a', trialOf(500))], [], { pods: undefined }],
   [
-    'what takes long is looked at now and then',
-    [workload('a', trialOf(20, true, { lookAt: NOW.ms }))],
-    ['look a'],
+    'what takes long is checked now and then',
+    [workload('a', trialOf(20, true, { checkAt: NOW.ms }))],
+    ['check a'],
     { pods: pods(pod(undefined)) },
   ],
   [
     'but not while one of its pods after the other gets ready',
-    [workload('a', trialOf(60, true, { lookAt: NOW.ms }))],
+    [workload('a', trialOf(60, true, { checkAt: NOW.ms }))],
     [],
     { pods: pods(pod(14), pod(undefined)) },
   ],
-  ['nor once all are', [workload('a', trialOf(60, true, { lookAt: NOW.ms }))], [], { pods: pods(pod(50), pod(2)) }],
+  ['nor once all are', [workload('a', trialOf(60, true, { checkAt: NOW.ms }))], [], { pods: pods(pod(50), pod(2)) }],
   [
     'what the webhook injected keeps nobody waiting',
     [workload('a', trialOf(5, false)), workload('b', queued())],
@@ -184,14 +184,14 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ],
   ['what is blocked waits', [workload('a', queued({ shape: blocked })), workload('b', queued())], ['grant b']],
   [
-    'what is blocked and has changed is looked at',
+    'what is blocked and has changed is checked',
     [workload('a', queued({ shape: blocked, seenVersion: '9', seenAt: NOW.ms - 5_000 }))],
-    ['look a'],
+    ['check a'],
   ],
   [
     'and so it is after a while in any case',
     [workload('a', queued({ shape: blocked, seenAt: NOW.ms - 300_000 }))],
-    ['look a'],
+    ['check a'],
   ],
   [
     'what is refused makes room for others',
@@ -204,7 +204,7 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   [
     'F1: what holds under another policy does not count',
     [workload('a', { ...queued({ granted: true }), policy: other })],
-    ['look a'],
+    ['check a'],
   ],
 ];
 

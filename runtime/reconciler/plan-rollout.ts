@@ -1,4 +1,4 @@
-import { ATTRIBUTION_MS, SOONEST_LOOK_MS, TRIAL_MS } from '../rollout/after-look.ts';
+import { ATTRIBUTION_MS, SOONEST_CHECK_MS, TRIAL_MS } from '../rollout/rollout-of.ts';
 import { isInjectors, type Evidence } from '../rollout/evidence.ts';
 import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
 import { judge, type ObservedPod } from '../rollout/trial.ts';
@@ -17,7 +17,7 @@ export interface OnTheWay {
   left: number;
   /** Being read or written. */
   busy: number;
-  /** Not looked at yet: whose turn it is, is known when all are. */
+  /** Not checked yet: whose turn it is, is known when all are. */
   unknown: number;
 }
 
@@ -25,13 +25,13 @@ export const nothingOnTheWay = (): OnTheWay => ({
   ...{ queued: [], trials: [], reverted: [], proven: 0, left: 0, busy: 0, unknown: 0 },
 });
 
-/** What is to be done to a workload beside looking at it. `forgive`: its injection was not at fault, and may be tried again. */
+/** What is to be done to a workload beside checking where it is. `forgive`: its injection was not at fault, and may be tried again. */
 export type Task = { readonly do: 'inject' | 'forgive' } | { readonly do: 'revert'; readonly evidence: Evidence };
 
 export interface RolloutStep {
   readonly workload: ObservedWorkload;
   readonly reason: string;
-  /** Left out: a look. */
+  /** Left out: only a check of where it is. */
   readonly task?: Task;
 }
 
@@ -152,7 +152,7 @@ function isAwaited({ workload, verdict }: { workload: With<OnTrial>; verdict: Ve
 
 function planTrial(workload: With<OnTrial>, verdict: Verdict, now: Now): Step {
   const { rollout } = workload;
-  if (verdict === undefined) return look(workload, rollout.lookAt, now);
+  if (verdict === undefined) return check(workload, rollout.checkAt, now);
   if (verdict.is === 'broken') return { step: revert(workload, verdict.evidence) };
   if (verdict.is === 'proven' && rollout.provenAt === undefined)
     return { noted: [workload, { ...rollout, provenAt: now.ms }] };
@@ -163,7 +163,7 @@ function planTrial(workload: With<OnTrial>, verdict: Verdict, now: Now): Step {
   const judgedAt = Math.min(end, now.ms + Math.max(0, verdict.until - epochMs) + 1_000);
   if (verdict.is === 'soaking') return { wakeAt: judgedAt };
   // While one pod after the other gets ready, its own status has nothing to say.
-  const judged = look(workload, Math.max(rollout.lookAt, now.ms + verdict.since - epochMs + SOONEST_LOOK_MS), now);
+  const judged = check(workload, Math.max(rollout.checkAt, now.ms + verdict.since - epochMs + SOONEST_CHECK_MS), now);
   return { ...judged, wakeAt: Math.min(judged.wakeAt ?? Infinity, judgedAt) };
 }
 
@@ -179,7 +179,7 @@ const revert = (workload: ObservedWorkload, evidence: Evidence): RolloutStep => 
   task: { do: 'revert', evidence },
 });
 
-const look = (workload: ObservedWorkload, at: number, now: Now): Step =>
+const check = (workload: ObservedWorkload, at: number, now: Now): Step =>
   at <= now.ms ? { step: { workload, reason: 'its pods are watched' } } : { wakeAt: at };
 
 /** A StatefulSet's controller waits for a pod that is not ready before it replaces it, also by what its template was before. */
@@ -187,7 +187,7 @@ const waitsForBroken = ({ kind }: ObservedWorkload): boolean => kind.kind === 'S
 
 /** What was put back is to run again: then the injection was at fault. What does not would not have either way. */
 function planReverted(workload: With<Reverted>, { rollout: { pods } }: ObservedNamespace, now: Now): Step {
-  const { shape, note, isOpen, lookAt } = workload.rollout;
+  const { shape, note, isOpen, checkAt } = workload.rollout;
   if (!isOpen) return {};
   const since = Date.parse(now.iso) - Date.parse(note.at);
   const broken = brokenOf(workload, pods);
@@ -196,7 +196,7 @@ function planReverted(workload: With<Reverted>, { rollout: { pods } }: ObservedN
   const isKnown = pods !== undefined || !waitsForBroken(workload);
   return isKnown && since > ATTRIBUTION_MS
     ? { step: { workload, reason: 'it fails without the injection as well', task: { do: 'forgive' } } }
-    : look(workload, lookAt, now);
+    : check(workload, checkAt, now);
 }
 
 function brokenOf(workload: ObservedWorkload, pods: ObservedNamespace['rollout']['pods']): ObservedPod[] {

@@ -101,7 +101,7 @@ function listDue({ listed = [], listedAt }: ObservedLumigo, { observed, now }: L
 const isListWorthIt = ({ workloads, observed, isListDue }: LumigoContext): boolean =>
   isListDue || (workloads.progress.pending === 0 && observed.untold === 0);
 
-/** Without a look at its Secret nothing can be said of a Lumigo that is to act. */
+/** Without having read its Secret nothing can be said of a Lumigo that is to act. */
 const canBeSaid = (lumigo: ObservedLumigo, { observed, acting }: LumigoContext): boolean =>
   lumigo !== acting ||
   observed.credential !== undefined ||

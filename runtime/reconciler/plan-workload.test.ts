@@ -30,7 +30,7 @@ const plain: ObservedWorkload = {
     write: undefined,
     elsewhere: undefined,
     tooLarge: false,
-    told: undefined,
+    reported: undefined,
     note: undefined,
     asked: undefined,
     rollout: undefined,
@@ -82,7 +82,7 @@ const cases: readonly [
   ],
   ['that is a Job is told of where it cannot be injected any more', { ...plain, kind: job }, active, 'change'],
   ['that is an instrumented Job stays as it is', { ...ours, kind: job }, active, 'nothing'],
-  ['is done with once a look has found nothing to do', { ...ours, settled: active }, active, 'nothing'],
+  ['is done with once a check has found nothing to do', { ...ours, settled: active }, active, 'nothing'],
   [
     'F1: is not done with under another policy than it was settled under',
     { ...ours, settled: active },

@@ -29,12 +29,12 @@ const CONTESTED_MS = 10 * 60_000;
  */
 const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
 
-/** How soon a workload that was blocked is looked at again where something of it has changed, and where nothing has. */
+/** How soon a workload that was blocked is checked again where something of it has changed, and where nothing has. */
 const [BLOCKED_MS, STILL_BLOCKED_MS] = [5_000, 5 * 60_000];
 
 /**
  * What is to be done about one workload, from its metadata alone. It errs towards reading the whole object, where `decide`
- * has the last word; a look that found nothing to do settles the workload until it, or the policy, changes.
+ * has the last word; a check that found nothing to do settles the workload until it, or the policy, changes.
  */
 export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
   const { policy } = situation;
@@ -66,13 +66,13 @@ function stepWhenSettled({ rollout }: ObservedWorkload, policy: NamespacePolicy)
 /** What most of a large namespace comes to, each time that it is planned. */
 const settled: WorkloadStep = { do: 'nothing', reason: 'it is as it should be' };
 
-/** Whether it is known to wait for its turn. What was blocked when it was looked at is looked at again once it has changed. */
+/** Whether it is known to wait for its turn. What was blocked when it was checked is checked again once it has changed. */
 function isQueued({ rollout, resourceVersion }: ObservedWorkload, policy: NamespacePolicy, now: number): boolean {
   if (rollout?.policy !== policy || rollout.state !== 'queued') return false;
   return rollout.shape.blocked === undefined || now < lookAgainAt(rollout, resourceVersion);
 }
 
-/** When a workload that was blocked is looked at again, by the monotonic clock. */
+/** When a workload that was blocked is checked again, by the monotonic clock. */
 export const lookAgainAt = ({ seenAt, seenVersion }: Queued, resourceVersion: string): number =>
   seenAt + (resourceVersion === seenVersion ? STILL_BLOCKED_MS : BLOCKED_MS);
 

@@ -92,7 +92,7 @@ function add(
 ): void {
   switch (rollout.state) {
     case 'queued':
-      // One that is due to be looked at again, or is given time after a failure, is not in the queue.
+      // One that is due to be checked again, or is given time after a failure, is not in the queue.
       if (step === 'queue') way.queued.push({ ...workload, rollout });
       break;
     case 'trial':

@@ -22,7 +22,7 @@ import { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
-interface ReconcilerOptions extends Omit<Term, 'store' | 'look'> {
+interface ReconcilerOptions extends Omit<Term, 'store' | 'enqueue'> {
   /** What is known of the token of the Lumigo that acts in a namespace; undefined until its Secret was read. */
   readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
   /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
@@ -32,7 +32,7 @@ interface ReconcilerOptions extends Omit<Term, 'store' | 'look'> {
 }
 
 /** A failure of all is told to some, as an event; the condition tells everybody. */
-const TOLD = 20;
+const MOST_REPORTED = 20;
 /** What the API server said of a namespace's Lumigo resources is believed for so long. */
 const GONE_MS = 5_000;
 
@@ -60,7 +60,7 @@ export class Reconciler {
 
   constructor(private readonly options: ReconcilerOptions) {
     const { api, config, signal, logger, metrics } = options;
-    const term: Term = { ...options, store: this.store, look: (namespace) => this.look(namespace) };
+    const term: Term = { ...options, store: this.store, enqueue: (namespace) => this.enqueue(namespace) };
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term, (...listed) => this.adopt(...listed));
     const changer = new WorkloadChanger(term, this.recorder);
@@ -82,7 +82,7 @@ export class Reconciler {
     return {
       upsert: ({ metadata }, isListed) => this.see(kind, metadata, isListed),
       delete: ({ namespace = '', name, uid }) => {
-        if (this.store.delete(kind, namespace, name, uid)) this.look(namespace);
+        if (this.store.delete(kind, namespace, name, uid)) this.enqueue(namespace);
       },
       known: () => this.store.known(kind),
     };
@@ -101,12 +101,12 @@ export class Reconciler {
     }
     this.options.logger.info({ workloads }, 'reconciler ready');
     for (const namespace of new Set([...this.store.namespaces(), ...this.options.lumigoes.namespaces()]))
-      this.look(namespace);
+      this.enqueue(namespace);
     this.options.onInstrumented();
   }
 
   /** Something of a namespace changed, or of what decides about it. */
-  look(namespace: string): void {
+  enqueue(namespace: string): void {
     if (this.begun) this.planner.request(namespace);
   }
 
@@ -117,7 +117,7 @@ export class Reconciler {
     if (isDeepStrictEqual(webhook, this.webhook)) return;
     if (!webhook.reachable) logger.warn({ reason: webhook.reason, problem: webhook.message }, 'webhook not reachable');
     this.webhook = webhook;
-    this.lookAtLumigoes();
+    this.enqueueLumigoes();
   }
 
   /** A Lumigo that acts, and where there is one a workload of its namespace. */
@@ -135,10 +135,10 @@ export class Reconciler {
   onTelemetry(telemetry: Problem | 'working', affected: readonly LumigoResource[]): void {
     if (isDeepStrictEqual(telemetry, this.telemetry)) return;
     this.telemetry = telemetry;
-    this.lookAtLumigoes();
+    this.enqueueLumigoes();
     if (telemetry === 'working') return;
     const key = new Date().toISOString();
-    for (const lumigo of affected.slice(0, TOLD))
+    for (const lumigo of affected.slice(0, MOST_REPORTED))
       this.options.events.add(telemetryFailed(lumigo, telemetry.message, key));
   }
 
@@ -147,11 +147,11 @@ export class Reconciler {
     if (isDeepStrictEqual(seen, this.tokens.get(namespace))) return;
     if (seen === undefined) this.tokens.delete(namespace);
     else this.tokens.set(namespace, seen);
-    this.look(namespace);
+    this.enqueue(namespace);
   }
 
-  private lookAtLumigoes(): void {
-    for (const namespace of this.options.lumigoes.namespaces()) this.look(namespace);
+  private enqueueLumigoes(): void {
+    for (const namespace of this.options.lumigoes.namespaces()) this.enqueue(namespace);
   }
 
   /** How many workloads are being changed. */
@@ -169,11 +169,11 @@ export class Reconciler {
     if (seen === undefined || !this.begun) return;
     const { workload, before } = seen;
     // What keeps it from its turn stands in its status.
-    if (workload.rollout?.state === 'queued' && !seen.changed) this.look(workload.namespace);
+    if (workload.rollout?.state === 'queued' && !seen.changed) this.enqueue(workload.namespace);
     if (!seen.changed) return;
     const isEcho = before?.attempt !== undefined && before.attempt.stamp === workload.stamp;
     if (!isEcho) this.recorder.seen(workload, before, this.options.lumigoes.policy(workload.namespace));
-    this.look(workload.namespace);
+    this.enqueue(workload.namespace);
   }
 
   /** One plan of a namespace, and everything that it asks for begun; returns when to plan again if nothing is seen before. */

@@ -22,9 +22,9 @@ export class Rollouts {
     private readonly term: Term,
     watchPods: WatchPods,
   ) {
-    const { look, signal, metrics } = term;
-    this.pods = new PodWatches({ watch: watchPods, observe: observePod, onChange: look, signal, most: MOST });
-    this.turns = new NamespaceTurns(look);
+    const { enqueue, signal, metrics } = term;
+    this.pods = new PodWatches({ watch: watchPods, observe: observePod, onChange: enqueue, signal, most: MOST });
+    this.turns = new NamespaceTurns(enqueue);
     signal.addEventListener('abort', () => metrics.rolloutWorkloads.reset(), { once: true });
   }
 
@@ -45,7 +45,7 @@ export class Rollouts {
 
   /** Notes what a plan found out, and sees to what the next one needs. */
   act(namespace: string, { noted, broken, needsPods, wantsTurn, summary }: RolloutPlan): void {
-    const { store, look, metrics } = this.term;
+    const { store, enqueue, metrics } = this.term;
     for (const pod of broken) this.evict(namespace, pod);
     for (const [workload, rollout] of noted) store.note(workload, { rollout });
     this.pods.want(namespace, needsPods);
@@ -55,7 +55,7 @@ export class Rollouts {
     for (const [state, number] of Object.entries(states))
       if (number === 0) metrics.rolloutWorkloads.remove({ namespace, state });
       else metrics.rolloutWorkloads.set({ namespace, state }, number);
-    if (noted.length > 0) look(namespace);
+    if (noted.length > 0) enqueue(namespace);
   }
 
   private evict(namespace: string, pod: ObservedPod): void {
@@ -66,7 +66,10 @@ export class Rollouts {
     api.evict({ namespace, name: pod.name, uid: pod.uid }).then(
       () => logger.info({ namespace, pod: pod.name }, 'broken pod evicted'),
       (error: unknown) =>
-        logger.warn({ namespace, pod: pod.name, problem: describeError(error) }, 'broken pod not evicted'),
+        logger.warn(
+          { namespace, pod: pod.name, problem: describeError(error) },
+          'cannot evict a broken pod, trying again',
+        ),
     );
   }
 }

@@ -24,5 +24,5 @@ export interface Term {
   /** What is stamped before this time (ISO 8601) was told by an earlier leader. */
   readonly since: string;
   /** Has a namespace planned anew: something of it changed, or an action there has ended, whatever came of it. */
-  readonly look: (namespace: string) => void;
+  readonly enqueue: (namespace: string) => void;
 }

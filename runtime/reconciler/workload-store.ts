@@ -1,5 +1,5 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
-import { ownerOf } from '../injection/reach.ts';
+import { ownerOf } from '../injection/eligibility.ts';
 import type { Metadata } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
@@ -14,7 +14,15 @@ interface Seen {
 type Facts = Partial<
   Pick<
     ObservedWorkload,
-    'settled' | 'attempt' | 'failure' | 'write' | 'elsewhere' | 'tooLarge' | 'told' | 'instrumentedVersion' | 'rollout'
+    | 'settled'
+    | 'attempt'
+    | 'failure'
+    | 'write'
+    | 'elsewhere'
+    | 'tooLarge'
+    | 'reported'
+    | 'instrumentedVersion'
+    | 'rollout'
   >
 >;
 type ByName = Map<string, ObservedWorkload>;
@@ -130,10 +138,10 @@ export class WorkloadStore {
 }
 
 /** What of a workload can make a difference to what should be done. */
-const telling = ['generation', 'label', 'stamp', 'deleting', 'note', 'asked'] as const;
+const relevant = ['generation', 'label', 'stamp', 'deleting', 'note', 'asked'] as const;
 
 const sameFacts = (known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): boolean =>
-  telling.every((field) => known[field] === facts[field]);
+  relevant.every((field) => known[field] === facts[field]);
 
 /** The version at which the instrumentation, as its stamp tells, was seen first. */
 function versionOf(facts: ReturnType<typeof readMetadata>, known?: ObservedWorkload): string | undefined {

@@ -33,7 +33,7 @@ export interface OnTrial {
   /** Since when it counts as proven; it is watched for a while longer. */
   readonly provenAt: number | undefined;
   /** When its own status is to be read again. */
-  readonly lookAt: number;
+  readonly checkAt: number;
 }
 
 export interface Reverted {
@@ -42,5 +42,5 @@ export interface Reverted {
   readonly shape: Shape;
   /** Whether it runs without the injection is not known yet. */
   readonly isOpen: boolean;
-  readonly lookAt: number;
+  readonly checkAt: number;
 }

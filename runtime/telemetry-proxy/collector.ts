@@ -53,7 +53,7 @@ function orElse<T>(gone: NoInfer<T>, action: () => T): T {
 export const askToReload = ({ pid }: CollectorProcess): boolean =>
   orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /**
  * Waits until the collector has ended, unless it is up: then nobody has told it to stop, and this container goes alone. One that
@@ -67,7 +67,7 @@ export async function whenEnded(
 ): Promise<boolean> {
   const collector = findCollector(configurationFile);
   if (collector === undefined) return false;
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(LOOK_MS))
+  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(POLL_MS))
     if (!runs(collector) || (await isUp())) return false;
   end(collector);
   return true;

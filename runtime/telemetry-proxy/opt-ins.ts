@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WorkloadKind } from '../contract.ts';
 import type { TokenSource } from '../credentials/credential.ts';
-import { ownerOf } from '../injection/reach.ts';
+import { ownerOf } from '../injection/eligibility.ts';
 import { optInOf } from '../injection/stamp.ts';
 import type { Metadata } from '../injection/types.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';

@@ -14,7 +14,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { telemetryOf } from './decide-collected.ts';
 import { prepare, writeTokens } from './files.ts';
 import { OptIns } from './opt-ins.ts';
-import type { Duty } from './plan-reload.ts';
+import type { Collection } from './plan-reload.ts';
 import { Reloader } from './reloader.ts';
 import { TokenCache } from './token-cache.ts';
 import type { ProxySettings } from './types.ts';
@@ -31,7 +31,7 @@ interface TelemetryProxyOptions extends Watching {
 /** Quiet for so long, a burst of changes is over; a burst that goes on is not waited for longer than the second. */
 const pause = { quietMs: 300, atMostMs: 1_500 };
 /** How often the collector is looked at, should nothing change. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** A connection that breaks again and again is no reason to reload again and again. */
 const RENEWAL_MS = 60_000;
 
@@ -99,10 +99,10 @@ export class TelemetryProxy {
     const watched = workloads.map((kind) => this.watchLabelled(kind));
     await Promise.all([lumigoesKnown, ...watched]);
     while (!signal.aborted) {
-      await this.look().catch((error: unknown) => {
-        logger.warn({ problem: describeError(error) }, 'telemetry proxy not looked after');
+      await this.reconcile().catch((error: unknown) => {
+        logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, trying again');
       });
-      await this.debounce.wait(LOOK_MS, signal);
+      await this.debounce.wait(POLL_MS, signal);
     }
   }
 
@@ -118,7 +118,7 @@ export class TelemetryProxy {
     }).synced;
   }
 
-  private async look(): Promise<void> {
+  private async reconcile(): Promise<void> {
     const { credentials } = this.options;
     const sources = this.sources();
     credentials.want('telemetry-proxy', sources);
@@ -130,7 +130,7 @@ export class TelemetryProxy {
       const { metadata } = await this.client.get(clusterNamespace, { metadataOnly: true });
       this.settings = { ...this.settings, clusterUid: metadata.uid ?? '' };
     }
-    const isPending = !(await this.reloader.look(this.settings, this.duty()));
+    const isPending = !(await this.reloader.reconcile(this.settings, this.collection()));
     const { metrics } = this.options;
     metrics.telemetryPending.set(isPending ? 1 : 0);
     metrics.telemetryCollected.set(this.reloader.collected());
@@ -155,7 +155,7 @@ export class TelemetryProxy {
     return [...acting.map(sourceOf), ...this.optIns.sources(counts)];
   }
 
-  private duty(): Duty | undefined {
+  private collection(): Collection | undefined {
     const { credentials } = this.options;
     if (this.onProblem === undefined) return undefined;
     const namespaces = this.acting().flatMap((lumigo) => {
@@ -170,10 +170,16 @@ export class TelemetryProxy {
     return lumigoes.namespaces().flatMap((namespace) => lumigoes.acting(namespace) ?? []);
   }
 
-  private onReload({ problem, duty }: { readonly problem?: string; readonly duty: Duty | undefined }): void {
+  private onReload({
+    problem,
+    collection,
+  }: {
+    readonly problem?: string;
+    readonly collection: Collection | undefined;
+  }): void {
     const { metrics, lumigoes } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
-    const affected = (duty?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
+    const affected = (collection?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
     this.onProblem?.(problem === undefined ? 'working' : failureOf(problem), affected);
   }
 }

@@ -4,7 +4,7 @@ import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
-import { initialMs, planReload, restMs, textOf, type Duty, type Failure } from './plan-reload.ts';
+import { initialMs, planReload, restMs, textOf, type Collection, type Failure } from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
 import type { ProxySettings } from './types.ts';
 
@@ -12,23 +12,23 @@ interface ReloaderOptions {
   /** With the rights of the collector's own account. */
   readonly client: Client;
   /** A reload took, or did not: then why. */
-  readonly onReload: (outcome: { readonly problem?: string; readonly duty: Duty | undefined }) => void;
+  readonly onReload: (outcome: { readonly problem?: string; readonly collection: Collection | undefined }) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
 /** A collector that reads the cluster first waits for that for 10 s. */
 const UP_MS = 20_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
- * Brings the collector to its duty by a new configuration and a signal, and sees that it took. The file that it would
+ * Has the collector collect what it should by a new configuration and a signal, and sees that it took. The file that it would
  * find after a crash always says to forward only: so it comes up whatever the state of the cluster, and is then brought
- * to its duty again.
+ * to collecting again.
  */
 export class Reloader {
   private known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
-  private lastGood: Duty | undefined;
+  private lastGood: Collection | undefined;
   private failure: Failure | undefined;
   private restsUntil = 0;
   /** By namespace: until when everything there was at the start is still being sent. */
@@ -36,8 +36,8 @@ export class Reloader {
 
   constructor(private readonly options: ReloaderOptions) {}
 
-  /** One look: reloads if there is a reason to. Returns whether the collector does what it should. */
-  async look(settings: ProxySettings, wanted: Duty | undefined): Promise<boolean> {
+  /** Reloads it if there is a reason to. Returns whether the collector does what it should. */
+  async reconcile(settings: ProxySettings, wanted: Collection | undefined): Promise<boolean> {
     const process = this.find(configurationFile(settings.telemetryProxyDirectory));
     if (process === undefined) return false;
     if (this.known === undefined || !isSame(this.known.process, process)) this.meet(process);
@@ -45,7 +45,7 @@ export class Reloader {
       ...{ wanted, running: this.known?.running, lastGood: this.lastGood, failure: this.failure },
       ...{ restsUntil: this.restsUntil, now: Date.now() },
     });
-    if (plan !== undefined) await this.reload(process, settings, plan.duty);
+    if (plan !== undefined) await this.reload(process, settings, plan.collection);
     return this.known?.running === textOf(wanted);
   }
 
@@ -67,36 +67,40 @@ export class Reloader {
     this.initial.clear();
   }
 
-  private async reload(process: CollectorProcess, settings: ProxySettings, duty: Duty | undefined): Promise<void> {
+  private async reload(
+    process: CollectorProcess,
+    settings: ProxySettings,
+    collection: Collection | undefined,
+  ): Promise<void> {
     const { logger, onReload, signal } = this.options;
     const before = await upSinceBy(settings);
     // It is only starting; a signal now would end it.
     if (before === undefined) return;
     const started = Date.now();
-    const namespaces = duty?.namespaces.length ?? 0;
+    const namespaces = collection?.namespaces.length ?? 0;
     try {
-      await this.write(settings, duty);
+      await this.write(settings, collection);
       this.known = { process, running: undefined };
       if (!askToReload(process)) throw new Error('the collector is gone');
       await this.whenUp(settings, process, before);
-      this.took(process, duty);
+      this.took(process, collection);
       logger.info({ namespaces, tookMs: Date.now() - started }, 'telemetry proxy reloaded');
-      onReload({ duty });
+      onReload({ collection });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
-      this.failed(duty);
-      logger.error({ namespaces, problem }, 'telemetry proxy not reloaded');
-      onReload({ duty, problem });
+      this.failed(collection);
+      logger.error({ namespaces, problem }, 'cannot reload the telemetry proxy, trying again');
+      onReload({ collection, problem });
     } finally {
       this.restsUntil = Date.now() + restMs(Date.now() - started);
       writeConfiguration(settings);
     }
   }
 
-  private async write(settings: ProxySettings, duty: Duty | undefined): Promise<void> {
-    if (duty === undefined || duty.namespaces.length === 0) return writeConfiguration(settings);
-    const { namespaces } = duty;
+  private async write(settings: ProxySettings, collection: Collection | undefined): Promise<void> {
+    if (collection === undefined || collection.namespaces.length === 0) return writeConfiguration(settings);
+    const { namespaces } = collection;
     // From before the watches end, so that nothing is missed between them and the next ones.
     const since = await presentVersions(this.options.client);
     const now = Date.now();
@@ -106,7 +110,7 @@ export class Reloader {
 
   private async whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
     for (const deadline = Date.now() + UP_MS; Date.now() < deadline;) {
-      await sleep(LOOK_MS, undefined, { signal: this.options.signal });
+      await sleep(POLL_MS, undefined, { signal: this.options.signal });
       const now = await upSinceBy(settings);
       if (!runs(process))
         throw new Error('the collector ended when it was to take up its configuration; its log says why');
@@ -120,20 +124,20 @@ export class Reloader {
     );
   }
 
-  private took(process: CollectorProcess, duty: Duty | undefined): void {
-    this.known = { process, running: textOf(duty) };
-    this.lastGood = duty;
+  private took(process: CollectorProcess, collection: Collection | undefined): void {
+    this.known = { process, running: textOf(collection) };
+    this.lastGood = collection;
     this.failure = undefined;
-    const names = new Set(duty?.namespaces.map(({ name }) => name));
+    const names = new Set(collection?.namespaces.map(({ name }) => name));
     for (const name of this.initial.keys()) if (!names.has(name)) this.initial.delete(name);
     const fresh = [...names].filter((name) => !this.initial.has(name));
     for (const name of fresh) this.initial.set(name, Date.now() + initialMs(fresh.length));
   }
 
-  private failed(duty: Duty | undefined): void {
-    const text = textOf(duty);
-    const count = this.failure?.duty === text ? this.failure.count + 1 : 1;
-    this.failure = { duty: text, count, at: Date.now() };
+  private failed(collection: Collection | undefined): void {
+    const text = textOf(collection);
+    const count = this.failure?.collection === text ? this.failure.count + 1 : 1;
+    this.failure = { collection: text, count, at: Date.now() };
     if (textOf(this.lastGood) === text) this.lastGood = undefined;
   }
 }

@@ -4,14 +4,14 @@ import { tokenSeen } from './decide-seen.ts';
 const place = { namespace: 'shop', name: 'lumigo-credentials', key: 'token' };
 const until = '2026-11-22T10:00:00Z';
 const asked = (verdict: 'accepted' | 'refused' | undefined) => ({ at: 0, verdict, refusals: 2, status: 401 });
-const looked = (pods: number, workloads: string[] = [], replacedAt = until) => ({ at: 0, replacedAt, pods, workloads });
-const nothing = { asked: undefined, looked: undefined };
+const found = (pods: number, workloads: string[] = [], replacedAt = until) => ({ at: 0, replacedAt, pods, workloads });
+const nothing = { asked: undefined, found: undefined };
 
 describe('F29: what is said of a token', () => {
-  it('nothing that nobody has looked at', () => {
+  it('nothing that was never checked', () => {
     expect(tokenSeen(place, { until }, nothing)).toEqual({});
     expect(
-      tokenSeen(place, { until }, { asked: asked(undefined), looked: looked(3, [], '2026-01-01T00:00:00Z') }),
+      tokenSeen(place, { until }, { asked: asked(undefined), found: found(3, [], '2026-01-01T00:00:00Z') }),
     ).toEqual({});
   });
 
@@ -37,7 +37,7 @@ describe('F29: what is said of a token', () => {
       { until },
       {
         ...nothing,
-        looked: looked(
+        found: found(
           9,
           ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `Deployment/${name}`),
         ),
@@ -47,6 +47,6 @@ describe('F29: what is said of a token', () => {
       reason: 'FormerTokenInUse',
       message: expect.stringMatching(/^9 pods started before .* restart Deployment\/a, .*Deployment\/e and 2 more$/),
     });
-    expect(tokenSeen(place, { until }, { ...nothing, looked: looked(0) })).toEqual({ current: 'working' });
+    expect(tokenSeen(place, { until }, { ...nothing, found: found(0) })).toEqual({ current: 'working' });
   });
 });

@@ -1,6 +1,6 @@
 import type { Replaced } from '../credentials/credential.ts';
 import type { Problem } from '../injection/types.ts';
-import type { Asked, Looked } from './plan-checks.ts';
+import type { Asked, Found } from './plan-checks.ts';
 
 /** What the checks say of the token of a namespace; left out: nothing yet. */
 export interface TokenSeen {
@@ -22,20 +22,16 @@ const NAMED = 5;
 export function tokenSeen(
   place: Place,
   replaced: Replaced | undefined,
-  { asked, looked }: { readonly asked: Asked | undefined; readonly looked: Looked | undefined },
+  { asked, found }: { readonly asked: Asked | undefined; readonly found: Found | undefined },
 ): TokenSeen {
   const accepted = asked?.verdict === 'refused' ? refused(place, asked) : asked?.verdict && 'working';
-  return { ...(accepted === undefined ? {} : { accepted }), ...currentOf(place, replaced, looked) };
+  return { ...(accepted === undefined ? {} : { accepted }), ...currentOf(place, replaced, found) };
 }
 
-function currentOf(
-  place: Place,
-  replaced: Replaced | undefined,
-  looked: Looked | undefined,
-): Pick<TokenSeen, 'current'> {
+function currentOf(place: Place, replaced: Replaced | undefined, found: Found | undefined): Pick<TokenSeen, 'current'> {
   if (replaced === undefined) return { current: 'working' };
-  if (looked?.replacedAt !== replaced.until) return {};
-  return { current: looked.pods === 0 ? 'working' : formerInUse(place, looked) };
+  if (found?.replacedAt !== replaced.until) return {};
+  return { current: found.pods === 0 ? 'working' : formerInUse(place, found) };
 }
 
 const where = ({ namespace, name, key }: Place): string => `under '${key}' in Secret '${namespace}/${name}'`;
@@ -45,7 +41,7 @@ const refused = (place: Place, { status }: Asked): Problem => ({
   message: `Lumigo's endpoint refuses the token ${where(place)} (HTTP ${status}): what this namespace sends is dropped there; put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens), it is asked again every minute`,
 });
 
-function formerInUse(place: Place, { pods, workloads, replacedAt }: Looked): Problem {
+function formerInUse(place: Place, { pods, workloads, replacedAt }: Found): Problem {
   const named = workloads.slice(0, NAMED).join(', ');
   const more = workloads.length > NAMED ? ` and ${workloads.length - NAMED} more` : '';
   const [who, send] = pods === 1 ? ['1 pod', 'sends'] : [`${pods} pods`, 'send'];

@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** What is known of a namespace's pods, by looking at them after its token was replaced. */
-export interface Looked extends FormerPods {
+export interface Found extends FormerPods {
   /** Milliseconds of the monotonic clock. */
   readonly at: number;
   /** When the token was replaced, ISO 8601. */
@@ -46,13 +46,13 @@ export function askAt(asked: Asked | undefined): number {
 }
 
 /**
- * Restarts come soon after a rotation or late: the longer it is ago, the more rarely is looked; when none is left, no more.
+ * Restarts come soon after a rotation or late: the longer it is ago, the more rarely pods are checked; when none is left, no more.
  * @param today milliseconds since 1970
  */
-export function lookAt(looked: Looked | undefined, replacedAt: string, today: number): number {
-  if (looked?.replacedAt !== replacedAt) return -Infinity;
-  if (looked.pods === 0) return Infinity;
-  return looked.at + Math.min(Math.max((today - Date.parse(replacedAt)) / 10, 15_000), 300_000);
+export function findAt(found: Found | undefined, replacedAt: string, today: number): number {
+  if (found?.replacedAt !== replacedAt) return -Infinity;
+  if (found.pods === 0) return Infinity;
+  return found.at + Math.min(Math.max((today - Date.parse(replacedAt)) / 10, 15_000), 300_000);
 }
 
 /** The one that was due first, if any is due. */

@@ -12,7 +12,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { askEndpoint } from './ask-endpoint.ts';
 import { isFormer, toRestart, type RunningPod } from './decide-former.ts';
 import { tokenSeen, type TokenSeen } from './decide-seen.ts';
-import { APART_MS, askAt, firstDue, heard, lookAt, type Asked, type FormerPods, type Looked } from './plan-checks.ts';
+import { APART_MS, askAt, firstDue, heard, findAt, type Asked, type FormerPods, type Found } from './plan-checks.ts';
 
 interface TokenChecksOptions {
   /** Where the telemetry proxy sends to: a URL without a slash at its end. */
@@ -43,15 +43,18 @@ const PAGE_SIZE = 100;
 /** Finds out, for one term, what no Secret tells of a token: that Lumigo refuses it, and that pods go on with the one before it. */
 export class TokenChecks {
   private readonly asked = new Map<string, Asked>();
-  private readonly looked = new Map<string, Looked>();
-  private told: ReadonlySet<string> = new Set();
+  private readonly former = new Map<string, Found>();
+  private reported: ReadonlySet<string> = new Set();
 
   constructor(private readonly options: TokenChecksOptions) {}
 
   /** Works until the signal is aborted. */
   async run(): Promise<void> {
     const { metrics } = this.options;
-    await Promise.all([this.repeat((tenants) => this.ask(tenants)), this.repeat((tenants) => this.look(tenants))]);
+    await Promise.all([
+      this.repeat((tenants) => this.ask(tenants)),
+      this.repeat((tenants) => this.findFormerPods(tenants)),
+    ]);
     metrics.refusedTokens.reset();
     metrics.formerTokenPods.reset();
   }
@@ -62,8 +65,12 @@ export class TokenChecks {
       const problem = await check(this.tenants()).then(() => undefined, describeError);
       failures = problem === undefined ? 0 : failures + 1;
       if (signal.aborted) return;
-      if (problem !== undefined) logger[failures === 1 ? 'warn' : 'debug']({ problem }, 'pods not looked at');
-      this.tell();
+      if (problem !== undefined)
+        logger[failures === 1 ? 'warn' : 'debug'](
+          { problem },
+          'cannot check tokens and the pods that use them, trying again',
+        );
+      this.report();
       await sleep(APART_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -92,14 +99,14 @@ export class TokenChecks {
   }
 
   /** Looks at the pods of one namespace whose token was replaced. */
-  private async look(tenants: readonly Tenant[]): Promise<void> {
+  private async findFormerPods(tenants: readonly Tenant[]): Promise<void> {
     const replaced = tenants.flatMap((each) => (each.replaced === undefined ? [] : { ...each, ...each.replaced }));
     const dueAt = ({ namespace, until }: { namespace: string; until: string }) =>
-      lookAt(this.looked.get(namespace), until, Date.now());
+      findAt(this.former.get(namespace), until, Date.now());
     const tenant = firstDue(replaced, dueAt, performance.now());
     if (tenant === undefined) return;
     const former = await this.formerPods(tenant);
-    this.looked.set(tenant.namespace, { ...former, at: performance.now(), replacedAt: tenant.until });
+    this.former.set(tenant.namespace, { ...former, at: performance.now(), replacedAt: tenant.until });
   }
 
   private async formerPods({ namespace, source, ...replaced }: Place & Replaced): Promise<FormerPods> {
@@ -116,32 +123,29 @@ export class TokenChecks {
     return { pods, workloads: [...workloads].toSorted() };
   }
 
-  private tell(): void {
+  private report(): void {
     const { onSeen } = this.options;
     const tenants = this.tenants();
     const present = new Set(tenants.map(({ namespace }) => namespace));
-    for (const namespace of this.told) {
+    for (const namespace of this.reported) {
       if (present.has(namespace)) continue;
-      this.looked.delete(namespace);
+      this.former.delete(namespace);
       this.count(namespace, {});
       onSeen(namespace, undefined);
     }
-    this.told = present;
+    this.reported = present;
     for (const { namespace, source, token, replaced } of tenants) {
-      const [asked, looked] = [this.asked.get(token), this.looked.get(namespace)];
-      this.count(namespace, { asked, looked });
-      onSeen(namespace, tokenSeen(source, replaced, { asked, looked }));
+      const [asked, found] = [this.asked.get(token), this.former.get(namespace)];
+      this.count(namespace, { asked, found });
+      onSeen(namespace, tokenSeen(source, replaced, { asked, found }));
     }
   }
 
-  private count(
-    namespace: string,
-    { asked, looked }: { asked?: Asked | undefined; looked?: Looked | undefined },
-  ): void {
+  private count(namespace: string, { asked, found }: { asked?: Asked | undefined; found?: Found | undefined }): void {
     const { refusedTokens, formerTokenPods } = this.options.metrics;
     if (asked?.verdict === 'refused') refusedTokens.set({ namespace }, 1);
     else refusedTokens.remove({ namespace });
-    if (looked !== undefined && looked.pods > 0) formerTokenPods.set({ namespace }, looked.pods);
+    if (found !== undefined && found.pods > 0) formerTokenPods.set({ namespace }, found.pods);
     else formerTokenPods.remove({ namespace });
   }
 }

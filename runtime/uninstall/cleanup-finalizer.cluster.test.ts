@@ -120,7 +120,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(true);
   });
 
-  it('D42: where all its objects were deleted and no manager was left, is let go from anybody’s machine', async () => {
+  it('D42: where all its objects were deleted and no manager was left, is released from anybody’s machine', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
@@ -134,7 +134,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
-  it('is let go by --uninstall where a manager died without a word', async () => {
+  it('is released by --uninstall where a manager died without a word', async () => {
     const { cluster, installation, bench } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();

@@ -35,7 +35,7 @@ interface CleanupProtectionOptions {
 /** What is seen together is looked at once. */
 const pause = { quietMs: 20, atMostMs: 100 };
 const IDLE_MS = 60_000;
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
 /**
@@ -52,7 +52,7 @@ export class CleanupProtection {
   constructor(private readonly options: CleanupProtectionOptions) {}
 
   /** There may be something to clean up now, or nothing any more. */
-  look(): void {
+  request(): void {
     this.changes.touch();
   }
 
@@ -67,7 +67,7 @@ export class CleanupProtection {
         .then(() => undefined, describeError);
       failures = problem === undefined ? 0 : failures + 1;
       // Whoever refuses has to change that; nobody is helped by asking four times a second.
-      const restMs = this.goingSince === undefined ? IDLE_MS : LOOK_MS;
+      const restMs = this.goingSince === undefined ? IDLE_MS : POLL_MS;
       const waitMs = failures === 0 ? restMs : backoffMs(failures, backoff, Math.random());
       if (problem !== undefined && !signal.aborted)
         logger[failures === 1 ? 'warn' : 'debug'](
@@ -117,7 +117,7 @@ export class CleanupProtection {
       (metadata) => {
         if (metadata === undefined) this.seen.delete(object);
         else this.seen.set(object, metadata);
-        this.look();
+        this.request();
       },
     );
     return watchNamed(object, handler, { ...this.options, signal });

@@ -35,7 +35,7 @@ const uninstall = () => runCommand(['--uninstall', '--deadline', '30', '--kubeco
 
 describe('what is left of an operator that is gone', () => {
   it.each(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'])(
-    'F44: %s alone is found and let go',
+    'F44: %s alone is found and released',
     async (kind) => {
       const { installation, left } = await leaveOnly(kind);
       const { code, stdout, stderr } = await uninstall();

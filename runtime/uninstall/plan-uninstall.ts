@@ -12,7 +12,7 @@ export function isManagerAlive(lease: LeaseSpec | undefined, nowMs: number): boo
   return nowMs < Date.parse(renewTime) + PATIENCE * leaseDurationSeconds * 1_000;
 }
 
-/** What one look at the Lumigo resources that are left asks for: those to release are held by our finalizer, and no manager answers. */
+/** What one reading of the Lumigo resources that are left asks for: those to release are held by our finalizer, and no manager answers. */
 export function planUninstall(left: readonly LumigoResource[], managerAlive: boolean) {
   const deleting = (lumigo: LumigoResource) => lumigo.metadata.deletionTimestamp !== undefined;
   const held = (lumigo: LumigoResource) => lumigo.metadata.finalizers?.includes(contract.finalizer) === true;

@@ -80,14 +80,14 @@ export const allLeave = (seen: readonly Metadata[]): boolean => seen.filter(isPr
 
 /** Whoever removes an operator, or gives its Deployment to another one, has come to all of its objects by then. */
 export const REMOVED_MS = 10_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /**
  * Waits until all that is held is being deleted, or should be by now. Whoever removes the objects of an operator does so one after the other,
- * and a right that is let go before it is deleted takes the right to let the others go with it.
+ * and a right that is released before it is deleted takes the right to release the others with it.
  */
 export async function whenAllLeave(client: Client, installed: Installed): Promise<void> {
-  for (const deadline = performance.now() + REMOVED_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
+  for (const deadline = performance.now() + REMOVED_MS; performance.now() < deadline; await sleep(POLL_MS)) {
     const found = await readAll(client, protectedObjects(installed));
     if (allLeave(found.map(({ metadata }) => metadata))) return;
   }
@@ -136,7 +136,7 @@ async function chain(client: Client, leaving: readonly Found[], last: Found): Pr
     { kind: 'merge', body: { metadata: { ownerReferences } } },
     { metadataOnly: true },
   );
-  // What another replica has let go meanwhile is no reason to keep the rest.
+  // What another replica has released meanwhile is no reason to keep the rest.
   await owned.catch(undefinedIfNotFound);
   await sleep(SETTLE_MS);
   for (const { ref, metadata } of leaving)

@@ -5,7 +5,7 @@ import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { noteOf } from '../injection/rollout-note.ts';
 import { stampOf } from '../injection/stamp.ts';
-import { outOfReach } from '../injection/reach.ts';
+import { ineligible } from '../injection/eligibility.ts';
 import { uninstrument } from '../injection/remove.ts';
 import type { Workload } from '../injection/types.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
@@ -77,7 +77,7 @@ const marked = workloads
   .flatMap((kind) => [labels.autoTrace, labels.rollout].map((label) => [kind, label] as const));
 
 /** A Deployment's ReplicaSets carry its pod template's label and are the Deployment's own matter. */
-const isWithinReach = (workload: Workload): boolean => outOfReach({ workload, operation: 'RECONCILE' }) === undefined;
+const isWithinReach = (workload: Workload): boolean => ineligible({ workload, operation: 'RECONCILE' }) === undefined;
 
 const isMarked = ({ metadata }: Workload): boolean =>
   ourLabel(metadata) !== undefined || noteOf(metadata) !== undefined;

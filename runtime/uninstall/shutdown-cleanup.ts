@@ -12,7 +12,7 @@ import { uninstall } from './uninstall.ts';
 
 /**
  * An account that is being deleted is believed for 60 s. So many after the deletion no change of a workload is begun any more, and
- * so many after it everything else is broken off: to let go takes some five.
+ * so many after it everything else is broken off: releasing takes some five.
  */
 const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;
@@ -59,11 +59,11 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
 interface Times {
   /** Until when workloads are changed, by Date.now. */
   readonly until: number;
-  /** When all but letting go is broken off. */
+  /** When all but releasing is broken off. */
   readonly end: number;
 }
 
-/** Cleans up, unless somebody else is there to, and lets go whatever came of it. */
+/** Cleans up, unless somebody else is there to, and releases its own objects whatever came of it. */
 async function leave(options: ShutdownCleanupOptions, client: Client, { until, end }: Times): Promise<void> {
   const { transport, installed, logger } = options;
   if (await hasSuccessor(client, installed))

@@ -8,7 +8,7 @@ import { accountOf, isProtected } from './protected-objects.ts';
 
 /** On an account that is being deleted: which replica cleans up, and a time that it writes anew for as long as it does. */
 const turnAnnotation = 'operator.lumigo.io/cleaned-up-by';
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const RENEW_MS = 3_000;
 /** Whoever has not written for so long has died. */
 const SILENT_MS = 10_000;
@@ -18,7 +18,7 @@ interface TurnOptions {
   readonly installed: Installed;
   /** Who this replica is; the pod's name. */
   readonly identity: string;
-  /** From when on (by Date.now) it is everybody's turn: the account has to be let go in time. */
+  /** From when on (by Date.now) it is everybody's turn: the account has to be released in time. */
   readonly end: number;
 }
 
@@ -36,7 +36,7 @@ export async function inTurn(options: TurnOptions, work: () => Promise<void>): P
 /** False where another has done it. */
 async function takeTurn({ client, installed, identity, end }: TurnOptions): Promise<boolean> {
   let seen: { readonly turn: string | undefined; readonly at: number } | undefined;
-  /** An account that was let go is nobody any more. */
+  /** An account that was released is nobody any more. */
   const isLetGo = (error: unknown): boolean => seen !== undefined && isRefusal(error);
   const read = async (): Promise<Metadata | undefined> => {
     const account = await readMetadata(client, accountOf(installed)).catch((error: unknown) => {
@@ -44,7 +44,7 @@ async function takeTurn({ client, installed, identity, end }: TurnOptions): Prom
     });
     return account !== undefined && isProtected(account) ? account : undefined;
   };
-  for (; Date.now() < end; await sleep(LOOK_MS)) {
+  for (; Date.now() < end; await sleep(POLL_MS)) {
     const account = await read();
     if (account === undefined) return seen === undefined;
     const turn = account.annotations?.[turnAnnotation];

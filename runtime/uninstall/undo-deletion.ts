@@ -17,7 +17,7 @@ interface UndoOptions {
 
 /**
  * Undoes the deletion of what the operator holds, where that was a mistake: what is being deleted cannot be kept, and tools that
- * would heal it change the dying object only. Rights are let go, for whoever applies them again.
+ * would heal it change the dying object only. Rights are released, for whoever applies them again.
  */
 export async function undoDeletion(going: readonly ProtectedObject[], options: UndoOptions): Promise<void> {
   const { client, logger } = options;
@@ -41,7 +41,10 @@ async function bringBack({ client, transport, installed, logger }: UndoOptions):
   const ref = accountOf(installed);
   const { namespace, name } = ref;
   const fresh = await freshClient(client, transport, installed).catch((error: unknown) => {
-    logger.warn({ problem: describeError(error) }, 'no new token');
+    logger.warn(
+      { problem: describeError(error) },
+      'cannot get a token of the account as it is now, going on with the old one',
+    );
     return client;
   });
   const { metadata, ...rest } = await fresh.get(ref);

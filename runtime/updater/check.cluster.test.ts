@@ -11,7 +11,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { accountFiles, suffixes } from '../contract.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
-import { lookRef } from './look.ts';
+import { checkRef } from './last-check.ts';
 
 /** The updater of the plain manifests: its own container's command and environment, and its own account. */
 let operator: OperatorBench;
@@ -43,12 +43,12 @@ interface PodSpec {
 
 let runs = 0;
 
-async function look() {
+async function check() {
   const { cluster, installation } = operator;
   const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as JobSpec;
   const [{ args, env }] = cronJob.jobTemplate.spec.template.spec.containers;
   const { hostname, port } = new URL(cluster.server);
-  const pod = `look-${(runs += 1)}`;
+  const pod = `check-${(runs += 1)}`;
   const { code, stdout, stderr } = await runCommand(['--service-account', account, ...args], {
     ...Object.fromEntries(env.map(({ name, value = '' }) => [name, value])),
     PATH: charts.bin,
@@ -75,7 +75,7 @@ async function eventOf(pod: string) {
 
 async function foundBy(): Promise<Readonly<Record<string, string>>> {
   const { name, namespace } = operator.installation.settings;
-  const object = await operator.cluster.client.get(lookRef({ operatorName: name, operatorNamespace: namespace }));
+  const object = await operator.cluster.client.get(checkRef({ operatorName: name, operatorNamespace: namespace }));
   return (object['data'] ?? {}) as Record<string, string>;
 }
 
@@ -92,7 +92,7 @@ describe('F60: the updater that only checks', () => {
   it('says that there is nothing newer', async () => {
     charts.publish(operatorVersion());
     expect(await metric('update_check_timestamp_seconds')).toBe(0);
-    const { code, log, event, found } = await look();
+    const { code, log, event, found } = await check();
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('operator up to date') });
     expect(event).toMatchObject({ type: 'Normal', text: expect.stringContaining('LumigoOperatorUpToDate: ') });
     expect(found).toMatchObject({ newest: '' });
@@ -103,7 +103,7 @@ describe('F60: the updater that only checks', () => {
   it('tells of a newer version by an event, its log and a metric', async () => {
     charts.publish(newer);
     charts.publish(`${major + 1}.0.0`);
-    const { code, log, event } = await look();
+    const { code, log, event } = await check();
     expect({ code, log }).toEqual({ code: 0, log: expect.stringContaining('newer operator available') });
     expect(event).toEqual({
       about: `Deployment/${operator.installation.settings.name}-controller-manager`,
@@ -120,7 +120,7 @@ describe('F60: the updater that only checks', () => {
   it('fails where the repository does not answer, says so, and keeps what it knew', async () => {
     const before = await foundBy();
     charts.stop();
-    const { code, event, found } = await look();
+    const { code, event, found } = await check();
     expect(code).toBe(1);
     expect(event).toMatchObject({
       type: 'Warning',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../sandbox/node/box.ts';
+import { run } from '../../sandbox/control-plane/processes.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import type { ChartSource } from './chart-source.ts';

@@ -7,7 +7,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
 import type { ChartSource } from './chart-source.ts';
 import type { Helm } from './helm.ts';
-import { writeLook } from './look.ts';
+import { writeCheck } from './last-check.ts';
 import { planCheck, planUpdate, rangeOf } from './plan-update.ts';
 
 interface UpdateOptions {
@@ -57,7 +57,7 @@ export async function update(options: UpdateOptions): Promise<boolean> {
   if (outcome === 'cannotUpdateOperator') logger.error({ release, problem: message }, said[outcome]);
   else logger.info({ release, newest, result: message }, said[outcome]);
   await tell(options, regarding, outcome, message);
-  await writeLook(client, config, { message, newest, now: new Date() });
+  await writeCheck(client, config, { message, newest, now: new Date() });
   return outcome !== 'cannotUpdateOperator';
 }
 

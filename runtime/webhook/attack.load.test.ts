@@ -42,7 +42,7 @@ it(
       });
     const quiet = await post(5_000);
     attacker = launch({
-      ...{ name: 'attack', path: process.execPath, folder: cluster.dir, guardian: cluster.guardian },
+      ...{ name: 'attack', path: process.execPath, folder: cluster.dir, reaper: cluster.reaper },
       args: ['--import', 'tsx', fileURLToPath(new URL('../../sandbox/testing/attack.ts', import.meta.url))],
       environment: { PATH: process.env['PATH'], ATTACK_PORT: String(webhookPort) },
     });

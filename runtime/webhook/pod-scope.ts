@@ -49,7 +49,7 @@ export async function keepPodScope(options: PodScopeOptions): Promise<void> {
     );
     failures = problem === undefined ? 0 : failures + 1;
     if (problem?.isExpected === false && !signal.aborted)
-      logger.warn({ problem: problem.text }, 'webhook for pods not looked after');
+      logger.warn({ problem: problem.text }, 'cannot write the webhook for pods, trying again');
     await changes.wait(problem === undefined ? IDLE_MS : backoffMs(failures, backoff, Math.random()), signal);
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeChart } from '../../infra/helm/chart.ts';
 import { whenAnswering, type Running } from '../control-plane/processes.ts';
-import { run } from '../node/box.ts';
+import { run } from '../control-plane/processes.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { runInNode } from '../node/script.ts';
 

@@ -37,7 +37,7 @@ export async function up({ dir: given, bare = false, json = false, node = false 
   const { cluster } = started;
   const state = stateOf(started, kubectl);
   writeState(state);
-  cluster.guardian.release();
+  cluster.reaper.release();
   process.stdout.write(json ? `${JSON.stringify(summary(state))}\n` : forPeople(state, bare));
   process.exit(0);
 }
@@ -80,7 +80,7 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
   const { node: cluster } = bareNode;
   const sink = bareNode.sink.url;
   endOnSignal(cluster);
-  const started = { cluster, first: { node: cluster.box }, cleanup: cluster.cleanup, sink };
+  const started = { cluster, first: { node: cluster.namespacesPid }, cleanup: cluster.cleanup, sink };
   if (bare) return started;
   try {
     await installOnNode(cluster, sink);
@@ -91,10 +91,10 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
   }
 }
 
-/** The guardian cleans up when this process is gone. */
+/** The reaper cleans up when this process is gone. */
 function endOnSignal(cluster: ControlPlane): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void cluster.guardian.end().then(() => process.exit(130)));
+    process.once(signal, () => void cluster.reaper.end().then(() => process.exit(130)));
 }
 
 function stateOf({ cluster, first, cleanup, sink }: Started, kubectl: string): SandboxState {

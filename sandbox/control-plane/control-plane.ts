@@ -9,8 +9,8 @@ import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import type { Progress } from '../programs/progress.ts';
 import { writeAdmission, writeFiles, type Credentials } from './files.ts';
 import { apiServerFlags, auditPolicy, controllerManagerFlags, etcdData, etcdFlags, type Addresses } from './flags.ts';
-import { startGuardian, type Guardian } from './guardian.ts';
-import { loopback, type Place } from './place.ts';
+import { startReaper, type Reaper } from './reaper.ts';
+import { loopback, type Host } from './host.ts';
 import { whenAnswering, type Running } from './processes.ts';
 
 export interface ControlPlaneOptions {
@@ -27,9 +27,9 @@ export interface ControlPlaneOptions {
   readonly etcdThrough?: (port: number) => Promise<number>;
   readonly onProgress?: Progress;
   /** Left out: this machine's loopback. */
-  readonly place?: Place;
+  readonly host?: Host;
   /** Who sees to it that nothing is left; left out: one of its own. */
-  readonly guardian?: Guardian;
+  readonly reaper?: Reaper;
 }
 
 export interface ControlPlane extends Credentials {
@@ -40,7 +40,7 @@ export interface ControlPlane extends Credentials {
   readonly auditLog: string;
   /** As the administrator. */
   readonly client: Client;
-  readonly guardian: Guardian;
+  readonly reaper: Reaper;
   /** Processes by name: etcd, apiserver, controllerManager. */
   pids(): Readonly<Record<string, number>>;
   joinControllerManager(): Promise<void>;
@@ -61,19 +61,19 @@ const READY_MS = 60_000;
 
 /**
  * Starts a real control plane on loopback, without root: etcd, kube-apiserver with TLS and RBAC, kube-controller-manager.
- * Resolves when the API server is ready. Nothing of it outlives this process, unless the guardian is released.
+ * Resolves when the API server is ready. Nothing of it outlives this process, unless the reaper is released.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const { controllerManager = true, onProgress = () => undefined } = options;
   const first = ['etcd', 'kube-apiserver'];
   const binaries = await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
-  // Whoever brings a guardian along has made the folder as well.
-  const { dir = '', guardian: given } = options;
-  const { folder, guardian } = given === undefined ? newHome(options.dir) : { folder: dir, guardian: given };
+  // Whoever brings a reaper along has made the folder as well.
+  const { dir = '', reaper: given } = options;
+  const { folder, reaper } = given === undefined ? newHome(options.dir) : { folder: dir, reaper: given };
   try {
-    return await start(folder, guardian, binaries, options);
+    return await start(folder, reaper, binaries, options);
   } catch (error) {
-    await guardian.end();
+    await reaper.end();
     throw error;
   }
 }
@@ -82,24 +82,23 @@ function newHome(dir: string | undefined) {
   if (dir !== undefined && existsSync(dir))
     throw new Error(`the folder ${dir} exists already; choose another one, or take down what runs there`);
   const folder = dir ?? mkdtempSync(join(tmpdir(), 'lumigo-sandbox-'));
-  return { folder, guardian: startGuardian(folder) };
+  return { folder, reaper: startReaper(folder) };
 }
 
 async function start(
   folder: string,
-  guardian: Guardian,
+  reaper: Reaper,
   binaries: Readonly<Record<string, string>>,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { audit = false, controllerManager = true, onProgress = () => undefined, place = loopback } = options;
-  const ports = await place.ports();
+  const { audit = false, controllerManager = true, onProgress = () => undefined, host = loopback } = options;
+  const ports = await host.ports();
   const etcdPort = (await options.etcdThrough?.(ports.etcd)) ?? ports.etcd;
-  const addresses: Addresses = { folder, ports, place, etcdPort };
-  const server = `https://${place.address}:${ports.api}`;
-  const credentials = await writeFiles(folder, server, place, typeof audit === 'string' ? audit : auditPolicy);
+  const addresses: Addresses = { folder, ports, host, etcdPort };
+  const server = `https://${host.address}:${ports.api}`;
+  const credentials = await writeFiles(folder, server, host, typeof audit === 'string' ? audit : auditPolicy);
   const admission = options.webhookClient === undefined ? [] : writeAdmission(folder, options.webhookClient);
-  const run = (name: string, path = '', args: readonly string[]) =>
-    place.launch({ name, path, args, folder, guardian });
+  const run = (name: string, path = '', args: readonly string[]) => host.launch({ name, path, args, folder, reaper });
   const startEtcd = () => run('etcd', binaries['etcd'], etcdFlags(addresses));
   const startApiServer = (flags: readonly string[] = []) =>
     run('apiserver', binaries['kube-apiserver'], [
@@ -127,7 +126,7 @@ async function start(
     etcd: `http://127.0.0.1:${ports.etcd}`,
     auditLog: join(folder, 'audit.log'),
     client: createClient(transport),
-    guardian,
+    reaper,
     pids: () => Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])),
     joinControllerManager,
     async restartApiServer({ downtimeMs = 0, signal = 'SIGKILL', flags = [] } = {}) {
@@ -147,7 +146,7 @@ async function start(
     async stop() {
       transport.close();
       for (const process of [...running.values()].reverse()) await process.stop();
-      await guardian.end();
+      await reaper.end();
     },
   };
 }

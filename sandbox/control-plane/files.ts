@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension } from '@peculiar/x509';
 import { stringify } from 'yaml';
 import { issueAuthority, issueLeaf, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
-import type { Place } from './place.ts';
+import type { Host } from './host.ts';
 
 export interface Credentials {
   readonly authority: KeyPair;
@@ -20,7 +20,7 @@ export interface Credentials {
 export async function writeFiles(
   folder: string,
   server: string,
-  place: Place,
+  host: Host,
   auditPolicy: string,
 ): Promise<Credentials> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -32,7 +32,7 @@ export async function writeFiles(
     authority,
     {
       dnsNames: ['localhost', ...service],
-      ipAddresses: [...new Set(['127.0.0.1', place.address, place.serviceAddress])],
+      ipAddresses: [...new Set(['127.0.0.1', host.address, host.serviceAddress])],
     },
     validity,
   );
@@ -53,7 +53,7 @@ export async function writeFiles(
   write('kubelet-client.key', client.key);
   write('service-account.pub', serviceAccount.publicKey);
   write('service-account.key', serviceAccount.privateKey);
-  write('tokens.csv', [`${token},admin,admin,"system:masters"`, ...place.users, ''].join('\n'));
+  write('tokens.csv', [`${token},admin,admin,"system:masters"`, ...host.users, ''].join('\n'));
   write('audit-policy.yaml', auditPolicy);
   write('kubeconfig', kubeconfigOf(server, authority.certificate, { token }));
   return { authority, ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };

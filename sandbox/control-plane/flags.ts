@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Place, Ports } from './place.ts';
+import type { Host, Ports } from './host.ts';
 
 /** Where one cluster's programs find each other. */
 export interface Addresses {
   readonly folder: string;
   readonly ports: Ports;
-  readonly place: Place;
+  readonly host: Host;
   /** Where the API server finds etcd, when something stands between the two. */
   readonly etcdPort?: number;
 }
@@ -32,14 +32,11 @@ export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
  * An API server with what a real cluster's has: TLS, RBAC, service accounts, all the default admission, and OpenShift's rule that
  * whoever names an owner must be allowed to delete the one and to hold up the other.
  */
-export const apiServerFlags = (
-  { folder, ports, place, etcdPort = ports.etcd }: Addresses,
-  audit: boolean,
-): string[] => [
+export const apiServerFlags = ({ folder, ports, host, etcdPort = ports.etcd }: Addresses, audit: boolean): string[] => [
   ...flagsOf({
     'etcd-servers': `http://127.0.0.1:${etcdPort}`,
-    'bind-address': place.address,
-    'advertise-address': place.address,
+    'bind-address': host.address,
+    'advertise-address': host.address,
     'secure-port': ports.api,
     'cert-dir': join(folder, 'generated'),
     'tls-cert-file': join(folder, 'apiserver.crt'),
@@ -51,7 +48,7 @@ export const apiServerFlags = (
     'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
     'service-account-key-file': join(folder, 'service-account.pub'),
     'service-account-signing-key-file': join(folder, 'service-account.key'),
-    'service-cluster-ip-range': place.serviceRange,
+    'service-cluster-ip-range': host.serviceRange,
     'allow-privileged': true,
     ...(audit
       ? {
@@ -61,11 +58,11 @@ export const apiServerFlags = (
         }
       : {}),
   }),
-  ...place.apiServerFlags,
+  ...host.apiServerFlags,
 ];
 
 /** All controllers that a cluster without nodes has work for; its client limits are lifted, as nothing else is there to protect. */
-export const controllerManagerFlags = ({ folder, place }: Addresses): string[] => [
+export const controllerManagerFlags = ({ folder, host }: Addresses): string[] => [
   ...flagsOf({
     kubeconfig: join(folder, 'kubeconfig'),
     'leader-elect': false,
@@ -76,7 +73,7 @@ export const controllerManagerFlags = ({ folder, place }: Addresses): string[] =
     'kube-api-qps': 1000,
     'kube-api-burst': 2000,
   }),
-  ...place.controllerManagerFlags,
+  ...host.controllerManagerFlags,
 ];
 
 export const auditPolicy = `apiVersion: audit.k8s.io/v1

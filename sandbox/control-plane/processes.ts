@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Guardian } from './guardian.ts';
+import type { Reaper } from './reaper.ts';
 
 export interface Running {
   readonly name: string;
@@ -22,15 +22,15 @@ export interface Launch {
   readonly args: readonly string[];
   readonly folder: string;
   readonly environment?: NodeJS.ProcessEnv;
-  readonly guardian: Guardian;
+  readonly reaper: Reaper;
   /** How long it may take to end, before it is killed; 15 s where that is left out. */
   readonly graceMs?: number;
 }
 
 const GRACE_MS = 15_000;
 
-/** Starts a program whose output goes to a log in the cluster's folder; the guardian ends it when nobody else does. */
-export function launch({ name, path, args, folder, environment, guardian, graceMs = GRACE_MS }: Launch): Running {
+/** Starts a program whose output goes to a log in the cluster's folder; the reaper ends it when nobody else does. */
+export function launch({ name, path, args, folder, environment, reaper, graceMs = GRACE_MS }: Launch): Running {
   const logFile = join(folder, `${name}.log`);
   const log = openSync(logFile, 'a');
   const child = spawn(path, args, {
@@ -44,7 +44,7 @@ export function launch({ name, path, args, folder, environment, guardian, graceM
   child.on('error', () => undefined);
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} cannot be started: ${path} cannot be executed`);
-  guardian.watch(pid);
+  reaper.watch(pid);
   const exited = new Promise<string>((resolve) =>
     child.once('exit', (code, signal) =>
       resolve(`${name} ended (${signal ?? `exit code ${code}`}); its log ends with:\n${tail(logFile)}`),
@@ -71,6 +71,17 @@ export const goEnvironment = { GOGC: '400' };
 /** Nothing of the user's environment changes how the cluster's programs behave. */
 const minimalEnvironment = () => ({ ...goEnvironment, PATH: process.env['PATH'], HOME: process.env['HOME'] });
 
+/** Runs a program of this machine to its end. @throws Error with what it said. */
+export function run(program: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status === 0) return stdout;
+  throw new Error(`'${program} ${args.join(' ')}' failed: ${error?.message ?? stderr.trim()}`);
+}
+
 const tail = (file: string): string => readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
 
 /** What is waited for, and what to say when it does not come about. */
@@ -84,7 +95,7 @@ export interface Awaited {
   readonly detail?: () => string;
 }
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * Looks again and again until what is looked at answers: it neither fails nor says false.
@@ -95,7 +106,7 @@ export async function whenAnswering(awaited: Awaited, ask: () => unknown): Promi
   const answers = async () => (await ask()) !== false;
   let dead: string | undefined;
   for (const { died } of processes) void died.then((said) => (dead ??= said));
-  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(LOOK_MS)) {
+  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(POLL_MS)) {
     if (await answers().catch(() => false)) return;
     if (dead !== undefined) throw new Error(dead);
   }

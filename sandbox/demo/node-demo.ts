@@ -3,8 +3,8 @@ import { components, nodeComponents } from '../programs/components.ts';
 import { areImagesBuilt } from '../images/images.ts';
 import { startNodeWithOperator } from '../node/operator.ts';
 import { whyNoNode } from '../node/requirements.ts';
-import type { Narrator } from './narrator.ts';
-import { deployShop, traceShop, untraceShop, type NodeStory } from './node-story.ts';
+import type { Printer } from './printer.ts';
+import { deployShop, traceShop, untraceShop, type NodeDemo } from './node-steps.ts';
 import { demoNamespace } from './workloads.ts';
 
 /** Whether the demo can run on a node at once; else the sentence that says what `--node` would add. */
@@ -18,18 +18,18 @@ export function nodeAtOnce(): true | string {
 }
 
 /** The demo on a node. Returns what did not turn out as it should. */
-export async function tellOnNode(
-  narrator: Narrator,
+export async function demonstrateOnNode(
+  printer: Printer,
   once: boolean,
-  stay: (system: NodeStory['system'], hints: readonly string[]) => Promise<void>,
+  stay: (system: NodeDemo['system'], hints: readonly string[]) => Promise<void>,
 ): Promise<string[]> {
-  const system = await startNodeWithOperator({ onProgress: narrator.aside, settings: { rollout: { soakSeconds: 2 } } });
+  const system = await startNodeWithOperator({ onProgress: printer.aside, settings: { rollout: { soakSeconds: 2 } } });
   try {
-    const story = { system, narrator };
-    narrator.step(`a node is ready at ${system.node.server}; the operator runs in two pods, 2/2 each`);
-    await deployShop(story);
-    const problems = await traceShop(story);
-    if (problems.length > 0 || once) return [...problems, ...(await untraceShop(story))];
+    const demo = { system, printer };
+    printer.step(`a node is ready at ${system.node.server}; the operator runs in two pods, 2/2 each`);
+    await deployShop(demo);
+    const problems = await traceShop(demo);
+    if (problems.length > 0 || once) return [...problems, ...(await untraceShop(demo))];
     await stay(system, [
       `  kubectl get pods -A`,
       `  kubectl describe pod -l app=front -n ${demoNamespace}`,

@@ -9,13 +9,13 @@ import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { fromKubeconfig } from '../../runtime/kubernetes/http/kubeconfig.ts';
 import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
-import { startGuardian } from '../control-plane/guardian.ts';
+import { startReaper } from '../control-plane/reaper.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { refOf } from '../manager/apply.ts';
 import { install, withoutNodes } from '../manager/install.ts';
 import { startManager } from '../manager/manager.ts';
 import type { DemoCluster } from './cluster.ts';
-import { deleteLumigo } from './story.ts';
+import { deleteLumigo } from './steps.ts';
 import { demoNamespace } from './workloads.ts';
 
 /** What the demo puts into somebody's cluster: the resource and the manager's permissions. The manager itself runs here. */
@@ -45,7 +45,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
   if (!yes && !(await agrees(context, connection.server.href)))
     throw new Error('nothing was changed, as you did not agree');
   const dir = mkdtempSync(join(tmpdir(), 'lumigo-demo-'));
-  const guardian = startGuardian(dir);
+  const reaper = startReaper(dir);
   const only = ({ kind }: Manifest) => borrowed.has(kind);
   const uninstall = async (manifests: readonly Manifest[]) => {
     for (const manifest of manifests.filter(only).toReversed())
@@ -54,7 +54,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
   const installation = await install(client, { only, settings: withoutNodes });
   try {
     const [webhookPort = 0] = await freePorts(1);
-    const cluster = { dir, server: connection.server.href, ca: String(connection.ca), client, guardian };
+    const cluster = { dir, server: connection.server.href, ca: String(connection.ca), client, reaper };
     const manager = await startManager(cluster, installation, { webhookPort });
     return {
       client,
@@ -71,12 +71,12 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
         await manager.stop();
         await uninstall(installation.manifests);
         transport.close();
-        await guardian.end();
+        await reaper.end();
       },
     };
   } catch (error) {
     await uninstall(installation.manifests);
-    await guardian.end();
+    await reaper.end();
     throw error;
   }
 }

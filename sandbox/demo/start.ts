@@ -4,11 +4,11 @@ import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
-import { narratorTo, type Narrator } from './narrator.ts';
-import { nodeAtOnce, tellOnNode } from './node-demo.ts';
+import { printerTo, type Printer } from './printer.ts';
+import { demonstrateOnNode, nodeAtOnce } from './node-demo.ts';
 import { ownCluster } from './own-cluster.ts';
-import { instrument, setTheScene, takeBack, type Story } from './story.ts';
-import { tellOfArrivals, whenCollected } from './telemetry.ts';
+import { instrument, deployWorkloads, removeLumigo, type Demo } from './steps.ts';
+import { printArrivals, whenCollected } from './telemetry.ts';
 import { demoNamespace } from './workloads.ts';
 
 interface Flags {
@@ -37,24 +37,24 @@ const program = new Command('start')
 
 async function run(flags: Flags): Promise<void> {
   const { context, yes = false } = flags;
-  const narrator = narratorTo((text) => process.stdout.write(text), process.stdout.isTTY);
-  narrator.title('The Lumigo operator at work');
-  const once = isOnce(flags, narrator);
+  const printer = printerTo((text) => process.stdout.write(text), process.stdout.isTTY);
+  printer.title('The Lumigo operator at work');
+  const once = isOnce(flags, printer);
   await ensureBundle();
   const interrupted = interruption();
-  if (onNode(flags, narrator)) return runOnNode(narrator, once, interrupted);
-  const starting = context === undefined ? throwawayCluster(narrator.aside) : ownCluster(context, yes);
+  if (onNode(flags, printer)) return runOnNode(printer, once, interrupted);
+  const starting = context === undefined ? throwawayCluster(printer.aside) : ownCluster(context, yes);
   const cluster = await Promise.race([starting, interrupted.then(() => undefined)]);
-  // Interrupted while starting: the guardian ends what was started when this process exits.
+  // Interrupted while starting: the reaper ends what was started when this process exits.
   if (cluster === undefined) process.exit(130);
   try {
     const problems = await Promise.race([
-      tell({ cluster, narrator, before: new Map() }, once),
+      demonstrate({ cluster, printer, before: new Map() }, once),
       interrupted.then(() => []),
     ]);
-    for (const problem of problems) narrator.wrong(problem);
+    for (const problem of problems) printer.wrong(problem);
     if (problems.length > 0) process.exitCode = 1;
-    else if (!once) await stayUntil(interrupted, cluster, narrator);
+    else if (!once) await stayUntil(interrupted, cluster, printer);
   } finally {
     await cluster.stop();
   }
@@ -62,38 +62,38 @@ async function run(flags: Flags): Promise<void> {
 }
 
 /** As the flag says; without one, where nobody watches there is nobody to end it. */
-function isOnce({ once = false }: Flags, narrator: Narrator): boolean {
+function isOnce({ once = false }: Flags, printer: Printer): boolean {
   if (once || process.stdout.isTTY) return once;
-  narrator.aside('without a terminal it ends by itself, as with --once');
+  printer.aside('without a terminal it ends by itself, as with --once');
   return true;
 }
 
 /** As the flags say; without one, on a node where that takes no building. */
-function onNode({ node, context }: Flags, narrator: Narrator): boolean {
+function onNode({ node, context }: Flags, printer: Printer): boolean {
   if (node !== undefined || context !== undefined) return node === true;
   const atOnce = nodeAtOnce();
   if (atOnce === true) return true;
-  narrator.aside(atOnce);
+  printer.aside(atOnce);
   return false;
 }
 
-async function runOnNode(narrator: Narrator, once: boolean, interrupted: Promise<void>): Promise<void> {
+async function runOnNode(printer: Printer, once: boolean, interrupted: Promise<void>): Promise<void> {
   const stay = async ({ node }: NodeWithOperator, hints: readonly string[]) => {
-    await keepRunning(narrator, [...(await accessBy(node.kubeconfig, narrator)), ...hints], interrupted);
-    narrator.step('taking everything down');
+    await keepRunning(printer, [...(await accessBy(node.kubeconfig, printer)), ...hints], interrupted);
+    printer.step('taking everything down');
   };
-  // Interrupted while starting: the guardian ends what was started when this process exits.
+  // Interrupted while starting: the reaper ends what was started when this process exits.
   void interrupted.then(() => setTimeout(() => process.exit(130), PATIENCE_MS).unref());
-  const problems = await tellOnNode(narrator, once, stay);
-  for (const problem of problems) narrator.wrong(problem);
-  if (problems.length === 0 && once) narrator.step('both programs were traced, and are what they were');
+  const problems = await demonstrateOnNode(printer, once, stay);
+  for (const problem of problems) printer.wrong(problem);
+  if (problems.length === 0 && once) printer.step('both programs were traced, and are what they were');
   process.exit(problems.length > 0 ? 1 : 0);
 }
 
 /** Until something ends it; resolves with what that said. */
-async function keepRunning<T>(narrator: Narrator, hints: readonly string[], end: Promise<T>): Promise<T> {
-  const farewell = 'Ctrl-C ends it and leaves nothing behind.';
-  narrator.text(['', 'It keeps running. In another terminal:', '', ...hints, '', farewell]);
+async function keepRunning<T>(printer: Printer, hints: readonly string[], end: Promise<T>): Promise<T> {
+  const ending = 'Ctrl-C ends it and leaves nothing behind.';
+  printer.text(['', 'It keeps running. In another terminal:', '', ...hints, '', ending]);
   // Neither a signal handler nor a detached child keeps this process alive.
   const awake = setInterval(() => undefined, 60_000);
   try {
@@ -103,17 +103,17 @@ async function keepRunning<T>(narrator: Narrator, hints: readonly string[], end:
   }
 }
 
-async function tell(story: Story, once: boolean): Promise<string[]> {
-  const { cluster, narrator } = story;
-  narrator.step(`Kubernetes answers at ${cluster.server}; the operator is installed and ready`);
-  const arrivals = cluster.sink === undefined ? undefined : tellOfArrivals(cluster.sink, narrator);
-  await setTheScene(story);
-  const problems = [...(await instrument(story)), ...(await whenCollected(cluster))];
+async function demonstrate(demo: Demo, once: boolean): Promise<string[]> {
+  const { cluster, printer } = demo;
+  printer.step(`Kubernetes answers at ${cluster.server}; the operator is installed and ready`);
+  const arrivals = cluster.sink === undefined ? undefined : printArrivals(cluster.sink, printer);
+  await deployWorkloads(demo);
+  const problems = [...(await instrument(demo)), ...(await whenCollected(cluster))];
   if (!once) return problems;
   arrivals?.stop();
-  const differing = await takeBack(story);
+  const differing = await removeLumigo(demo);
   if (problems.length + differing.length === 0)
-    narrator.step('everything was instrumented, and everything is what it was');
+    printer.step('everything was instrumented, and everything is what it was');
   return [...problems, ...differing];
 }
 
@@ -130,8 +130,8 @@ function interruption(): Promise<void> {
   });
 }
 
-async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narrator: Narrator): Promise<void> {
-  const access = await accessTo(cluster, narrator);
+async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, printer: Printer): Promise<void> {
+  const access = await accessTo(cluster, printer);
   const kubectl = 'context' in cluster.access ? `kubectl --context ${cluster.access.context}` : 'kubectl';
   const hints = [
     ...access,
@@ -140,20 +140,20 @@ async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, narra
     `  ${kubectl} label deployment legacy lumigo.auto-trace- -n ${demoNamespace}     (opts it in again)`,
   ];
   const failed = cluster.background.then(() => interrupted);
-  const died = await keepRunning(narrator, hints, Promise.race([interrupted, cluster.manager.died, failed]));
+  const died = await keepRunning(printer, hints, Promise.race([interrupted, cluster.manager.died, failed]));
   if (typeof died === 'string') throw new Error(died);
-  narrator.step('taking everything down');
+  printer.step('taking everything down');
 }
 
 /** On the throwaway cluster: its kubeconfig and its kubectl, which waits for other builds where it has to be built itself. */
-async function accessTo({ access, background }: DemoCluster, narrator: Narrator): Promise<string[]> {
+async function accessTo({ access, background }: DemoCluster, printer: Printer): Promise<string[]> {
   if ('context' in access) return [];
   if (!isBuilt('kubectl')) await background;
-  return accessBy(access.kubeconfig, narrator);
+  return accessBy(access.kubeconfig, printer);
 }
 
-async function accessBy(kubeconfig: string, narrator: Narrator): Promise<string[]> {
-  const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], narrator.aside);
+async function accessBy(kubeconfig: string, printer: Printer): Promise<string[]> {
+  const { kubectl = 'kubectl' } = await ensureBinaries(['kubectl'], printer.aside);
   return [`  export KUBECONFIG=${kubeconfig}`, `  alias kubectl=${kubectl}`, ''];
 }
 

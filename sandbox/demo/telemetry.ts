@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectedObject, type CollectedObject, type OtlpSink } from '../otlp-sink/sink.ts';
 import type { DemoCluster } from './cluster.ts';
-import type { Narrator } from './narrator.ts';
+import type { Printer } from './printer.ts';
 import { demoNamespace } from './workloads.ts';
 
 const TOGETHER_MS = 1_000;
 const PATIENCE_MS = 20_000;
 
 /** Tells of what reaches the sink: each event by itself, the versions of objects by the second. */
-export function tellOfArrivals(sink: OtlpSink, narrator: Narrator): { stop(): void } {
+export function printArrivals(sink: OtlpSink, printer: Printer): { stop(): void } {
   const versions = new Map<string, number>();
   sink.onReceived = (received) => {
     for (const object of collectedObject(received)) {
       if (object.resource !== 'events') versions.set(object.resource, (versions.get(object.resource) ?? 0) + 1);
       else if (object.change !== 'DELETED')
-        narrator.arrived(aboutOf(object), `Kubernetes event: ${String(object.object['reason'])}`);
+        printer.arrived(aboutOf(object), `Kubernetes event: ${String(object.object['reason'])}`);
     }
   };
   const timer = setInterval(() => {
     if (versions.size === 0) return;
     const counts = [...versions].map(([plural, count]) => `${count} of ${plural}`);
-    narrator.arrived('object versions', counts.join(', '));
+    printer.arrived('object versions', counts.join(', '));
     versions.clear();
   }, TOGETHER_MS);
   timer.unref();

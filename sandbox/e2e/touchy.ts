@@ -40,12 +40,12 @@ export function follow(bench: NodeBench, namespace: string, urls: readonly strin
       );
     }
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     for (; !stopped; await sleep(500))
       for (const pod of await podsOf(bench.system.node, namespace))
         if (isInstrumented(pod)) injected.add(pod.metadata.labels?.['app'] ?? '');
   };
-  const all = Promise.all([look(), ...urls.map(ask)]);
+  const all = Promise.all([poll(), ...urls.map(ask)]);
   const stop = async () => {
     stopped = true;
     await all;

@@ -9,9 +9,9 @@ import type { Bench } from '../testing/bench.ts';
 import { add, changeReasons, count, type Counted, type Start } from './count.ts';
 import type { Fleet } from './fleet.ts';
 import { wantedOf, type History } from './history.ts';
-import { look, type Findings } from './rest.ts';
+import { inspect, type Findings } from './rest.ts';
 
-const LOOK_MS = 400;
+const POLL_MS = 400;
 /** Nothing was written for so long: what was to follow has followed. */
 const QUIET_MS = 2_000;
 
@@ -55,8 +55,8 @@ export class Judge {
 
   /** Looks until everything is as it should be and nothing is written any more, or the time is up. */
   async settle(boundMs: number): Promise<Findings> {
-    for (const deadline = Date.now() + boundMs; ; await sleep(LOOK_MS)) {
-      const findings = await this.look();
+    for (const deadline = Date.now() + boundMs; ; await sleep(POLL_MS)) {
+      const findings = await this.inspectAll();
       if (Date.now() > deadline) return findings;
       if (findings.lost.length + findings.stuck.length === 0 && this.counted().untold === 0 && this.isQuiet())
         return findings;
@@ -98,11 +98,11 @@ export class Judge {
     return this.history.refresh().requests.filter(({ atMs }) => atMs >= this.beganAt).length;
   }
 
-  private async look(): Promise<Findings> {
+  private async inspectAll(): Promise<Findings> {
     const findings = [];
     const generations = new Map<string, number>();
     for (const fleet of this.fleets) {
-      findings.push(await look(fleet, this.injector));
+      findings.push(await inspect(fleet, this.injector));
       for (const { metadata } of await fleet.list()) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
     }
     this.generations = generations;

@@ -27,7 +27,7 @@ export const injectorSettings = ({ environment }: Installation): InjectorSetting
   injectorOf(fromEnvironment({ ...environment, LUMIGO_POD_NAME: 'judge' }));
 
 /** Looks at one namespace as it is, through a client of its own. */
-export async function look(fleet: Fleet, injector: InjectorSettings): Promise<Findings> {
+export async function inspect(fleet: Fleet, injector: InjectorSettings): Promise<Findings> {
   const { bench, namespace } = fleet;
   const lumigoes = (await listAll(bench.client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
   const policy = policyOf(lumigoes);

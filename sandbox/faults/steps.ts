@@ -57,7 +57,7 @@ async function whenCounted(fleet: Fleet, isEnough: (found: number) => boolean, w
   }
 }
 
-/** Creates a Lumigo, and lets go when the work is well under way. */
+/** Creates a Lumigo, and returns when the work is well under way. */
 export async function beginInstrumenting(fleet: Fleet): Promise<void> {
   await fleet.bench.lumigo(fleet.namespace);
   await whenInstrumented(fleet, Math.ceil(fleet.size / 8));

@@ -14,7 +14,7 @@ import { GitRepository } from './git-repository.ts';
 export const fluxNamespace = 'flux-system';
 
 const READY_MS = 60_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 /** What a Kustomization says of itself. */
 export interface Synced {
@@ -76,7 +76,7 @@ export class Flux {
   }
 
   private async launch(gitPort: number): Promise<void> {
-    const { dir: folder, guardian, kubeconfig } = this.cluster;
+    const { dir: folder, reaper, kubeconfig } = this.cluster;
     const programs = await ensureBinaries(fluxComponents.map(({ name }) => name));
     const [storage = 0, ...ports] = await freePorts(5);
     const address = (port = 0) => `127.0.0.1:${port}`;
@@ -93,7 +93,7 @@ export class Flux {
         `--health-addr=${address(health)}`,
         ...own,
       ];
-      return launch({ name, path: programs[name] ?? '', args, folder, environment, guardian });
+      return launch({ name, path: programs[name] ?? '', args, folder, environment, reaper });
     };
     const script = join(ownRepository, 'sandbox/flux/git-server.ts');
     const git = launch({
@@ -101,7 +101,7 @@ export class Flux {
       path: process.execPath,
       args: ['--import', 'tsx', script, this.repository.folder, String(gitPort)],
       folder,
-      guardian,
+      reaper,
     });
     this.running = [
       git,
@@ -121,7 +121,7 @@ export class Flux {
     const request = `${Date.now()}-${(this.requests += 1)}`;
     const own = ['-n', fluxNamespace, kind, name];
     this.kubectl('annotate', ...own, `reconcile.fluxcd.io/requestedAt=${request}`, '--overwrite');
-    for (const deadline = Date.now() + READY_MS * 5; ; await sleep(LOOK_MS)) {
+    for (const deadline = Date.now() + READY_MS * 5; ; await sleep(POLL_MS)) {
       const { status = {} } = JSON.parse(await this.kubectl.meanwhile('get', ...own, '-o', 'json')) as FluxObject;
       const ready = status.conditions?.find(({ type }) => type === 'Ready');
       const ended = ready !== undefined && ready.status !== 'Unknown' && status.lastHandledReconcileAt === request;

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { run } from '../node/box.ts';
+import { run } from '../control-plane/processes.ts';
 
 /** Nothing of this machine's user decides what a commit is. */
 const identity = ['user.name=synthesizer', 'user.email=synthesizer@example.com', 'commit.gpgsign=false'];

@@ -13,10 +13,10 @@ import type { Cluster } from './service-account.ts';
 /** The telemetry proxy beside a manager: as its container in the operator's pod, restarted when it ends. */
 export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
-export type TelemetryPlace = Awaited<ReturnType<typeof telemetryPlace>>;
+export type TelemetrySetup = Awaited<ReturnType<typeof prepareTelemetry>>;
 
 /** Folders and ports for a manager and its collector. */
-export async function telemetryPlace(folder: string) {
+export async function prepareTelemetry(folder: string) {
   const [http = 0, grpc = 0, health = 0, metrics = 0, loop = 0] = await freePorts(5);
   const configuration = join(folder, 'telemetry-proxy');
   const accountFolder = join(folder, 'telemetry-proxy-account');
@@ -43,7 +43,7 @@ export async function telemetryPlace(folder: string) {
 export interface CollectorOptions {
   readonly cluster: Omit<Cluster, 'client'>;
   readonly name: string;
-  readonly place: TelemetryPlace;
+  readonly telemetry: TelemetrySetup;
   /** The manager's whole environment. */
   readonly environment: NodeJS.ProcessEnv;
   /** Where the files of the manager's ServiceAccount are. */
@@ -56,12 +56,12 @@ const UP_MS = 30_000;
 
 /** Prepares the configuration as the pod's init container does, and starts the collector. Resolves when it is up. */
 export async function startCollector(options: CollectorOptions) {
-  const { cluster, place, name, environment, serviceAccount } = options;
+  const { cluster, telemetry, name, environment, serviceAccount } = options;
   const { otelcol = '' } = await ensureBinaries(['otelcol']);
   const prepared = await runCommand(['--prepare-telemetry-proxy', '--service-account', serviceAccount], environment);
   if (prepared.code !== 0) throw new Error(`the telemetry proxy cannot be prepared: ${prepared.stderr}`);
-  const kubeconfig = join(place.folder, 'kubeconfig');
-  const tokenFile = join(place.accountFolder, accountFiles.token);
+  const kubeconfig = join(telemetry.folder, 'kubeconfig');
+  const tokenFile = join(telemetry.accountFolder, accountFiles.token);
   writeFileSync(kubeconfig, kubeconfigOf(cluster.server, cluster.ca, { tokenFile }), { mode: 0o600 });
   let stopping = false;
   let restarts = 0;
@@ -69,9 +69,9 @@ export async function startCollector(options: CollectorOptions) {
     const running = launch({
       name: `${name}-collector`,
       path: otelcol,
-      args: [`--config=${configurationFile(place.folder)}`, ...options.args],
+      args: [`--config=${configurationFile(telemetry.folder)}`, ...options.args],
       folder: cluster.dir,
-      guardian: cluster.guardian,
+      reaper: cluster.reaper,
       environment: { PATH: process.env['PATH'], KUBECONFIG: kubeconfig },
     });
     void running.died.then(async () => {
@@ -86,18 +86,18 @@ export async function startCollector(options: CollectorOptions) {
   let current = start();
   const { logFile } = current;
   const awaited = { complaint: 'the collector was not up', withinMs: UP_MS, processes: [current] };
-  const isUp = async () => (await upSince('127.0.0.1', place.ports.health)) !== undefined;
+  const isUp = async () => (await upSince('127.0.0.1', telemetry.ports.health)) !== undefined;
   await whenAnswering({ ...awaited, detail: () => `see ${logFile}` }, isUp);
   return {
     /** Where programs send to. */
-    url: `http://127.0.0.1:${place.ports.http}`,
-    grpcPort: place.ports.grpc,
-    metricsPort: place.ports.metrics,
+    url: `http://127.0.0.1:${telemetry.ports.http}`,
+    grpcPort: telemetry.ports.grpc,
+    metricsPort: telemetry.ports.metrics,
     /** On loopback, and only while it collects. */
-    loopPort: place.ports.loop,
+    loopPort: telemetry.ports.loop,
     logFile,
-    folder: place.folder,
-    queueFolder: place.queueFolder,
+    folder: telemetry.folder,
+    queueFolder: telemetry.queueFolder,
     /** What it asks the API server with at present. */
     token: (): string => readFileSync(tokenFile, 'utf8'),
     pid: (): number => current.pid,

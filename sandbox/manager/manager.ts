@@ -6,7 +6,7 @@ import { paths } from '../../runtime/contract.ts';
 import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { answerTo, type Answer } from '../answer.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
-import { startCollector, telemetryPlace, type Collector } from './collector.ts';
+import { startCollector, prepareTelemetry, type Collector } from './collector.ts';
 import { install, managerPod, withoutNodes, type Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
@@ -40,7 +40,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
   const serviceAccount = join(folder, 'service-account');
   await writeServiceAccount(cluster, installation, serviceAccount);
   const { hostname, port } = new URL(cluster.server);
-  const place = await telemetryPlace(folder);
+  const telemetry = await prepareTelemetry(folder);
   const environment = {
     PATH: process.env['PATH'],
     ...installation.environment,
@@ -56,13 +56,13 @@ export async function startManager(cluster: Cluster, installation: Installation,
     LUMIGO_DRAIN_SECONDS: '0',
     // Nobody is there: who wants an endpoint brings one.
     LUMIGO_ENDPOINT: 'http://127.0.0.1:9',
-    ...place.environment,
+    ...telemetry.environment,
     ...options.environment,
   };
   let collector: Collector | undefined;
   const joinCollector = async () => {
     const args = installation.collectorArgs;
-    collector = await startCollector({ cluster, name, place, environment, serviceAccount, args });
+    collector = await startCollector({ cluster, name, telemetry, environment, serviceAccount, args });
   };
   if (options.collector === true) await joinCollector();
   const started = performance.now();
@@ -72,7 +72,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
     // As in the image (Dockerfile), whose other flag is about the container's memory.
     args: ['--no-separate-gc-phases', '--no-sparkplug', program, '--service-account', serviceAccount],
     folder: cluster.dir,
-    guardian: cluster.guardian,
+    reaper: cluster.reaper,
     environment,
     // As long as its pod would have.
     graceMs: (managerPod(installation.manifests).terminationGracePeriodSeconds ?? 0) * 1_000,

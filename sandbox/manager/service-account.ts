@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suffixes } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
-import type { Guardian } from '../control-plane/guardian.ts';
+import type { Reaper } from '../control-plane/reaper.ts';
 import type { Installation } from './install.ts';
 
 /** The cluster that a manager works for. */
@@ -11,7 +11,7 @@ export interface Cluster {
   readonly server: string;
   readonly ca: string;
   readonly client: Client;
-  readonly guardian: Guardian;
+  readonly reaper: Reaper;
 }
 
 const TOKEN_SECONDS = 365 * 24 * 3_600;

@@ -5,16 +5,16 @@ import { dirname, join } from 'node:path';
 import type { V1NodeStatus } from '@kubernetes/client-node';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { kubeconfigOf } from '../control-plane/files.ts';
-import { startGuardian, type Guardian } from '../control-plane/guardian.ts';
-import type { Place } from '../control-plane/place.ts';
-import { whenAnswering, type Running } from '../control-plane/processes.ts';
+import { startReaper, type Reaper } from '../control-plane/reaper.ts';
+import type { Host } from '../control-plane/host.ts';
+import { run, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { issueServing } from '../../runtime/certificates/issue.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { nodeComponents } from '../programs/components.ts';
 import type { ImageArchive } from '../images/images.ts';
 import { takeSlot, type Slot } from './addresses.ts';
-import { openBox, run, type Box } from './box.ts';
+import { openLinuxNamespaces, type LinuxNamespaces } from './linux-namespaces.ts';
 import { makeCgroups, removeCgroups } from './cgroups.ts';
 import {
   cniConfig,
@@ -33,11 +33,11 @@ import { restoreSysctls } from './sysctls.ts';
 export interface NodeCluster extends ControlPlane {
   readonly slot: Slot;
   /** The process that all the others end with. */
-  readonly box: number;
+  readonly namespacesPid: number;
   /** A shell's words for what is to be taken back when that is gone. */
   readonly cleanup: string;
   /** Starts a program in the node's namespaces. */
-  readonly launchInNode: Box['launch'];
+  readonly launchInNode: LinuxNamespaces['launch'];
   restartKubelet(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ const READY_MS = 60_000;
 
 /**
  * Starts containerd, the kubelet, kube-proxy, the scheduler and DNS beside a control plane. Resolves when the node is ready.
- * Nothing of it outlives this process, however that ends, unless the guardian is released.
+ * Nothing of it outlives this process, however that ends, unless the reaper is released.
  * @throws Error with a sentence where no node can run.
  */
 export async function startNode(options: NodeOptions): Promise<NodeCluster> {
@@ -66,11 +66,11 @@ export async function startNode(options: NodeOptions): Promise<NodeCluster> {
   if (existsSync(folder)) throw new Error(`the folder ${folder} exists already; choose another one`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const cleanup = cleanupOf(slot);
-  const guardian = startGuardian(options.dir ?? dirname(folder), cleanup);
+  const reaper = startReaper(options.dir ?? dirname(folder), cleanup);
   try {
-    return await start(folder, slot, { ...options, guardian, cleanup }, programs);
+    return await start(folder, slot, { ...options, reaper, cleanup }, programs);
   } catch (error) {
-    await guardian.end();
+    await reaper.end();
     throw error;
   }
 }
@@ -81,18 +81,18 @@ const cleanupOf = (slot: Slot): string =>
 async function start(
   folder: string,
   slot: Slot,
-  options: NodeOptions & { readonly guardian: Guardian; readonly cleanup: string },
+  options: NodeOptions & { readonly reaper: Reaper; readonly cleanup: string },
   programs: Readonly<Record<string, string>>,
 ): Promise<NodeCluster> {
-  const { guardian, cleanup } = options;
+  const { reaper, cleanup } = options;
   const folders: NodeFolders = { folder, images: join(cacheFolder(process.env), 'node', `images-${slot.number}`) };
-  const box = await openBox(folder, slot, makeCgroups(slot.cgroup), guardian);
+  const linux = await openLinuxNamespaces(folder, slot, makeCgroups(slot.cgroup), reaper);
   const nodeToken = randomBytes(24).toString('base64url');
-  const cluster = await startControlPlane({ ...options, dir: folder, place: placeIn(box, slot, folder, nodeToken) });
+  const cluster = await startControlPlane({ ...options, dir: folder, host: hostIn(linux, slot, folder, nodeToken) });
   await writeNodeFiles(folders, slot, cluster, nodeToken);
   const running = new Map<string, Running>();
   const begin = (name: string, path: string, args: readonly string[]): void =>
-    void running.set(name, box.launch({ name, path, args, folder, guardian }));
+    void running.set(name, linux.launch({ name, path, args, folder, reaper }));
   const kubelet = () =>
     begin('kubelet', programs['kubelet'] ?? '', [
       `--config=${join(folder, 'kubelet.json')}`,
@@ -116,24 +116,24 @@ async function start(
   return {
     ...cluster,
     slot,
-    box: box.pid,
+    namespacesPid: linux.pid,
     cleanup,
-    launchInNode: box.launch,
+    launchInNode: linux.launch,
     pids: () => ({ ...cluster.pids(), ...Object.fromEntries([...running].map(([name, { pid }]) => [name, pid])) }),
     async restartKubelet() {
       await running.get('kubelet')?.stop('SIGKILL');
       kubelet();
     },
     // The namespaces' first process goes, and all the others with it.
-    stop: () => guardian.end(),
+    stop: () => reaper.end(),
   };
 }
 
-const placeIn = (box: Box, slot: Slot, folder: string, nodeToken: string): Place => ({
+const hostIn = (linux: LinuxNamespaces, slot: Slot, folder: string, nodeToken: string): Host => ({
   address: slot.nodeAddress,
   serviceRange: slot.serviceRange,
   serviceAddress: slot.serviceAddress,
-  launch: box.launch,
+  launch: linux.launch,
   ports: () => Promise.resolve({ etcd: 2379, etcdPeer: 2380, api: 6443 }),
   users: [`${nodeToken},system:node:${nodeName},node,"system:nodes"`],
   apiServerFlags: [

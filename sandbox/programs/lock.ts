@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The file in a lock's folder that says which process holds it. */
 const OWNER = 'pid';
 const FRESH_MS = 5_000;
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /**
  * Takes a lock that keeps two processes from doing the same work; what a process that is gone has left behind is taken
@@ -42,7 +42,7 @@ export async function oneAtATime(target: string, waiting: () => void, make: () =
   mkdirSync(dirname(target), { recursive: true });
   while (!takeLock(lock)) {
     waiting();
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
     if (existsSync(target)) return;
   }
   try {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { startGuardian } from '../control-plane/guardian.ts';
+import { startReaper } from '../control-plane/reaper.ts';
 import { freePorts, launch, whenAnswering } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 
@@ -34,8 +34,8 @@ export async function startRegistry({ refusing = false } = {}) {
       ...(refusing ? { auth: { htpasswd: { realm: 'nobody', path: users } } } : {}),
     }),
   );
-  const guardian = startGuardian(folder);
-  const running = launch({ name: 'registry', path, args: ['serve', config], folder, guardian });
+  const reaper = startReaper(folder);
+  const running = launch({ name: 'registry', path, args: ['serve', config], folder, reaper });
   const awaited = { complaint: 'the registry did not answer', withinMs: READY_MS, processes: [running] };
   const expected = refusing ? 401 : 200;
   await whenAnswering(awaited, async () => (await fetch(`http://${host}/v2/`)).status === expected);
@@ -46,7 +46,7 @@ export async function startRegistry({ refusing = false } = {}) {
     folder: contents,
     async stop(): Promise<void> {
       await running.stop();
-      await guardian.end();
+      await reaper.end();
     },
   };
 }

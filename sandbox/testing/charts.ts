@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../node/box.ts';
+import { run } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 
 export type Charts = Awaited<ReturnType<typeof startCharts>>;

@@ -19,8 +19,8 @@ function twoMore(pods: Known['pods']): readonly string[] {
     new Map(['a', 'b', 'c'].map((name) => [name, { ...known, pods: name === 'a' ? pods : undefined }])),
   );
   judge.proven.add('a');
-  judge.look([injected('a', 0)]);
-  judge.look([injected('a', 0), injected('b', 10), injected('c', 10)]);
+  judge.observe([injected('a', 0)]);
+  judge.observe([injected('a', 0), injected('b', 10), injected('c', 10)]);
   return judge.violations;
 }
 

@@ -7,7 +7,7 @@ import { templateOf } from '../../runtime/injection/workload.ts';
 
 const [deployment] = workloads;
 
-/** A workload as a look at the API server shows it. */
+/** A workload as the API server shows it. */
 export interface Seen {
   readonly name: string;
   readonly workload: Workload;
@@ -58,7 +58,7 @@ export const frozen = (all: readonly Seen[], known: ReadonlyMap<string, Known>):
 export const isHalted = (found: readonly Seen[]): boolean =>
   found.length >= 2 || found.some(({ note }) => note !== undefined && isInjectors(note));
 
-/** How one look follows upon another, against what was done: every sentence says what must not be. */
+/** How one state follows upon another, against what was done: every sentence says what must not be. */
 export class RolloutJudge {
   private before: ReadonlyMap<string, Seen> = new Map();
   /** Workloads whose pods were ready with the injection, since there is a Lumigo. */
@@ -67,7 +67,7 @@ export class RolloutJudge {
 
   constructor(private readonly known: ReadonlyMap<string, Known>) {}
 
-  look(all: readonly Seen[]): void {
+  observe(all: readonly Seen[]): void {
     for (const seen of all) {
       this.judgeTemplate(seen);
       if (seen.isInjected && seen.stamp?.at !== this.before.get(seen.name)?.stamp?.at) this.injected(seen, all);

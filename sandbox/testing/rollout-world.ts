@@ -12,11 +12,11 @@ import { frozen, isHalted, podsAfter, RolloutJudge, seenOf, type Known, type See
 
 const [deployment] = workloads;
 const budgets = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /**
  * A namespace in which somebody works, and a twin without a Lumigo in which the same is done: what a workload is without an
- * injection shows there, to the byte. What a Deployment's controller does of itself is done beside, and each look is judged.
+ * injection shows there, to the byte. What a Deployment's controller does of itself is done beside, and each state is judged.
  */
 export class RolloutWorld {
   readonly known = new Map<string, Known>();
@@ -73,14 +73,14 @@ export class RolloutWorld {
   /** It fails, or is well again, without anybody's doing. */
   async ail(name: string, fails: boolean): Promise<void> {
     this.known.set(name, { ...this.of(name), blockedSince: fails ? Date.now() : undefined });
-    const seen = (await this.look()).find((each) => each.name === name);
+    const seen = (await this.read()).find((each) => each.name === name);
     if (seen?.isInjected === false) await this.settle(name);
   }
 
   /** The kubelet has got to the pods of what is injected, and this becomes of those that were not made yet. */
   async pods(outcome: Outcome, which: (name: string) => boolean = () => true): Promise<void> {
     const ready = outcome === 'ready';
-    const injected = (await this.look()).filter((each) => each.isInjected && which(each.name));
+    const injected = (await this.read()).filter((each) => each.isInjected && which(each.name));
     for (const { name, stamp } of injected) {
       const known = this.known.get(name);
       if (stamp === undefined || known === undefined) continue;
@@ -139,7 +139,7 @@ export class RolloutWorld {
     await eventually(
       async () => {
         await this.pods('ready');
-        const all = await this.look();
+        const all = await this.read();
         const stopped = frozen(all, this.known);
         const waiting = all.filter((each) => !each.isInjected && !stopped.includes(each));
         expect(isHalted(stopped) ? [] : waiting.map(({ name }) => name)).toEqual([]);
@@ -161,7 +161,7 @@ export class RolloutWorld {
 
   private async isClean(): Promise<void> {
     const { bench } = this.operator;
-    for (const { name, workload } of await this.look()) {
+    for (const { name, workload } of await this.read()) {
       const twin = await bench.get(deployment, this.twin, name);
       const { labels, annotations } = twin.metadata;
       expect(workload['spec']).toEqual(twin['spec']);
@@ -184,16 +184,16 @@ export class RolloutWorld {
     return this.hand.settle(name, fails ? 1 : undefined);
   }
 
-  private async look(): Promise<readonly Seen[]> {
+  private async read(): Promise<readonly Seen[]> {
     const found = await listAll(this.operator.bench.client, { ...deployment, namespace: this.namespace });
     return found.map((item) => seenOf(item as Workload));
   }
 
   /** Judges what there is, and has Deployments without an injection go back to their old pods, until the end. */
   private async follow(): Promise<void> {
-    for (; !this.ended; await sleep(LOOK_MS)) {
-      const all = await this.look();
-      this.judge.look(all);
+    for (; !this.ended; await sleep(POLL_MS)) {
+      const all = await this.read();
+      this.judge.observe(all);
       for (const { name, isInjected, workload } of all) {
         const { observedGeneration } = (workload['status'] ?? {}) as { observedGeneration?: number };
         if (isInjected || observedGeneration === workload.metadata.generation) continue;

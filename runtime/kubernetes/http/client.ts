@@ -129,9 +129,9 @@ function objectPath(ref: ResourceRef): string {
   return resourcePath(ref);
 }
 
-const callOf = ({ signal, lane, timeoutMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
+const callOf = ({ signal, pool, timeoutMs, metadataOnly }: ReadOptions): Partial<ApiRequest> => ({
   signal,
-  lane,
+  pool,
   timeoutMs,
   accept: metadataOnly === true ? metadataType : undefined,
 });

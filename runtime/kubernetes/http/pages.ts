@@ -3,7 +3,7 @@ import { isGone } from './errors.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import type { ApiRequest, Transport } from './transport.ts';
 
-export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'lane' | 'timeoutMs'> {
+export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'pool' | 'timeoutMs'> {
   /** Only the metadata comes over the wire. */
   readonly metadataOnly?: boolean | undefined;
 }
@@ -43,14 +43,14 @@ export async function* listPages(
   ref: ResourceRef,
   options: ListOptions,
 ): AsyncGenerator<Page, void, undefined> {
-  const { signal, lane, timeoutMs, labelSelector, fieldSelector, limit = 500 } = options;
+  const { signal, pool, timeoutMs, labelSelector, fieldSelector, limit = 500 } = options;
   const path = resourcePath(ref);
   const accept = options.metadataOnly === true ? metadataListType : undefined;
   let next: string | undefined;
   do {
     const query = { limit, labelSelector, fieldSelector, continue: next };
     const page = await transport
-      .request({ method: 'GET', path, query, accept, signal, lane, timeoutMs })
+      .request({ method: 'GET', path, query, accept, signal, pool, timeoutMs })
       .then(({ body }) => body as ListBody)
       .catch((error: unknown) => resumed(error, options));
     // Some servers say null where there are none; what goes on with an expired list has no items of its own.

@@ -21,7 +21,7 @@ import { type FailedAttempt, planRetry } from './plan-retry.ts';
  * `work` is bounded, so that this program never floods the API server. `standing` is for what must not queue behind
  * work: watches, the lists they start from, and the lease; each has its own connection and keeps it.
  */
-type Lane = 'work' | 'standing';
+type Pool = 'work' | 'standing';
 
 export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -32,7 +32,7 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence'> 
   readonly accept?: string | undefined;
   /** Of one attempt. Default 30 s. */
   readonly timeoutMs?: number | undefined;
-  readonly lane?: Lane | undefined;
+  readonly pool?: Pool | undefined;
   /** In the place of the connection's own. */
   readonly authorization?: string | undefined;
   /**
@@ -71,7 +71,7 @@ export interface RequestInfo extends RequestKind {
 
 export interface TransportOptions {
   readonly userAgent: string;
-  /** Connections of the lane `work`, default 8. */
+  /** Connections of the pool `work`, default 8. */
   readonly maxSockets?: number | undefined;
   readonly onRequest?: ((info: RequestInfo) => void) | undefined;
   readonly logger?: Logger | undefined;
@@ -94,7 +94,7 @@ const idleSocketMs = 60_000;
 
 /** The one way to the API server: JSON over kept-alive TLS connections, with the server's pace respected (docs/adr/0003). */
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
-  const lanes = { work: agentOf(connection, options.maxSockets ?? 8), standing: agentOf(connection, Infinity) };
+  const pools = { work: agentOf(connection, options.maxSockets ?? 8), standing: agentOf(connection, Infinity) };
 
   const attempt = async (request: ApiRequest, refused: boolean): Promise<Answer> => {
     const { path, query, method, body } = request;
@@ -106,7 +106,7 @@ export function createTransport(connection: Connection, options: TransportOption
     try {
       const answer = await exchange({
         server: connection.server,
-        agent: lanes[request.lane ?? 'work'],
+        agent: pools[request.pool ?? 'work'],
         method,
         path: basePath(connection.server) + path + queryString(query),
         headers: { ...connection.headers, ...headersOf(request, text), 'user-agent': options.userAgent, ...login },
@@ -152,7 +152,7 @@ export function createTransport(connection: Connection, options: TransportOption
       };
     },
     async stream({ onOpen, onValue, ...request }) {
-      const answer = await open({ ...request, method: 'GET', lane: 'standing' });
+      const answer = await open({ ...request, method: 'GET', pool: 'standing' });
       answer.releaseTimeout();
       onOpen?.();
       for await (const line of linesOf(answer.bytes())) onValue(JSON.parse(line));
@@ -163,8 +163,8 @@ export function createTransport(connection: Connection, options: TransportOption
         { ...options, maxSockets: 1 },
       ),
     close() {
-      lanes.work.destroy();
-      lanes.standing.destroy();
+      pools.work.destroy();
+      pools.standing.destroy();
     },
   };
 }

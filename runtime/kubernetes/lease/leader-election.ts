@@ -36,8 +36,8 @@ async function acquire(
   { identity, signal, logger, name }: ElectionOptions,
 ): Promise<TakenLease | undefined> {
   let seen: SeenLease | undefined;
-  /** One look at the Lease, and an attempt to take it where it may be had; else how long to wait. */
-  const look = async (): Promise<TakenLease | number> => {
+  /** Reads the Lease and takes it where it may be had; else how long to wait. */
+  const tryToTake = async (): Promise<TakenLease | number> => {
     const found = await holder.read(signal);
     const takenAt = performance.now();
     seen = found === undefined ? undefined : seeLease(seen, found, takenAt);
@@ -55,12 +55,12 @@ async function acquire(
     return times.retryPeriodMs;
   };
   while (!signal.aborted) {
-    const outcome = await look().then((result) => {
+    const outcome = await tryToTake().then((result) => {
       problem = undefined;
       return result;
     }, failed);
     if (typeof outcome === 'object') return outcome;
-    // Candidates that look at the same moment would all collide there.
+    // Candidates that try at the same moment would all collide there.
     await sleep(outcome * (1 + Math.random() / 10), undefined, { signal }).catch(() => undefined);
   }
   return undefined;

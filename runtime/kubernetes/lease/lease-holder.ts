@@ -64,6 +64,6 @@ export class LeaseHolder {
   private call(signal: AbortSignal | undefined) {
     const { renewDeadlineMs, retryPeriodMs } = this.times;
     // Two attempts fit between a renewal that fails and the deadline, also when the first hangs on a dead connection.
-    return { signal, lane: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
+    return { signal, pool: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
   }
 }

@@ -28,12 +28,12 @@ export interface ElectionTimes {
   readonly leaseDurationMs: number;
   /** How long the leader tries to renew before it stops leading; less than the lease lasts. */
   readonly renewDeadlineMs: number;
-  /** Between two renewals, and between two looks of a candidate; less than the deadline. */
+  /** Between two renewals, and between two attempts of a candidate; less than the deadline. */
   readonly retryPeriodMs: number;
 }
 
 /**
- * How many milliseconds until a candidate looks again at the Lease it sees; 0: it may be taken, or made where there is none.
+ * How many milliseconds until a candidate reads the Lease again that it sees; 0: it may be taken, or made where there is none.
  * It may be taken when nobody holds it, when it is held in the candidate's
  * own name (an earlier life of it: the same pod, whose container was restarted), or when it did not change for as long as
  * it lasts. That is measured by watching it, never by comparing its times with this machine's clock, which may be wrong.

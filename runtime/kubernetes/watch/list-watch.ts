@@ -105,7 +105,7 @@ class Watcher {
 
   private async listInPages(): Promise<void> {
     const { transport, resource } = this.options;
-    const options = { ...this.options, limit: this.pageSize, lane: 'standing', onExpired: 'fail' } as const;
+    const options = { ...this.options, limit: this.pageSize, pool: 'standing', onExpired: 'fail' } as const;
     let version = '';
     for await (const page of listPages(transport, resource, options)) {
       for (const object of page.items) this.position.show(object);
@@ -156,7 +156,7 @@ class Watcher {
     const { transport, resource, signal } = this.options;
     const { version } = this.position;
     if (version === undefined) return false;
-    const options = { limit: 1, metadataOnly: true, lane: 'standing', signal } as const;
+    const options = { limit: 1, metadataOnly: true, pool: 'standing', signal } as const;
     const { value } = await listPages(transport, resource, options).next();
     return value !== undefined && isOlder(value.resourceVersion, version);
   }

@@ -122,14 +122,14 @@ export const foreignFinalizer = scenarioOf({
 
 async function judgeIdle(trial: Trial, observedMs: number): Promise<void> {
   const { pid, logFile } = trial.operator.manager();
-  const look = () => ({
+  const counted = () => ({
     cpuSeconds: usageOf(pid).cpuSeconds,
     lines: readFileSync(logFile, 'utf8').split('\n').length,
     requests: trial.history().requests.length,
   });
-  const before = look();
+  const before = counted();
   await sleep(observedMs);
-  const after = look();
+  const after = counted();
   const cpu = (after.cpuSeconds - before.cpuSeconds) / (observedMs / 1_000);
   const lines = after.lines - before.lines;
   trial.figure('of a core while it waits', Math.round(cpu * 1_000) / 1_000);

@@ -12,9 +12,9 @@ export const TRIAL_MS = 30 * 60_000;
 /** For so long what was put back may take to run again; what still fails then was not the injection's fault. */
 export const ATTRIBUTION_MS = 2 * 60_000;
 /** After its last progress; pods that are refused show in a workload's own status alone. */
-export const SOONEST_LOOK_MS = 15_000;
+export const SOONEST_CHECK_MS = 15_000;
 
-interface Look {
+interface Seen {
   /** The whole object as it stands now. */
   readonly workload: Workload;
   readonly policy: NamespacePolicy;
@@ -31,39 +31,39 @@ export interface Clocks {
   readonly epochMs: number;
 }
 
-/** Where a workload is that a look has left as it is, or that was just written. */
-export function rolloutAfter(look: Look): Rollout | undefined {
-  const note = noteOf(look.workload.metadata);
-  if (note !== undefined) return reverted(look, Date.parse(note.at));
-  return ourLabel(look.workload.metadata) === undefined ? undefined : instrumented(look);
+/** Where a workload is in the rollout that was read and left as it is, or was just written. */
+export function rolloutOf(seen: Seen): Rollout | undefined {
+  const note = noteOf(seen.workload.metadata);
+  if (note !== undefined) return reverted(seen, Date.parse(note.at));
+  return ourLabel(seen.workload.metadata) === undefined ? undefined : instrumented(seen);
 }
 
-function reverted({ workload, policy, before, now }: Look, at: number): Rollout | undefined {
+function reverted({ workload, policy, before, now }: Seen, at: number): Rollout | undefined {
   const note = noteOf(workload.metadata);
   if (note === undefined) return undefined;
   const isKnown = before?.state === 'reverted' && before.note.at === note.at && !before.isOpen;
   const isOpen = !isKnown && now.epochMs - at < TRIAL_MS;
-  return { state: 'reverted', policy, note, shape: shapeOf(workload), isOpen, lookAt: lookAt(now, at) };
+  return { state: 'reverted', policy, note, shape: shapeOf(workload), isOpen, checkAt: checkAt(now, at) };
 }
 
-function instrumented(look: Look): Rollout | undefined {
-  const { workload, policy, now } = look;
+function instrumented(seen: Seen): Rollout | undefined {
+  const { workload, policy, now } = seen;
   const stamp = stampOf(workload.metadata);
   const shape = shapeOf(workload);
   if (stamp === undefined || shape.desired === 0) return undefined;
   const changedAt = Date.parse(stamp.at) || 0;
-  if (stamp.change !== 'adopted' && now.epochMs - changedAt <= TRIAL_MS) return onTrial(look, shape, stamp);
+  if (stamp.change !== 'adopted' && now.epochMs - changedAt <= TRIAL_MS) return onTrial(seen, shape, stamp);
   return restarts(shape) && shape.blocked === undefined ? { state: 'proven', policy } : undefined;
 }
 
-function onTrial({ workload, policy, before, now }: Look, shape: Shape, { at, by }: Stamp): Rollout {
+function onTrial({ workload, policy, before, now }: Seen, shape: Shape, { at, by }: Stamp): Rollout {
   const changedAt = Date.parse(at);
   const record = templateOf(workload)?.metadata?.annotations?.[annotations.injection] ?? '';
   const trial = { shape, record, changedAt, wasHealthy: by === 'controller' };
   const provenAt = before?.state === 'trial' && before.trial.changedAt === changedAt ? before.provenAt : undefined;
-  return { state: 'trial', policy, trial, provenAt, lookAt: lookAt(now, changedAt) };
+  return { state: 'trial', policy, trial, provenAt, checkAt: checkAt(now, changedAt) };
 }
 
-/** The longer it lasts the less often it is looked at; its pods are watched all the time. */
-const lookAt = ({ ms, epochMs }: Clocks, since: number): number =>
-  ms + Math.max(SOONEST_LOOK_MS, (epochMs - since) / 2);
+/** The longer it lasts the less often it is checked; its pods are watched all the time. */
+const checkAt = ({ ms, epochMs }: Clocks, since: number): number =>
+  ms + Math.max(SOONEST_CHECK_MS, (epochMs - since) / 2);

@@ -1,8 +1,8 @@
 /** Says on the terminal what happens, with the time since the start. */
-export type Narrator = ReturnType<typeof narratorTo>;
+export type Printer = ReturnType<typeof printerTo>;
 
 /** @param colours only where somebody watches */
-export function narratorTo(write: (text: string) => void, colours: boolean) {
+export function printerTo(write: (text: string) => void, colours: boolean) {
   const started = performance.now();
   const paint = (code: string, text: string): string => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
   const line = (sign: string, text: string): void => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readLook } from './look.ts';
+import { readCheck } from './last-check.ts';
 
 describe('what the updater has found, as the manager tells it', () => {
   it.each([
@@ -8,7 +8,7 @@ describe('what the updater has found, as the manager tells it', () => {
     ['nothing newer', { newest: '', lookedAt: '1970-01-01T00:01:00Z' }, '1.2.0', '', 60],
     ['nothing yet', {}, '1.2.0', '', 0],
     ['what somebody else wrote', { newest: 'a lot', lookedAt: 'never' }, '1.2.0', '', 0],
-  ])('%s', (_case, data, running, newest, lookedAtSeconds) => {
-    expect(readLook(data, running)).toEqual({ newest, lookedAtSeconds });
+  ])('%s', (_case, data, running, newest, checkedAtSeconds) => {
+    expect(readCheck(data, running)).toEqual({ newest, checkedAtSeconds });
   });
 });

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Sees to it that nothing outlives whoever started it. The guardian is a small shell of its own that reads from a pipe;
+ * Sees to it that nothing outlives whoever started it. The reaper is a small shell of its own that reads from a pipe;
  * when the pipe closes, for whatever reason (exit, crash, SIGKILL), it ends the processes it was told of and removes the
  * folder. `release` sends it away: the processes may stay.
  */
-export interface Guardian {
+export interface Reaper {
   watch(pid: number): void;
   /** The processes stay when this one ends. */
   release(): void;
@@ -34,16 +34,16 @@ rm -rf -- "$1"
 `;
 
 /** `cleanup`: further shell commands, run when the processes are gone and before the folder goes. */
-export function startGuardian(folder: string, cleanup = ''): Guardian {
+export function startReaper(folder: string, cleanup = ''): Reaper {
   // In a session of its own, so that Ctrl-C in the terminal does not reach it.
-  const shell = spawn('sh', ['-c', SCRIPT, 'guardian', folder, cleanup], {
+  const shell = spawn('sh', ['-c', SCRIPT, 'reaper', folder, cleanup], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => shell.once('exit', () => resolve()));
   shell.stdin?.on('error', () => undefined);
   const tell = (line: string) => shell.stdin?.write(`${line}\n`);
-  // Neither the guardian nor its pipe keeps this process alive.
+  // Neither the reaper nor its pipe keeps this process alive.
   shell.unref();
   (shell.stdin as unknown as { unref?: () => void } | null)?.unref?.();
   return {

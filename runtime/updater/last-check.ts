@@ -10,38 +10,42 @@ import { watchNamed, type Watching } from '../kubernetes/watch/watches.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
-/** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could look, what it found, what it said of it. */
-const lookKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } as const;
+/** What the updater writes down in its ConfigMap (`suffixes.updater`): when it last could check, what it found, what it said of it. */
+const checkKeys = { lookedAt: 'lookedAt', newest: 'newest', message: 'message' } as const;
 
 /** The ConfigMap in which the updater writes down what it found. It is part of the installation: nobody may create one. */
-export const lookRef = ({ operatorName, operatorNamespace }: Installed) => ({
+export const checkRef = ({ operatorName, operatorNamespace }: Installed) => ({
   ...kinds.configMaps,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.updater}`,
 });
 
-interface Look {
+interface UpdateCheck {
   readonly message: string;
-  /** Empty: none is newer. Undefined: it could not look, and what it found before stays. */
+  /** Empty: none is newer. Undefined: it could not check, and what it found before stays. */
   readonly newest: string | undefined;
   readonly now: Date;
 }
 
-export async function writeLook(client: Client, config: UpdaterConfig, { message, newest, now }: Look): Promise<void> {
-  const found = newest === undefined ? {} : { [lookKeys.newest]: newest, [lookKeys.lookedAt]: now.toISOString() };
-  const body = { data: { ...found, [lookKeys.message]: message } };
-  await client.patch(lookRef(config), { kind: 'merge', body }, { fieldManager });
+export async function writeCheck(
+  client: Client,
+  config: UpdaterConfig,
+  { message, newest, now }: UpdateCheck,
+): Promise<void> {
+  const found = newest === undefined ? {} : { [checkKeys.newest]: newest, [checkKeys.lookedAt]: now.toISOString() };
+  const body = { data: { ...found, [checkKeys.message]: message } };
+  await client.patch(checkRef(config), { kind: 'merge', body }, { fieldManager });
 }
 
 /**
  * What the manager tells of it. A version that the updater has found is newer until a manager of that version runs, so nothing has to
  * be looked up after an upgrade.
  */
-export function readLook(data: Readonly<Record<string, string>>, running: string) {
-  const newest = data[lookKeys.newest] ?? '';
+export function readCheck(data: Readonly<Record<string, string>>, running: string) {
+  const newest = data[checkKeys.newest] ?? '';
   const isNewer = valid(newest) !== null && valid(running) !== null && gt(newest, running);
-  const lookedAt = Date.parse(data[lookKeys.lookedAt] ?? '');
-  return { newest: isNewer ? newest : '', lookedAtSeconds: Number.isNaN(lookedAt) ? 0 : lookedAt / 1_000 };
+  const checkedAt = Date.parse(data[checkKeys.lookedAt] ?? '');
+  return { newest: isNewer ? newest : '', checkedAtSeconds: Number.isNaN(checkedAt) ? 0 : checkedAt / 1_000 };
 }
 
 interface FollowOptions extends Watching {
@@ -50,13 +54,13 @@ interface FollowOptions extends Watching {
 }
 
 /** Makes metrics of what the updater has found, which is gone with its pod. While it finds nothing new that costs no request. */
-export async function followLook({ config, metrics, ...watching }: FollowOptions): Promise<void> {
+export async function followCheck({ config, metrics, ...watching }: FollowOptions): Promise<void> {
   const show = (data: Readonly<Record<string, string>>) => {
-    const { newest, lookedAtSeconds } = readLook(data, config.version);
+    const { newest, checkedAtSeconds } = readCheck(data, config.version);
     metrics.newerVersion.reset();
     metrics.newerVersion.set({ version: newest }, newest === '' ? 0 : 1);
-    metrics.updateCheck.set(lookedAtSeconds);
+    metrics.updateCheck.set(checkedAtSeconds);
   };
   show({});
-  await watchNamed(lookRef(config), new Kept(dataOf, (data = {}) => show(data)), watching, false).stopped;
+  await watchNamed(checkRef(config), new Kept(dataOf, (data = {}) => show(data)), watching, false).stopped;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The first process of a node's namespaces (mounts, processes, network, host name): makes them a machine of its own, then
 # only waits; everything else is started into them. When it ends, all of it ends.
-#   box.sh FOLDER NODE_ADDRESS SERVICE_RANGE CGROUPS...
+#   linux-namespaces.sh FOLDER NODE_ADDRESS SERVICE_RANGE CGROUPS...
 set -e
 trap 'exit 0' TERM
 folder=$1 address=$2 services=$3
@@ -9,8 +9,8 @@ shift 3
 mount --make-rshared /
 # Paths that the kubelet, containerd and the CNI plugins insist on stay off this machine's disk.
 for path in /var/lib/kubelet /var/log/containers /var/lib/cni; do
-  mkdir -p "$path" "$folder/box$path"
-  mount --bind "$folder/box$path" "$path"
+  mkdir -p "$path" "$folder/mounts$path"
+  mount --bind "$folder/mounts$path" "$path"
 done
 for path in /run/netns /run/containerd; do
   mkdir -p "$path"
@@ -41,7 +41,7 @@ RULES
 echo 1 >/proc/sys/net/ipv4/ip_forward
 [ ! -e /proc/sys/net/bridge/bridge-nf-call-iptables ] || echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables
 for cgroup in "$@"; do echo $$ >"$cgroup/system/cgroup.procs"; done
-touch "$folder/box.ready"
+touch "$folder/linux-namespaces.ready"
 while :; do
   sleep 3600 &
   wait

@@ -5,7 +5,7 @@ import type { JobStatus, Metadata, NamespacePolicy, Workload, PodSpec, Raw } fro
 import { kindOf, templateOf } from './workload.ts';
 
 /** What is not this operator's to change, whatever its namespace's policy; undefined for what is. */
-export function outOfReach({
+export function ineligible({
   workload,
   operation,
 }: Pick<DecisionInput, 'workload' | 'operation'>): Decision | undefined {

@@ -8,45 +8,45 @@ import { annotations } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { DemoCluster } from './cluster.ts';
-import type { Narrator } from './narrator.ts';
+import type { Printer } from './printer.ts';
 import { create, differences, isInstrumented, labelOf, read, snapshotOf, type Snapshot } from './snapshot.ts';
 import { demoLumigo, demoNamespace, existing, later, namespace, secret, type DemoWorkload } from './workloads.ts';
 
 const PATIENCE_MS = 60_000;
-const LOOK_MS = 40;
+const POLL_MS = 40;
 
-export interface Story {
+export interface Demo {
   readonly cluster: DemoCluster;
-  readonly narrator: Narrator;
+  readonly printer: Printer;
   /** What each workload was before the Lumigo. */
   readonly before: Map<DemoWorkload, Snapshot>;
 }
 
 /** A namespace with workloads, and no Lumigo yet. */
-export async function setTheScene({ cluster: { client }, narrator, before }: Story): Promise<void> {
+export async function deployWorkloads({ cluster: { client }, printer, before }: Demo): Promise<void> {
   await client.create({ group: '', version: 'v1', plural: 'namespaces' }, namespace);
   for (const workload of existing) before.set(workload, snapshotOf(await create(client, workload, false)));
   for (const workload of later) before.set(workload, snapshotOf(await create(client, workload, true)));
   await client.create({ group: '', version: 'v1', plural: 'secrets', namespace: demoNamespace }, secret);
-  narrator.step(`namespace '${demoNamespace}': ${existing.map(labelOf).join(', ')}`);
+  printer.step(`namespace '${demoNamespace}': ${existing.map(labelOf).join(', ')}`);
 }
 
 /** The Lumigo comes, and everything it covers is instrumented. Returns what did not turn out as it should. */
-export async function instrument(story: Story): Promise<string[]> {
-  const { cluster, narrator } = story;
+export async function instrument(demo: Demo): Promise<string[]> {
+  const { cluster, printer } = demo;
   await cluster.client.create({ ...contract, namespace: demoNamespace }, demoLumigo);
-  narrator.step('a Lumigo is created; the reconciler turns to what is there already');
-  const problems = await follow(story, existing);
-  narrator.step(
+  printer.step('a Lumigo is created; the reconciler turns to what is there already');
+  const problems = await follow(demo, existing);
+  printer.step(
     `more workloads are created; ${cluster.hasWebhook ? 'the webhook meets them on their way in' : 'the reconciler finds them'}`,
   );
   const coming = cluster.hasWebhook ? later : later.filter(({ restored }) => restored);
   for (const workload of coming) await create(cluster.client, workload, false);
-  return [...problems, ...(await follow(story, coming))];
+  return [...problems, ...(await follow(demo, coming))];
 }
 
 /** Tells of each workload as it is instrumented, and at the end why the others are not. */
-async function follow({ cluster: { client }, narrator }: Story, workloads: readonly DemoWorkload[]): Promise<string[]> {
+async function follow({ cluster: { client }, printer }: Demo, workloads: readonly DemoWorkload[]): Promise<string[]> {
   const waiting = new Set(workloads.filter(({ expected }) => expected === 'instrumented'));
   const deadline = Date.now() + PATIENCE_MS;
   while (waiting.size > 0 && Date.now() < deadline) {
@@ -54,9 +54,9 @@ async function follow({ cluster: { client }, narrator }: Story, workloads: reado
       const now = await read(client, workload);
       if (!isInstrumented(now)) continue;
       waiting.delete(workload);
-      narrator.instrumented(labelOf(workload), describe(now));
+      printer.instrumented(labelOf(workload), describe(now));
     }
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   const problems = [...waiting].map(
     (workload) => `${labelOf(workload)} was not instrumented within ${PATIENCE_MS / 1_000} s`,
@@ -64,7 +64,7 @@ async function follow({ cluster: { client }, narrator }: Story, workloads: reado
   for (const workload of workloads.filter(({ expected }) => expected === 'untouched')) {
     const now = await read(client, workload);
     if (isInstrumented(now)) problems.push(`${labelOf(workload)} was instrumented and should not have been`);
-    else narrator.leftAlone(labelOf(workload), await reasonFor(client, now));
+    else printer.leftAlone(labelOf(workload), await reasonFor(client, now));
   }
   return problems;
 }
@@ -92,20 +92,20 @@ async function reasonFor(client: Client, workload: Workload): Promise<string> {
 }
 
 /** The Lumigo goes, and every workload is what it was. Returns what differs. */
-export async function takeBack({ cluster: { client, hasWebhook }, narrator, before }: Story): Promise<string[]> {
+export async function removeLumigo({ cluster: { client, hasWebhook }, printer, before }: Demo): Promise<string[]> {
   const gone = deleteLumigo(client);
-  narrator.step('the Lumigo is deleted');
+  printer.step('the Lumigo is deleted');
   if (!(await gone)) return [`the Lumigo was still there after ${PATIENCE_MS / 1_000} s`];
   const problems: string[] = [];
   for (const workload of [...existing, ...later]) {
     if (!workload.restored) {
-      if (hasWebhook) narrator.leftAlone(labelOf(workload), "keeps the injection: a Job's template cannot change");
+      if (hasWebhook) printer.leftAlone(labelOf(workload), "keeps the injection: a Job's template cannot change");
       continue;
     }
     const was = before.get(workload);
     const found = was === undefined ? [] : differences(was, snapshotOf(await read(client, workload)));
     problems.push(...found.map((difference) => `${labelOf(workload)}: ${difference}`));
-    if (found.length === 0) narrator.instrumented(labelOf(workload), 'is what it was, to the byte');
+    if (found.length === 0) printer.instrumented(labelOf(workload), 'is what it was, to the byte');
   }
   return problems;
 }
@@ -117,7 +117,7 @@ export async function deleteLumigo(client: Client): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS;
   while ((await client.find(ref)) !== undefined) {
     if (Date.now() > deadline) return false;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   return true;
 }

@@ -1,31 +1,31 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Guardian } from '../control-plane/guardian.ts';
-import { goEnvironment, launch, type Launch, type Running } from '../control-plane/processes.ts';
+import type { Reaper } from '../control-plane/reaper.ts';
+import { goEnvironment, launch, run, type Launch, type Running } from '../control-plane/processes.ts';
 import type { Slot } from './addresses.ts';
 
 /** Namespaces of a node's own, in which its programs run as on a machine of theirs. */
-export interface Box {
+export interface LinuxNamespaces {
   /** The process that holds them, as this machine numbers it. */
   readonly pid: number;
   /** Starts a program in them. */
   readonly launch: (what: Launch) => Running;
 }
 
-const script = fileURLToPath(new URL('box.sh', import.meta.url));
+const script = fileURLToPath(new URL('linux-namespaces.sh', import.meta.url));
 const READY_MS = 10_000;
 
 /** Opens the namespaces and joins their network to this machine's by one link. */
-export async function openBox(
+export async function openLinuxNamespaces(
   folder: string,
   slot: Slot,
   cgroups: readonly string[],
-  guardian: Guardian,
-): Promise<Box> {
-  const log = openSync(join(folder, 'box.log'), 'a');
+  reaper: Reaper,
+): Promise<LinuxNamespaces> {
+  const log = openSync(join(folder, 'linux-namespaces.log'), 'a');
   const args = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--mount-proc'];
   const child = spawn(
     'unshare',
@@ -36,15 +36,15 @@ export async function openBox(
   child.unref();
   const { pid: unshare } = child;
   if (unshare === undefined) throw new Error('unshare cannot be executed');
-  guardian.watch(unshare);
+  reaper.watch(unshare);
   await until(() => childrenOf(unshare).length > 0, folder);
   const [pid = 0] = childrenOf(unshare);
-  guardian.watch(pid);
+  reaper.watch(pid);
   run('ip', 'link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
   run('ip', 'addr', 'add', `${slot.hostAddress}/24`, 'dev', slot.link);
   run('ip', 'link', 'set', slot.link, 'up');
   for (const range of [slot.serviceRange, slot.podRange]) run('ip', 'route', 'add', range, 'via', slot.nodeAddress);
-  await until(() => existsSync(join(folder, 'box.ready')), folder);
+  await until(() => existsSync(join(folder, 'linux-namespaces.ready')), folder);
   return { pid, launch: (what) => launchIn(pid, what) };
 }
 
@@ -87,16 +87,7 @@ function childrenOf(pid: number): number[] {
 
 async function until(isDone: () => boolean, folder: string): Promise<void> {
   for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(10)) if (isDone()) return;
-  throw new Error(`the node's namespaces could not be made: ${readFileSync(join(folder, 'box.log'), 'utf8').trim()}`);
-}
-
-/** Runs a program of this machine to its end. @throws Error with what it said. */
-export function run(program: string, ...args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, {
-    encoding: 'utf8',
-    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  if (status === 0) return stdout;
-  throw new Error(`'${program} ${args.join(' ')}' failed: ${error?.message ?? stderr.trim()}`);
+  throw new Error(
+    `the node's namespaces could not be made: ${readFileSync(join(folder, 'linux-namespaces.log'), 'utf8').trim()}`,
+  );
 }

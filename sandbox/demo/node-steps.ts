@@ -4,19 +4,19 @@ import { deployment, pythonImage, service } from '../node/apps.ts';
 import { apply } from '../manager/apply.ts';
 import { addressOf, isInstrumented, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
 import { collectedObject, type Received } from '../otlp-sink/sink.ts';
-import type { Narrator } from './narrator.ts';
+import type { Printer } from './printer.ts';
 import { demoLumigo, demoNamespace, namespace, secret } from './workloads.ts';
 
 const PATIENCE_MS = 60_000;
 const apps = ['front', 'stock'] as const;
 
-export interface NodeStory {
+export interface NodeDemo {
   readonly system: NodeWithOperator;
-  readonly narrator: Narrator;
+  readonly printer: Printer;
 }
 
 /** Two real programs, deployed as any team would, and nothing of Lumigo yet. */
-export async function deployShop({ system: { node }, narrator }: NodeStory): Promise<void> {
+export async function deployShop({ system: { node }, printer }: NodeDemo): Promise<void> {
   const backend = { name: 'BACKEND', value: `http://stock.${demoNamespace}.svc.cluster.local/` };
   for (const object of [
     namespace,
@@ -27,36 +27,36 @@ export async function deployShop({ system: { node }, narrator }: NodeStory): Pro
   ])
     await apply(node.client, object);
   const pods = await whenPods(node, (pod) => !isInstrumented(pod));
-  narrator.step(`a shop is open: ${pods.map(nameOf).join(' (Node.js) and ')} (Python), without a line of tracing`);
+  printer.step(`a shop is open: ${pods.map(nameOf).join(' (Node.js) and ')} (Python), without a line of tracing`);
 }
 
 /** The Lumigo comes; returns what did not turn out as it should. */
-export async function traceShop(story: NodeStory): Promise<string[]> {
-  const { system, narrator } = story;
+export async function traceShop(demo: NodeDemo): Promise<string[]> {
+  const { system, printer } = demo;
   const { node } = system;
   await apply(node.client, secret);
   await apply(node.client, demoLumigo);
-  narrator.step('a Lumigo is created');
+  printer.step('a Lumigo is created');
   const pods = await whenPods(node, isInstrumented).catch(() => undefined);
   if (pods === undefined) return ['the pods of the shop were not replaced by instrumented ones within a minute'];
-  for (const pod of pods) narrator.instrumented(nameOf(pod), 'replaced, with the injection');
-  narrator.step('customers come');
-  return tellOfTraces(story);
+  for (const pod of pods) printer.instrumented(nameOf(pod), 'replaced, with the injection');
+  printer.step('customers come');
+  return printTraces(demo);
 }
 
-async function tellOfTraces({ system, narrator }: NodeStory): Promise<string[]> {
+async function printTraces({ system, printer }: NodeDemo): Promise<string[]> {
   const url = await addressOf(system.node.client, demoNamespace, 'front');
-  const teller = new Teller(narrator);
+  const traces = new TracePrinter(printer);
   let count = 0;
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
     await fetch(url).catch(() => undefined);
     const received = await system.sink.received();
-    for (const each of received.slice(count)) teller.tell(each);
+    for (const each of received.slice(count)) traces.print(each);
     count = received.length;
-    if (apps.every((app) => teller.spansOf(app) >= SHOWN_SPANS)) break;
+    if (apps.every((app) => traces.spansOf(app) >= SHOWN_SPANS)) break;
   }
-  narrator.step(teller.sum());
-  const silent = apps.filter((app) => teller.spansOf(app) === 0);
+  printer.step(traces.sum());
+  const silent = apps.filter((app) => traces.spansOf(app) === 0);
   return silent.map((app) => `no span of '${app}' arrived within ${PATIENCE_MS / 1_000} s`);
 }
 
@@ -64,14 +64,14 @@ const SHOWN_SPANS = 3;
 const SHOWN_EVENTS = 8;
 
 /** Shows the first of what arrives, and counts the rest. */
-class Teller {
+class TracePrinter {
   private readonly spans = new Map<string, number>();
   private events = 0;
   private objects = 0;
 
-  constructor(private readonly narrator: Narrator) {}
+  constructor(private readonly printer: Printer) {}
 
-  tell(received: Received): void {
+  print(received: Received): void {
     const [object] = collectedObject(received);
     if (object === undefined) this.tellSpan(received);
     else if (object.resource === 'events') this.tellEvent(object.object);
@@ -95,7 +95,7 @@ class Teller {
     this.spans.set(app, this.spansOf(app) + 1);
     if (this.spansOf(app) > SHOWN_SPANS) return;
     const { 'k8s.pod.name': pod, 'k8s.deployment.name': owner, 'k8s.namespace.name': where } = resource;
-    this.narrator.arrived(
+    this.printer.arrived(
       `span ${item.name}`,
       `service ${app}, deployment ${String(owner)}, pod ${String(pod)}, namespace ${String(where)}`,
     );
@@ -105,17 +105,17 @@ class Teller {
     this.events += 1;
     if (this.events > SHOWN_EVENTS) return;
     const { kind = '', name = '' } = (object['involvedObject'] ?? {}) as { kind?: string; name?: string };
-    this.narrator.arrived(`event ${String(object['reason'])}`, `${kind}/${name}`);
+    this.printer.arrived(`event ${String(object['reason'])}`, `${kind}/${name}`);
   }
 }
 
 /** The Lumigo goes, and the pods of the shop are what they were. */
-export async function untraceShop({ system: { node }, narrator }: NodeStory): Promise<string[]> {
+export async function untraceShop({ system: { node }, printer }: NodeDemo): Promise<string[]> {
   await node.client.delete({ ...contract, namespace: demoNamespace, name: 'lumigo' });
-  narrator.step('the Lumigo is deleted');
+  printer.step('the Lumigo is deleted');
   const pods = await whenPods(node, (pod) => !isInstrumented(pod)).catch(() => undefined);
   if (pods === undefined) return ['the pods of the shop were not replaced by clean ones within a minute'];
-  for (const pod of pods) narrator.instrumented(nameOf(pod), 'replaced, without the injection');
+  for (const pod of pods) printer.instrumented(nameOf(pod), 'replaced, without the injection');
   return [];
 }
 

@@ -1,7 +1,7 @@
 import { freePorts, launch, type Launch, type Running } from './processes.ts';
 
 /** Where a control plane runs: on this machine's loopback, or in the network of a node. */
-export interface Place {
+export interface Host {
   /** What the API server binds to and is reached at. */
   readonly address: string;
   readonly serviceRange: string;
@@ -22,7 +22,7 @@ export interface Ports {
   readonly api: number;
 }
 
-export const loopback: Place = {
+export const loopback: Host = {
   address: '127.0.0.1',
   serviceRange: '10.96.0.0/16',
   serviceAddress: '10.96.0.1',
