@@ -8,10 +8,7 @@ const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: t
 const other: NamespacePolicy = { ...policy, remove: false };
 const before: ObservedWorkload = {
   ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
-  ...{ createdAt: '', label: undefined, stamp: undefined, deleting: false, settled: undefined, attempt: undefined },
-  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, reported: undefined },
-  ...{ note: undefined, asked: undefined, rollout: undefined },
-  instrumentedVersion: undefined,
+  ...{ createdAt: '', label: undefined, deleting: false },
 };
 const decision = { action: 'none', code: 'up-to-date', message: '' } as const;
 const left: ChangeResult = { kind: 'left', metadata: {}, decision, rollout: undefined };

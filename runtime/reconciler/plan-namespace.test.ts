@@ -31,19 +31,7 @@ const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): Ob
 
 const workload = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
   ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
-  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, stamp: undefined, deleting: false, settled: undefined },
-  ...{
-    attempt: undefined,
-    failure: undefined,
-    write: undefined,
-    elsewhere: undefined,
-    tooLarge: false,
-    reported: undefined,
-    note: undefined,
-    asked: undefined,
-    rollout: undefined,
-  },
-  instrumentedVersion: undefined,
+  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, deleting: false },
   ...more,
 });
 const instrumented = (name: string, more: Partial<ObservedWorkload> = {}): ObservedWorkload =>

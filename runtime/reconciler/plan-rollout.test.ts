@@ -36,9 +36,7 @@ const reverted = (seconds: number, more: Partial<Reverted> = {}): Rollout => ({
 const settled = (rollout: Rollout | undefined): boolean => rollout?.state !== 'queued' && rollout !== undefined;
 const workload = (name: string, rollout?: Rollout, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
   ...{ kind: deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
-  ...{ createdAt: '2026-01-01', label: undefined, stamp: undefined, deleting: false, attempt: undefined },
-  ...{ failure: undefined, write: undefined, elsewhere: undefined, tooLarge: false, reported: undefined },
-  ...{ instrumentedVersion: undefined, note: undefined, asked: undefined, rollout },
+  ...{ createdAt: '2026-01-01', label: undefined, deleting: false, rollout },
   settled: settled(rollout) ? policy : undefined,
   ...more,
 });

@@ -23,19 +23,7 @@ const excluded: NamespacePolicy = { state: 'excluded' };
 
 const plain: ObservedWorkload = {
   ...{ kind: deployment, namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
-  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, stamp: undefined, deleting: false, settled: undefined },
-  ...{
-    attempt: undefined,
-    failure: undefined,
-    write: undefined,
-    elsewhere: undefined,
-    tooLarge: false,
-    reported: undefined,
-    note: undefined,
-    asked: undefined,
-    rollout: undefined,
-  },
-  instrumentedVersion: undefined,
+  ...{ createdAt: '2026-01-01T00:00:00Z', label: undefined, deleting: false },
 };
 const ours = { ...plain, label: 'lumigo-operator.v1.0.0', stamp };
 const kept = { ...ours, stamp: `${stamp} keep` };
