@@ -3,7 +3,7 @@ import { isInjectors, type Evidence } from '../rollout/evidence.ts';
 import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
 import { judge, type ObservedPod } from '../rollout/trial.ts';
 import { haltOf, nextTurns } from '../rollout/turns.ts';
-import { lookAgainAt } from './plan-workload.ts';
+import { checkAgainAt } from './plan-workload.ts';
 import type { Now, ObservedNamespace, ObservedWorkload } from './observed.ts';
 
 type With<T> = ObservedWorkload & { readonly rollout: T & { readonly policy: Rollout['policy'] } };
@@ -123,7 +123,7 @@ export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now
     wantsTurn,
     wakeAt: Math.min(
       ...seen.map(({ wakeAt = Infinity }) => wakeAt),
-      ...blocked.map(({ rollout, resourceVersion }) => lookAgainAt(rollout, resourceVersion)),
+      ...blocked.map(({ rollout, resourceVersion }) => checkAgainAt(rollout, resourceVersion)),
     ),
   };
 }

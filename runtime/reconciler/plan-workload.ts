@@ -69,11 +69,11 @@ const settled: WorkloadStep = { do: 'nothing', reason: 'it is as it should be' }
 /** Whether it is known to wait for its turn. What was blocked when it was checked is checked again once it has changed. */
 function isQueued({ rollout, resourceVersion }: ObservedWorkload, policy: NamespacePolicy, now: number): boolean {
   if (rollout?.policy !== policy || rollout.state !== 'queued') return false;
-  return rollout.shape.blocked === undefined || now < lookAgainAt(rollout, resourceVersion);
+  return rollout.shape.blocked === undefined || now < checkAgainAt(rollout, resourceVersion);
 }
 
 /** When a workload that was blocked is checked again, by the monotonic clock. */
-export const lookAgainAt = ({ seenAt, seenVersion }: Queued, resourceVersion: string): number =>
+export const checkAgainAt = ({ seenAt, seenVersion }: Queued, resourceVersion: string): number =>
   seenAt + (resourceVersion === seenVersion ? STILL_BLOCKED_MS : BLOCKED_MS);
 
 /** Whether a workload may need a change at all, and why. */
