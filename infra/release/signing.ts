@@ -33,6 +33,7 @@ function cosign(signer: Signer, ...args: readonly string[]): Promise<string> {
 export const sign = (reference: string, signer: Signer): Promise<string> =>
   cosign(signer, 'sign', '--recursive', ...signFlags(signer), reference);
 
+/** Rejects unless this signer signed it. */
 export const verify = (reference: string, signer: Signer): Promise<string> =>
   cosign(signer, 'verify', ...verifyFlags(signer), reference);
 
@@ -43,6 +44,7 @@ export type Predicate = 'cyclonedx' | 'slsaprovenance1';
 export const attest = (reference: string, type: Predicate, file: string, signer: Signer): Promise<string> =>
   cosign(signer, 'attest', '--type', type, '--predicate', file, ...signFlags(signer), reference);
 
+/** Rejects unless this signer attested it. */
 export const verifyAttestation = (reference: string, type: Predicate, signer: Signer): Promise<string> =>
   cosign(signer, 'verify-attestation', '--type', type, ...verifyFlags(signer), reference);
 
@@ -50,5 +52,6 @@ export const verifyAttestation = (reference: string, type: Predicate, signer: Si
 export const signFile = (file: string, bundle: string, signer: Signer): Promise<string> =>
   cosign(signer, 'sign-blob', '--bundle', bundle, ...signFlags(signer), file);
 
+/** Rejects unless the bundle is of this file and signer. */
 export const verifyFile = (file: string, bundle: string, signer: Signer): Promise<string> =>
   cosign(signer, 'verify-blob', '--bundle', bundle, ...verifyFlags(signer), file);

@@ -31,6 +31,7 @@ export const VALID_DAYS = 365;
 export const renewalDueAt = ({ notBefore, notAfter }: PairFacts): number =>
   notAfter - Math.min((notAfter - notBefore) / 3, 30 * DAY_MS);
 
+/** What is due for the webhook's certificate at `now` (milliseconds since 1970). */
 export function planCertificates({ pair, trusted, now }: CertificateState): CertificatePlan {
   if (pair === undefined || !pair.fits || now >= pair.notAfter || now < pair.notBefore - SKEW_MS) return 'replace';
   if (now >= renewalDueAt(pair)) return 'renew';

@@ -65,6 +65,7 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
 export const listLumigoes = async ({ client, namespace }: Pick<PreviewOptions, 'client' | 'namespace'>) =>
   (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
 
+/** What holds in a namespace, of the Lumigo resources of several. */
 export const policyIn = (
   namespace: string,
   lumigoes: readonly LumigoResource[],

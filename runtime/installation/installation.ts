@@ -9,6 +9,7 @@ type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template
 /** The operator as it is installed: its objects' names derive from these. */
 export type Installed = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace'>;
 
+/** By which one of its managers leads. */
 export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.lease}`,

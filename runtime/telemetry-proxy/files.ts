@@ -5,8 +5,10 @@ import { telemetryProxyFiles } from '../contract.ts';
 import { render, serialize, tokensFile } from './render.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
+/** What the collector is started with. */
 export const configurationFile = (folder: string): string => join(folder, telemetryProxyFiles.configuration);
 
+/** Writes the file anew, whole; without a collection the collector only forwards. */
 export function writeConfiguration(settings: ProxySettings, collection?: Collection): void {
   writeWhole(configurationFile(settings.telemetryProxyDirectory), serialize(render(settings, collection)));
 }

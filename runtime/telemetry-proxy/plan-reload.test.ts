@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { initialMs, planReload, restMs, retryMs, textOf, type Collection } from './plan-reload.ts';
+import { initialMs, planReload, restMs, retryMs, textOf, type Assignment } from './plan-reload.ts';
 
-const collection = (...names: readonly string[]): Collection => ({
+const assignment = (...names: readonly string[]): Assignment => ({
   namespaces: names.map((name) => ({ name, token: `token of ${name}` })),
   renewals: 0,
 });
@@ -10,64 +10,64 @@ const idle = { wanted: undefined, running: 'forward', lastGood: undefined, failu
 describe('a reload', () => {
   it('is due when the collector does another thing than it should, or nobody knows what it does', () => {
     expect(planReload(idle)).toBeUndefined();
-    expect(planReload({ ...idle, running: undefined })).toEqual({ collection: undefined });
-    expect(planReload({ ...idle, wanted: collection('a') })).toEqual({ collection: collection('a') });
-    expect(planReload({ ...idle, wanted: collection('a'), running: textOf(collection('a')) })).toBeUndefined();
+    expect(planReload({ ...idle, running: undefined })).toEqual({ assignment: undefined });
+    expect(planReload({ ...idle, wanted: assignment('a') })).toEqual({ assignment: assignment('a') });
+    expect(planReload({ ...idle, wanted: assignment('a'), running: textOf(assignment('a')) })).toBeUndefined();
   });
 
   it('is not due when there is nothing to collect, leading or not', () => {
-    expect(planReload({ ...idle, wanted: collection() })).toBeUndefined();
+    expect(planReload({ ...idle, wanted: assignment() })).toBeUndefined();
   });
 
   it('is due when a token changed, or the watches should begin anew', () => {
-    const running = textOf(collection('a'));
-    const rotated = { ...collection('a'), namespaces: [{ name: 'a', token: 'another' }] };
-    expect(planReload({ ...idle, running, wanted: rotated })).toEqual({ collection: rotated });
-    const renewed = { ...collection('a'), renewals: 1 };
-    expect(planReload({ ...idle, running, wanted: renewed })).toEqual({ collection: renewed });
+    const running = textOf(assignment('a'));
+    const rotated = { ...assignment('a'), namespaces: [{ name: 'a', token: 'another' }] };
+    expect(planReload({ ...idle, running, wanted: rotated })).toEqual({ assignment: rotated });
+    const renewed = { ...assignment('a'), renewals: 1 };
+    expect(planReload({ ...idle, running, wanted: renewed })).toEqual({ assignment: renewed });
   });
 
   it('waits until programs had time to send what the last one kept them from, and never longer than 10 s', () => {
-    const due = { ...idle, wanted: collection('a'), restsUntil: 1_800 };
+    const due = { ...idle, wanted: assignment('a'), restsUntil: 1_800 };
     expect(planReload({ ...due, now: 1_799 })).toBeUndefined();
-    expect(planReload({ ...due, now: 1_800 })).toEqual({ collection: collection('a') });
+    expect(planReload({ ...due, now: 1_800 })).toEqual({ assignment: assignment('a') });
     expect([600, 20_000].map(restMs)).toEqual([1_800, 10_000]);
   });
 
   it('does not wait where collecting a namespace is over', () => {
     const resting = {
       ...idle,
-      lastGood: collection('a', 'b'),
-      running: textOf(collection('a', 'b')),
+      lastGood: assignment('a', 'b'),
+      running: textOf(assignment('a', 'b')),
       restsUntil: 1_800,
     };
-    expect(planReload({ ...resting, wanted: collection('a', 'b', 'c') })).toBeUndefined();
-    expect(planReload({ ...resting, wanted: collection('b', 'c') })).toEqual({ collection: collection('b', 'c') });
-    expect(planReload({ ...resting, wanted: undefined })).toEqual({ collection: undefined });
+    expect(planReload({ ...resting, wanted: assignment('a', 'b', 'c') })).toBeUndefined();
+    expect(planReload({ ...resting, wanted: assignment('b', 'c') })).toEqual({ assignment: assignment('b', 'c') });
+    expect(planReload({ ...resting, wanted: undefined })).toEqual({ assignment: undefined });
   });
 
   describe('that failed', () => {
-    const wanted = collection('a', 'b');
-    const failure = { collection: textOf(wanted), count: 1, at: 1_000 };
+    const wanted = assignment('a', 'b');
+    const failure = { assignment: textOf(wanted), count: 1, at: 1_000 };
 
     it('goes back to what worked, and is tried again later', () => {
-      const failed = { ...idle, wanted, failure, lastGood: collection('a'), running: undefined };
-      expect(planReload({ ...failed, now: 2_000 })).toEqual({ collection: collection('a') });
-      expect(planReload({ ...failed, now: 2_000, running: textOf(collection('a')) })).toBeUndefined();
-      expect(planReload({ ...failed, now: 1_000 + retryMs(1), running: textOf(collection('a')) })).toEqual({
-        collection: wanted,
+      const failed = { ...idle, wanted, failure, lastGood: assignment('a'), running: undefined };
+      expect(planReload({ ...failed, now: 2_000 })).toEqual({ assignment: assignment('a') });
+      expect(planReload({ ...failed, now: 2_000, running: textOf(assignment('a')) })).toBeUndefined();
+      expect(planReload({ ...failed, now: 1_000 + retryMs(1), running: textOf(assignment('a')) })).toEqual({
+        assignment: wanted,
       });
     });
 
     it('only forwards where nothing worked before', () => {
       expect(planReload({ ...idle, wanted, failure, running: undefined, now: 2_000 })).toEqual({
-        collection: undefined,
+        assignment: undefined,
       });
     });
 
     it('holds up nothing else', () => {
-      expect(planReload({ ...idle, wanted: collection('c'), failure, now: 2_000 })).toEqual({
-        collection: collection('c'),
+      expect(planReload({ ...idle, wanted: assignment('c'), failure, now: 2_000 })).toEqual({
+        assignment: assignment('c'),
       });
     });
 

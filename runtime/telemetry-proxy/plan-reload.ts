@@ -1,14 +1,14 @@
 import type { CollectedNamespace } from './types.ts';
 
 /** What the collector should do, or does: which namespaces it collects with which tokens; undefined: it only forwards. */
-export interface Collection {
+export interface Assignment {
   readonly namespaces: readonly CollectedNamespace[];
   /** Grows when the watches should be begun anew. */
   readonly renewals: number;
 }
 
 export interface Failure {
-  readonly collection: string;
+  readonly assignment: string;
   /** How often in a row. */
   readonly count: number;
   /** Milliseconds since 1970. */
@@ -16,26 +16,26 @@ export interface Failure {
 }
 
 interface ReloadInput {
-  readonly wanted: Collection | undefined;
+  readonly wanted: Assignment | undefined;
   /** What the running process does, as text; undefined: nobody knows. */
   readonly running: string | undefined;
-  /** The last collection that it was seen to take up. */
-  readonly lastGood: Collection | undefined;
+  /** The last assignment that it was seen to take up. */
+  readonly lastGood: Assignment | undefined;
   readonly failure: Failure | undefined;
   /** Until when it is left alone, in milliseconds since 1970. */
   readonly restsUntil: number;
   readonly now: number;
 }
 
-/** Two collections that are the same text need no reload between them. */
-export const textOf = (collection: Collection | undefined): string =>
-  collection === undefined || collection.namespaces.length === 0 ? 'forward' : JSON.stringify(collection);
+/** Two assignments that are the same text need no reload between them. */
+export const textOf = (assignment: Assignment | undefined): string =>
+  assignment === undefined || assignment.namespaces.length === 0 ? 'forward' : JSON.stringify(assignment);
 
 const FIRST_MS = 5_000;
 const MOST_MS = 5 * 60_000;
 
 /** Whether collecting a namespace is over: nobody's data is sent for longer because others' programs rest. */
-function ends(before: Collection | undefined, after: Collection | undefined): boolean {
+function ends(before: Assignment | undefined, after: Assignment | undefined): boolean {
   const names = new Set(after?.namespaces.map(({ name }) => name));
   return before?.namespaces.some(({ name }) => !names.has(name)) === true;
 }
@@ -49,10 +49,11 @@ const LONGEST_REST_MS = 10_000;
  */
 export const restMs = (tookMs: number): number => Math.min(tookMs * REST_SHARE, LONGEST_REST_MS);
 
+/** How long after so many failures in a row, in milliseconds. */
 export const retryMs = (failures: number): number => Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
 
 /**
- * What to reload the collector with, if anything. A collection that it did not take up is tried again after a while that grows;
+ * What to reload the collector with, if anything. A assignment that it did not take up is tried again after a while that grows;
  * until then it goes on with the last one that it did.
  */
 export function planReload({
@@ -62,12 +63,12 @@ export function planReload({
   failure,
   restsUntil,
   now,
-}: ReloadInput): { collection: Collection | undefined } | undefined {
+}: ReloadInput): { assignment: Assignment | undefined } | undefined {
   if (now < restsUntil && !ends(lastGood, wanted)) return undefined;
-  const failed = failure?.collection === textOf(wanted) && now < failure.at + retryMs(failure.count);
+  const failed = failure?.assignment === textOf(wanted) && now < failure.at + retryMs(failure.count);
   const fallback = textOf(lastGood) === textOf(wanted) ? undefined : lastGood;
-  const collection = failed ? fallback : wanted;
-  return running === textOf(collection) ? undefined : { collection };
+  const assignment = failed ? fallback : wanted;
+  return running === textOf(assignment) ? undefined : { assignment };
 }
 
 /** How long reading everything of some namespaces may take: the collector asks for five lists a second. */

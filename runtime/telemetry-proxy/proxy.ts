@@ -14,7 +14,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { telemetryOf } from './decide-collected.ts';
 import { prepare, writeTokens } from './files.ts';
 import { OptIns } from './opt-ins.ts';
-import type { Collection } from './plan-reload.ts';
+import type { Assignment } from './plan-reload.ts';
 import { Reloader } from './reloader.ts';
 import { TokenCache } from './token-cache.ts';
 import type { ProxySettings } from './types.ts';
@@ -130,7 +130,7 @@ export class TelemetryProxy {
       const { metadata } = await this.client.get(clusterNamespace, { metadataOnly: true });
       this.settings = { ...this.settings, clusterUid: metadata.uid ?? '' };
     }
-    const isPending = !(await this.reloader.reconcile(this.settings, this.collection()));
+    const isPending = !(await this.reloader.reconcile(this.settings, this.assignment()));
     const { metrics } = this.options;
     metrics.telemetryPending.set(isPending ? 1 : 0);
     metrics.telemetryCollected.set(this.reloader.collected());
@@ -155,7 +155,7 @@ export class TelemetryProxy {
     return [...acting.map(sourceOf), ...this.optIns.sources(counts)];
   }
 
-  private collection(): Collection | undefined {
+  private assignment(): Assignment | undefined {
     const { credentials } = this.options;
     if (this.onProblem === undefined) return undefined;
     const namespaces = this.acting().flatMap((lumigo) => {
@@ -172,14 +172,14 @@ export class TelemetryProxy {
 
   private onReload({
     problem,
-    collection,
+    assignment,
   }: {
     readonly problem?: string;
-    readonly collection: Collection | undefined;
+    readonly assignment: Assignment | undefined;
   }): void {
     const { metrics, lumigoes } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
-    const affected = (collection?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
+    const affected = (assignment?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
     this.onProblem?.(problem === undefined ? 'working' : failureOf(problem), affected);
   }
 }

@@ -4,15 +4,15 @@ import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
-import { initialMs, planReload, restMs, textOf, type Collection, type Failure } from './plan-reload.ts';
-import { collectedKinds } from './render-collection.ts';
+import { initialMs, planReload, restMs, textOf, type Assignment, type Failure } from './plan-reload.ts';
+import { collectedKinds } from './render-assignment.ts';
 import type { ProxySettings } from './types.ts';
 
 interface ReloaderOptions {
   /** With the rights of the collector's own account. */
   readonly client: Client;
   /** A reload took, or did not: then why. */
-  readonly onReload: (outcome: { readonly problem?: string; readonly collection: Collection | undefined }) => void;
+  readonly onReload: (outcome: { readonly problem?: string; readonly assignment: Assignment | undefined }) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -28,7 +28,7 @@ const POLL_MS = 50;
  */
 export class Reloader {
   private known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
-  private lastGood: Collection | undefined;
+  private lastGood: Assignment | undefined;
   private failure: Failure | undefined;
   private restsUntil = 0;
   /** By namespace: until when everything there was at the start is still being sent. */
@@ -37,7 +37,7 @@ export class Reloader {
   constructor(private readonly options: ReloaderOptions) {}
 
   /** Reloads it if there is a reason to. Returns whether the collector does what it should. */
-  async reconcile(settings: ProxySettings, wanted: Collection | undefined): Promise<boolean> {
+  async reconcile(settings: ProxySettings, wanted: Assignment | undefined): Promise<boolean> {
     const process = this.find(configurationFile(settings.telemetryProxyDirectory));
     if (process === undefined) return false;
     if (this.known === undefined || !isSame(this.known.process, process)) this.meet(process);
@@ -45,7 +45,7 @@ export class Reloader {
       ...{ wanted, running: this.known?.running, lastGood: this.lastGood, failure: this.failure },
       ...{ restsUntil: this.restsUntil, now: Date.now() },
     });
-    if (plan !== undefined) await this.reload(process, settings, plan.collection);
+    if (plan !== undefined) await this.reload(process, settings, plan.assignment);
     return this.known?.running === textOf(wanted);
   }
 
@@ -70,37 +70,37 @@ export class Reloader {
   private async reload(
     process: CollectorProcess,
     settings: ProxySettings,
-    collection: Collection | undefined,
+    assignment: Assignment | undefined,
   ): Promise<void> {
     const { logger, onReload, signal } = this.options;
     const before = await upSinceBy(settings);
     // It is only starting; a signal now would end it.
     if (before === undefined) return;
     const started = Date.now();
-    const namespaces = collection?.namespaces.length ?? 0;
+    const namespaces = assignment?.namespaces.length ?? 0;
     try {
-      await this.write(settings, collection);
+      await this.write(settings, assignment);
       this.known = { process, running: undefined };
       if (!askToReload(process)) throw new Error('the collector is gone');
       await this.whenUp(settings, process, before);
-      this.took(process, collection);
+      this.took(process, assignment);
       logger.info({ namespaces, tookMs: Date.now() - started }, 'telemetry proxy reloaded');
-      onReload({ collection });
+      onReload({ assignment });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
-      this.failed(collection);
+      this.failed(assignment);
       logger.error({ namespaces, problem }, 'cannot reload the telemetry proxy, trying again');
-      onReload({ collection, problem });
+      onReload({ assignment, problem });
     } finally {
       this.restsUntil = Date.now() + restMs(Date.now() - started);
       writeConfiguration(settings);
     }
   }
 
-  private async write(settings: ProxySettings, collection: Collection | undefined): Promise<void> {
-    if (collection === undefined || collection.namespaces.length === 0) return writeConfiguration(settings);
-    const { namespaces } = collection;
+  private async write(settings: ProxySettings, assignment: Assignment | undefined): Promise<void> {
+    if (assignment === undefined || assignment.namespaces.length === 0) return writeConfiguration(settings);
+    const { namespaces } = assignment;
     // From before the watches end, so that nothing is missed between them and the next ones.
     const since = await presentVersions(this.options.client);
     const now = Date.now();
@@ -124,20 +124,20 @@ export class Reloader {
     );
   }
 
-  private took(process: CollectorProcess, collection: Collection | undefined): void {
-    this.known = { process, running: textOf(collection) };
-    this.lastGood = collection;
+  private took(process: CollectorProcess, assignment: Assignment | undefined): void {
+    this.known = { process, running: textOf(assignment) };
+    this.lastGood = assignment;
     this.failure = undefined;
-    const names = new Set(collection?.namespaces.map(({ name }) => name));
+    const names = new Set(assignment?.namespaces.map(({ name }) => name));
     for (const name of this.initial.keys()) if (!names.has(name)) this.initial.delete(name);
     const fresh = [...names].filter((name) => !this.initial.has(name));
     for (const name of fresh) this.initial.set(name, Date.now() + initialMs(fresh.length));
   }
 
-  private failed(collection: Collection | undefined): void {
-    const text = textOf(collection);
-    const count = this.failure?.collection === text ? this.failure.count + 1 : 1;
-    this.failure = { collection: text, count, at: Date.now() };
+  private failed(assignment: Assignment | undefined): void {
+    const text = textOf(assignment);
+    const count = this.failure?.assignment === text ? this.failure.count + 1 : 1;
+    this.failure = { assignment: text, count, at: Date.now() };
     if (textOf(this.lastGood) === text) this.lastGood = undefined;
   }
 }

@@ -19,6 +19,7 @@ interface Place {
 /** How many workloads a message names. */
 const NAMED = 5;
 
+/** What the conditions of a Lumigo say of its token, of what was heard of Lumigo's endpoint and found in pods; left out: not known yet. */
 export function tokenSeen(
   place: Place,
   replaced: Replaced | undefined,

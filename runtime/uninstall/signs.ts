@@ -24,6 +24,7 @@ interface Signs {
   readonly accountGoingSince: string | undefined;
 }
 
+/** Three requests side by side. @throws whatever one of them fails with, after 5 s at the latest */
 export async function readSigns(client: Client, installed: Installed): Promise<Signs> {
   const options = { timeoutMs: ANSWER_MS };
   const find = async (ref: ResourceRef): Promise<Metadata | undefined> =>

@@ -25,6 +25,7 @@ interface SourceOptions {
   readonly folder: string;
 }
 
+/** By the form of its address. */
 export const chartSource = (options: SourceOptions): ChartSource =>
   options.repository.startsWith('oci://') ? registry(options) : indexed(options);
 

@@ -24,6 +24,7 @@ interface HistoryEntry {
   readonly chart: string;
 }
 
+/** The `helm` on the PATH, with its files in a folder of its own. */
 export function openHelm({ namespace, flags, environment }: HelmOptions) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
   const env = {

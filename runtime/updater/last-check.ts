@@ -27,6 +27,7 @@ interface UpdateCheck {
   readonly now: Date;
 }
 
+/** Notes it in the ConfigMap. @throws ApiError where it is not there, or not to be written */
 export async function writeCheck(
   client: Client,
   config: UpdaterConfig,
