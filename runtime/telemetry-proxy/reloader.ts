@@ -5,7 +5,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { configurationFile, writeConfiguration } from './files.ts';
 import { initialMs, planReload, restMs, textOf, type Assignment, type Failure } from './plan-reload.ts';
-import { collectedKinds } from './render-assignment.ts';
+import { collectedKinds } from './render-collection.ts';
 import type { ProxySettings } from './types.ts';
 
 interface ReloaderOptions {
