@@ -13,7 +13,8 @@ import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from '../generate/installation-texts.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { portNames } from '../settings/ports.ts';
-import { parseSettings } from '../settings/settings.ts';
+import type { sentences } from '../settings/contradictions.ts';
+import { parseSettings, SettingsError } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
 import { writeChart, chartTemplates } from './chart.ts';
 import { chartDefaults } from './values.ts';
@@ -38,6 +39,32 @@ function template(...flags: readonly string[]): Record<string, Manifest> {
       .map((document) => document.toJS() as Manifest | null)
       .filter((each) => each !== null),
   );
+}
+
+/** Settings that cannot be together, by the sentence that says so. */
+const contradictory: Readonly<Record<keyof typeof sentences, object>> = {
+  monitoredTwice: { monitoredNamespaces: [{ namespace: 'shop' }, { namespace: 'shop' }] },
+  monitoredByWhat: { monitoredNamespaces: [{ namespace: 'shop', selector: {} }] },
+  monitoredOwn: { monitoredNamespaces: [{ namespace: 'lumigo-system' }] },
+  monitoredButExcluded: { monitoredNamespaces: [{ selector: {} }, { namespace: 'kube-system' }] },
+  ownLabels: { podLabels: { 'app.kubernetes.io/name': 'x' } },
+  sharedQueue: { controllerManager: { telemetryProxy: { queue: { claimName: 'telemetry' } } } },
+  otherTag: { controllerManager: { telemetryProxy: { image: { tag: '0.140.0' } } } },
+  nobodyAsked: { webhook: { clientCa: { names: ['kube-apiserver'] } } },
+  anyClient: { webhook: { clientCa: { configMap: 'kube-root-ca.crt' } } },
+  takenPort: { ports: { webhook: 8080 } },
+  kubeletPort: { ports: { webhook: 10_250 }, hostNetwork: true },
+  idleIssuer: { certificates: { issuerRef: { name: 'internal' } } },
+};
+
+function problemsOf(settings: object): readonly string[] {
+  try {
+    parseSettings(settings);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+  return [];
 }
 
 /** The certificate is another one each time; for comparisons it is this. */
@@ -279,7 +306,8 @@ describe('the Helm chart', () => {
     const { values } = originalRelease();
     const file = join(chart, '..', `original-${process.pid}.json`);
     const own = { image: { repository: 'own', tag: 'own' } };
-    const given = merged(values, { controllerManager: { manager: own, telemetryProxy: own } });
+    const proxy = { image: { ...own.image, digest: '' } };
+    const given = merged(values, { controllerManager: { manager: own, telemetryProxy: proxy } });
     writeFileSync(file, JSON.stringify(given));
     try {
       expect(run('template', 'lumigo', chart, '--values', file)).toMatchObject({ status: 0, stderr: '' });
@@ -311,6 +339,61 @@ describe('the Helm chart', () => {
     expect(status).not.toBe(0);
     expect(stderr).toContain(setting.split(/[.=]/)[0]);
   });
+
+  it.each([
+    ['the number of replicas', 'controllerManager.replicas'],
+    ['a port', 'ports.webhook'],
+    ['a list', 'webhook.excludedNamespaces'],
+    ['a text', 'kubernetesClusterDomain'],
+    ['a switch', 'debug.enabled'],
+    ['a whole section', 'certificates'],
+  ])('refuses to have %s taken away by null, of which the constructs have the default', (_what, path) => {
+    const { status, stderr } = run('template', 'lumigo', chart, '--set', `${path}=null`);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(`missing property '${path.split('.').at(-1)}'`);
+  });
+
+  it('takes null for what the original’s chart has empty as nothing', () => {
+    const empty = ['lumigoToken.value', 'nodeSelector.global', 'tolerations.controllerManager'];
+    expect(template(...empty.flatMap((path) => ['--set', `${path}=null`]))).toEqual(synth({}));
+  });
+
+  it('takes a key out of a map of Kubernetes’ own by null', () => {
+    const limits = { cpu: null };
+    const resources = { manager: { resources: { limits } } };
+    const all = synth({ controllerManager: resources });
+    expect(template('--set-json', `controllerManager=${JSON.stringify(resources)}`)).toEqual(all);
+  });
+
+  it.each([
+    ['a number at the start of the release’s name', ['template', '1abc'], 'the release is called "1abc"'],
+    ['a name that no Service may have', ['template', 'lumigo', '--set', 'name=My_Name'], '/name'],
+    ['a longer one', ['template', 'lumigo', '--set', `fullnameOverride=${'a'.repeat(29)}`], '/fullnameOverride'],
+  ])('refuses %s', (_case, [command = '', release = '', ...flags], complaint) => {
+    const { status, stderr } = run(command, release, chart, ...flags);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(complaint);
+  });
+
+  it('names objects by a release with a dot in its name as Services may be called', () => {
+    expect(run('template', 'lumigo.prod', chart).stdout).toContain(
+      'name: "lumigo-prod-lumigo-operator-webhooks-service"',
+    );
+  });
+
+  it.each(Object.entries(contradictory))(
+    'refuses what the constructs refuse, with the same sentence: %s',
+    (_rule, settings) => {
+      const file = join(chart, '..', `contradictory-${process.pid}.json`);
+      writeFileSync(file, JSON.stringify(settings));
+      const { status, stderr } = run('template', 'lumigo', chart, '--namespace', 'lumigo-system', '--values', file);
+      rmSync(file);
+      expect(status).not.toBe(0);
+      const [problem = ''] = problemsOf(settings);
+      expect(problem).not.toBe('');
+      expect(stderr).toContain(problem);
+    },
+  );
 
   it('D40, D41: makes another certificate each time, for a year, for the name of the webhook; and no other object knows it', () => {
     const [one, other] = [rendered(), rendered()];

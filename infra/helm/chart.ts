@@ -8,7 +8,7 @@ import { certificateExpressions, certificateHelper, markedCertificate } from './
 import { markedSettings } from './markers.ts';
 import { merge } from './merge.ts';
 import { notes } from './notes.ts';
-import { refusals } from './original.ts';
+import { refusals } from './refusals.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
 import { operatorVersion } from '../version.ts';
@@ -81,10 +81,12 @@ const helpers = `{{- define "lumigo-operator.fullname" -}}
 {{- include "lumigo-operator.refuse" $ -}}
 {{- if or .Values.name .Values.fullnameOverride -}}
 {{- .Values.name | default .Values.fullnameOverride -}}
-{{- else if contains "lumigo-operator" .Release.Name -}}
-{{- .Release.Name | trunc 28 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-lumigo-operator" .Release.Name | trunc 28 | trimSuffix "-" -}}
+{{- $name := .Release.Name | replace "." "-" -}}
+{{- if regexMatch "^[0-9]" $name -}}
+{{- fail (printf "the release is called \\"%s\\", but names of Services begin with a letter; set name, or call the release otherwise" .Release.Name) -}}
+{{- end -}}
+{{- ternary $name (printf "%s-lumigo-operator" $name) (contains "lumigo-operator" $name) | trunc 28 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 `;

@@ -34,23 +34,45 @@ function comment(map: YAMLMap, prefix: string, meanings: ReadonlyMap<string, str
   }
 }
 
-/** values.schema.json: a setting that there is not, or of another form, is refused by Helm itself. */
+/** values.schema.json: a setting that there is not, of another form, or taken away by `null`, is refused by Helm itself. */
 export function valuesSchema(): string {
   const schema = withDefaults(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, chartDefaults);
   const properties = Object.fromEntries(
     Object.entries(schema.properties ?? {}).filter(([key]) => !ofTheRelease.includes(key)),
   );
-  const name = { type: 'string', description: 'Empty: it follows from the release.' };
+  const name = { anyOf: [{ const: '' }, properties['name']], description: 'Empty: it follows from the release.' };
   const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
-  const own = { ...schema, properties: { ...properties, monitoredNamespaces, name, global: { type: 'object' } } };
-  return `${JSON.stringify(originalValues.reduce(withOriginal, own as JsonSchema), undefined, 2)}\n`;
+  const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
+  const whole = originalValues.reduce(withOriginal, withRequired(own));
+  return `${JSON.stringify(withProperty(whole, ['global'], { type: 'object' }), undefined, 2)}\n`;
 }
 
 /** A schema that lets in what the original operator's chart has and this one has not, whatever it is. */
 function withOriginal(schema: JsonSchema, row: OriginalValue): JsonSchema {
   if ('warned' in row) return withProperty(schema, row.path.split('.'), { description: row.warned });
   if (!('acts' in row) || row.as === undefined) return schema;
-  return withProperty(schema, [row.path], { type: 'string', description: `As ${row.as}.` });
+  return withProperty(schema, [row.path], { ...schema.properties?.[row.as], description: `As ${row.as}.` });
+}
+
+/** What the original operator's chart has empty, some of it as `null`, which the templates take alike. */
+const mayBeNull = (path: string, { default: given }: JsonSchema): boolean =>
+  ['""', '{}', '[]'].includes(JSON.stringify(given)) &&
+  originalValues.some((row) => 'acts' in row && `${path}.`.startsWith(`${row.path}.`));
+
+/**
+ * Whatever has a default has to be there: Helm merges the defaults before it validates, so what is missing was taken away by `null`,
+ * and a template would make nothing of it. Items of lists are not merged, and keys of Kubernetes' own maps have no default of their own.
+ */
+function withRequired(schema: JsonSchema, path = ''): JsonSchema {
+  const { properties } = schema;
+  if (properties === undefined) return schema;
+  const children = Object.entries(properties).map(
+    ([key, child]) => [key, withRequired(child, `${path}${key}.`)] as const,
+  );
+  const required = Object.entries(properties).flatMap(([key, child]) =>
+    mayBeNull(`${path}${key}`, child) ? [] : [key],
+  );
+  return { ...schema, properties: Object.fromEntries(children), required };
 }
 
 function withProperty(schema: JsonSchema, [key = '', ...more]: readonly string[], property: object): JsonSchema {

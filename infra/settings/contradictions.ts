@@ -9,9 +9,40 @@ type Given = Readonly<Record<string, unknown>>;
 /** Namespaces that every cluster has and that others use too. */
 const shared = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
+export const reservedLabels = ['name', 'instance', 'component', 'part-of', 'version']
   .map((key) => `app.kubernetes.io/${key}`)
   .concat(labels.autoTrace, 'control-plane');
+
+/**
+ * What is said of each. The chart, which Helm renders without this program, says the same: there the arguments are verbs of Go's
+ * `printf` (helm/refusals.ts).
+ */
+export const sentences = {
+  monitoredTwice: (index: Said, name: Said) =>
+    `monitoredNamespaces[${index}].namespace repeats "${name}"; one Lumigo acts per namespace, so leave one of them out`,
+  monitoredByWhat: (index: Said) => `monitoredNamespaces[${index}] has to have either a namespace or a selector`,
+  monitoredOwn: (index: Said, name: Said) =>
+    `monitoredNamespaces[${index}].namespace is "${name}", the operator's own namespace, which is never instrumented`,
+  monitoredButExcluded: (index: Said, name: Said) =>
+    `monitoredNamespaces[${index}].namespace is "${name}", which webhook.excludedNamespaces excludes; take it out of one of the two`,
+  ownLabels: (key: Said) => `podLabels sets ${key}, which the operator sets itself; leave it out`,
+  sharedQueue: (replicas: Said) =>
+    `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is ${replicas}); two pods cannot keep one queue`,
+  otherTag: (tag: Said) =>
+    `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest still pins ${collectorImage.tag}; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""`,
+  nobodyAsked: () =>
+    'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none',
+  anyClient: () =>
+    "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
+  takenPort: (name: Said, port: Said, other: Said) =>
+    `ports.${name} is ${port}, and so is ports.${other}; one of them has to be another`,
+  kubeletPort: (name: Said, port: Said) =>
+    `ports.${name} is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`,
+  idleIssuer: () =>
+    'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none',
+} as const;
+
+type Said = string | number;
 
 /**
  * What cannot be together although each is right by itself. A rule looks only at parts that are right, so that its
@@ -50,15 +81,13 @@ function part<T extends z.ZodType>(schema: T, value: unknown): z.output<T> | und
 function* monitoredTwice({ monitoredNamespaces }: Given) {
   const names = (part(shape.monitoredNamespaces, monitoredNamespaces) ?? []).map(({ namespace }) => namespace);
   for (const [index, name] of names.entries())
-    if (name !== undefined && names.indexOf(name) < index)
-      yield `monitoredNamespaces[${index}].namespace repeats "${name}"; one Lumigo acts per namespace, so leave one of them out`;
+    if (name !== undefined && names.indexOf(name) < index) yield sentences.monitoredTwice(index, name);
 }
 
 function* monitoredByWhat({ monitoredNamespaces }: Given) {
   const monitored = part(shape.monitoredNamespaces, monitoredNamespaces) ?? [];
   for (const [index, { namespace, selector }] of monitored.entries())
-    if ((namespace === undefined) === (selector === undefined))
-      yield `monitoredNamespaces[${index}] has to have either a namespace or a selector`;
+    if ((namespace === undefined) === (selector === undefined)) yield sentences.monitoredByWhat(index);
 }
 
 function* monitoredButExcluded({ monitoredNamespaces, webhook, namespace: own }: Given) {
@@ -66,11 +95,8 @@ function* monitoredButExcluded({ monitoredNamespaces, webhook, namespace: own }:
   const excluded = part(shape.webhook, webhook)?.excludedNamespaces ?? [];
   for (const [index, { namespace }] of monitored.entries()) {
     if (namespace === undefined) continue;
-    const where = `monitoredNamespaces[${index}].namespace is "${namespace}"`;
-    if (namespace === part(shape.namespace, own))
-      yield `${where}, the operator's own namespace, which is never instrumented`;
-    else if (excluded.includes(namespace))
-      yield `${where}, which webhook.excludedNamespaces excludes; take it out of one of the two`;
+    if (namespace === part(shape.namespace, own)) yield sentences.monitoredOwn(index, namespace);
+    else if (excluded.includes(namespace)) yield sentences.monitoredButExcluded(index, namespace);
   }
 }
 
@@ -81,46 +107,45 @@ function* foreignNamespace({ namespace, createNamespace }: Given) {
 
 function* ownLabels({ podLabels }: Given) {
   for (const key of Object.keys(part(shape.podLabels, podLabels) ?? {}))
-    if (reservedLabels.includes(key)) yield `podLabels sets ${key}, which the operator sets itself; leave it out`;
+    if (reservedLabels.includes(key)) yield sentences.ownLabels(key);
 }
 
 function* sharedQueue({ controllerManager }: Given) {
   const { replicas, telemetryProxy } = part(shape.controllerManager, controllerManager) ?? {};
   if (replicas !== undefined && replicas > 1 && telemetryProxy?.queue.claimName !== '')
-    yield `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is ${replicas}); two pods cannot keep one queue`;
+    yield sentences.sharedQueue(replicas);
 }
 
 /** A tag that is changed while the digest stays would change nothing. */
 function* otherTag({ controllerManager }: Given) {
   const { tag, digest } = part(shape.controllerManager, controllerManager)?.telemetryProxy.image ?? collectorImage;
-  if (tag !== collectorImage.tag && digest === collectorImage.digest)
-    yield `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest still pins ${collectorImage.tag}; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""`;
+  if (tag !== collectorImage.tag && digest === collectorImage.digest) yield sentences.otherTag(tag);
 }
+
+/** The ConfigMap that every namespace has. */
+export const clusterAuthority = 'kube-root-ca.crt';
 
 /** Of the cluster's own authority is every node's certificate, and many a user's. */
 function* anyClient({ webhook }: Given) {
   const { configMap = '', names = [] } = part(shape.webhook, webhook)?.clientCa ?? {};
-  if (configMap === '' && names.length > 0)
-    yield 'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none';
-  if (configMap === 'kube-root-ca.crt' && names.length === 0)
-    yield "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's";
+  if (configMap === '' && names.length > 0) yield sentences.nobodyAsked();
+  if (configMap === clusterAuthority && names.length === 0) yield sentences.anyClient();
 }
 
 /** At which the kubelet of every node listens. */
-const KUBELET_PORT = 10_250;
+export const KUBELET_PORT = 10_250;
 
 function* takenPort({ ports, hostNetwork }: Given) {
   const given = Object.entries(part(shape.ports, ports) ?? {});
   for (const [index, [name, port]] of given.entries()) {
     const [other] = given.slice(0, index).find((each) => each[1] === port) ?? [];
-    if (other !== undefined) yield `ports.${name} is ${port}, and so is ports.${other}; one of them has to be another`;
-    else if (port === KUBELET_PORT && hostNetwork === true)
-      yield `ports.${name} is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`;
+    if (other !== undefined) yield sentences.takenPort(name, port, other);
+    else if (port === KUBELET_PORT && hostNetwork === true) yield sentences.kubeletPort(name, port);
   }
 }
 
 function* idleIssuer({ certificates }: Given) {
   const { issuer, issuerRef = {} } = part(shape.certificates, certificates) ?? {};
   if (issuer !== undefined && issuer !== 'cert-manager' && Object.keys(issuerRef).length > 0)
-    yield 'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none';
+    yield sentences.idleIssuer();
 }

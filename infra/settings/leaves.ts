@@ -14,6 +14,15 @@ export const dnsLabel = (maxLength = 63) =>
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and - (not at either end)')
     .max(maxLength, `must be at most ${maxLength} characters long`);
 
+/** A name with which those of Services begin: they are stricter than others. */
+export const serviceName = (maxLength: number) =>
+  word()
+    .regex(
+      /^[a-z]([-a-z0-9]*[a-z0-9])?$/,
+      'must consist of lower-case letters, digits and -, begin with a letter and not end with -',
+    )
+    .max(maxLength, `must be at most ${maxLength} characters long`);
+
 /** A name with dots, as Secrets have. */
 export const dnsSubdomain = () =>
   word()

@@ -12,6 +12,7 @@ import {
   opaqueMap,
   orEmpty,
   section,
+  serviceName,
   stringMap,
   text,
   wholeNumber,
@@ -55,7 +56,7 @@ const linuxNodes = {
  * Leaves are texts, whole numbers and flags; maps and lists of Kubernetes' own form pass as they are.
  */
 export const settingsSchema = fields({
-  name: dnsLabel(NAME_LENGTH)
+  name: serviceName(NAME_LENGTH)
     .default('lumigo-lumigo-operator')
     .describe('The name of the installation, with which the names of its objects begin.'),
   instance: orEmpty(dnsLabel(), 'must consist of lower-case letters, digits and -, or be empty').describe(

@@ -97,7 +97,7 @@ describe('problems', () => {
         podLabels: { 'lumigo.auto-trace': 'true' },
       }),
     ).toEqual([
-      'name must consist of lower-case letters, digits and - (not at either end), but is "Lumigo"',
+      'name must consist of lower-case letters, digits and -, begin with a letter and not end with -, but is "Lumigo"',
       'platform must be one of auto, kubernetes, openshift, but is "eks"',
       'endpoint.otlp.url must be an http:// or https:// URL without a slash at its end, but is "ga-otlp.golumigo.com/"',
       'controllerManager.replicas must be a whole number from 1 to 20, without quotes, but is "2"',
@@ -123,6 +123,7 @@ describe('problems', () => {
 
   it.each([
     ['a longer name than Services can have', { name: 'a'.repeat(29) }],
+    ['a name that begins with a digit, as none of a Service does', { name: '1abc' }],
     [
       'an image with its tag in the repository',
       { injectorWebhook: { lumigoInjector: { image: { repository: 'a:b' } } } },

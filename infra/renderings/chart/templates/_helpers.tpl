@@ -2,10 +2,12 @@
 {{- include "lumigo-operator.refuse" $ -}}
 {{- if or .Values.name .Values.fullnameOverride -}}
 {{- .Values.name | default .Values.fullnameOverride -}}
-{{- else if contains "lumigo-operator" .Release.Name -}}
-{{- .Release.Name | trunc 28 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-lumigo-operator" .Release.Name | trunc 28 | trimSuffix "-" -}}
+{{- $name := .Release.Name | replace "." "-" -}}
+{{- if regexMatch "^[0-9]" $name -}}
+{{- fail (printf "the release is called \"%s\", but names of Services begin with a letter; set name, or call the release otherwise" .Release.Name) -}}
+{{- end -}}
+{{- ternary $name (printf "%s-lumigo-operator" $name) (contains "lumigo-operator" $name) | trunc 28 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 {{- define "lumigo-operator.refuse" -}}
@@ -19,6 +21,18 @@
 {{- if regexMatch "lumigo-kubernetes-telemetry-proxy$" (toString (dig "controllerManager" "telemetryProxy" "image" "repository" "" $given)) -}}
 {{- fail (printf "controllerManager.telemetryProxy.image.repository is \"%v\", the original telemetry proxy, which does not run here; leave it out, or name an OpenTelemetry Collector" (dig "controllerManager" "telemetryProxy" "image" "repository" "" $given)) -}}
 {{- end -}}
+{{- $names := list -}}{{- range $index, $each := (ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces)) -}}{{- if has $each.namespace $names -}}{{- fail (printf "monitoredNamespaces[%v].namespace repeats \"%v\"; one Lumigo acts per namespace, so leave one of them out" $index $each.namespace) -}}{{- end -}}{{- if $each.namespace -}}{{- $names = append $names $each.namespace -}}{{- end -}}{{- end -}}
+{{- range $index, $each := (ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces)) -}}{{- if eq (hasKey $each "namespace") (hasKey $each "selector") -}}{{- fail (printf "monitoredNamespaces[%v] has to have either a namespace or a selector" $index) -}}{{- end -}}{{- end -}}
+{{- range $index, $each := (ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces)) -}}{{- if eq (toString $each.namespace) $.Release.Namespace -}}{{- fail (printf "monitoredNamespaces[%v].namespace is \"%v\", the operator's own namespace, which is never instrumented" $index $each.namespace) -}}{{- end -}}{{- end -}}
+{{- range $index, $each := (ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces)) -}}{{- if has $each.namespace $given.webhook.excludedNamespaces -}}{{- fail (printf "monitoredNamespaces[%v].namespace is \"%v\", which webhook.excludedNamespaces excludes; take it out of one of the two" $index $each.namespace) -}}{{- end -}}{{- end -}}
+{{- range $key, $_ := $given.podLabels -}}{{- if has $key (list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/part-of" "app.kubernetes.io/version" "lumigo.auto-trace" "control-plane") -}}{{- fail (printf "podLabels sets %v, which the operator sets itself; leave it out" $key) -}}{{- end -}}{{- end -}}
+{{- if and (gt (int $given.controllerManager.replicas) 1) $given.controllerManager.telemetryProxy.queue.claimName -}}{{- fail (printf "controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is %v); two pods cannot keep one queue" $given.controllerManager.replicas) -}}{{- end -}}
+{{- if and (ne $given.controllerManager.telemetryProxy.image.tag "0.130.0") (eq $given.controllerManager.telemetryProxy.image.digest "sha256:867d1074c2f750936fb9358ec9eefa009308053cf156b2c7ca1761ba5ef78452") -}}{{- fail (printf "controllerManager.telemetryProxy.image.tag is \"%v\", but the digest still pins 0.130.0; set controllerManager.telemetryProxy.image.digest to that of the tag, or to \"\"" $given.controllerManager.telemetryProxy.image.tag) -}}{{- end -}}
+{{- if and $given.webhook.clientCa.names (not $given.webhook.clientCa.configMap) -}}{{- fail (printf "webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none") -}}{{- end -}}
+{{- if and (eq $given.webhook.clientCa.configMap "kube-root-ca.crt") (not $given.webhook.clientCa.names) -}}{{- fail (printf "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's") -}}{{- end -}}
+{{- $taken := dict -}}{{- range $name := (list "webhook" "otlpHttp" "otlpGrpc" "metrics" "telemetryMetrics" "health" "telemetryHealth" "telemetryLoop") -}}{{- $port := toString (get $given.ports $name) -}}{{- if hasKey $taken $port -}}{{- fail (printf "ports.%v is %v, and so is ports.%v; one of them has to be another" $name $port (get $taken $port)) -}}{{- end -}}{{- $_ := set $taken $port $name -}}{{- end -}}
+{{- range $name := (list "webhook" "otlpHttp" "otlpGrpc" "metrics" "telemetryMetrics" "health" "telemetryHealth" "telemetryLoop") -}}{{- if and $given.hostNetwork (eq (int (get $given.ports $name)) 10250) -}}{{- fail (printf "ports.%v is %v, but with hostNetwork it is the node's, where the kubelet has it; choose another" $name (get $given.ports $name)) -}}{{- end -}}{{- end -}}
+{{- if and (ne $given.certificates.issuer "cert-manager") $given.certificates.issuerRef -}}{{- fail (printf "certificates.issuerRef is set, but certificates.issuer is not \"cert-manager\", so nobody uses it; set both, or none") -}}{{- end -}}
 {{- end -}}
 {{- define "lumigo-operator.certificate" -}}
 {{- if not (hasKey $.Values "madeCertificate") -}}
