@@ -10,7 +10,7 @@ import { subjectOf } from '../injection/frozen.ts';
 import { isInjected, uninstrument } from '../injection/remove.ts';
 import { noteOf, withNote, withoutNote } from '../injection/rollout-note.ts';
 import { stampOf } from '../injection/stamp.ts';
-import type { Task } from './plan-rollout.ts';
+import type { Task } from './rollout-step.ts';
 
 interface TurnInput {
   readonly strategy: RuntimeConfig['rolloutStrategy'];

@@ -20,16 +20,23 @@ const ago = (seconds: number): number => epoch - seconds * 1_000;
 
 const shape = { desired: 2, running: 2, blocked: undefined, refused: undefined };
 const blocked = { ...shape, blocked: { reason: 'Paused', message: 'is paused' } } as const;
+const unhealthy = {
+  ...shape,
+  blocked: { reason: 'Unhealthy', message: 'has 1 of 2 pods that are not ready' },
+} as const;
+const rollingOut = { ...shape, blocked: { reason: 'RollingOut', message: 'is in the middle of a rollout' } } as const;
 const queued = (more: Partial<Queued> = {}): Rollout => ({
   ...{ state: 'queued', policy, shape, granted: false, seenVersion: '10', seenAt: NOW.ms, ...more },
 });
 const trialOf = (seconds: number, wasHealthy = true, more: Partial<OnTrial> = {}): Rollout => ({
-  ...{ state: 'trial', policy, provenAt: undefined, checkAt: NOW.ms + 5_000, ...more },
+  ...{ state: 'trial', policy, provenAt: undefined, seenAt: NOW.ms, checkAt: NOW.ms + 5_000, ...more },
   trial: { shape, record: 'ours', changedAt: ago(seconds), wasHealthy },
 });
 const note = { cause: 'Crash', evidence: 'boom', template: '', injection: '' };
 const reverted = (seconds: number, more: Partial<Reverted> = {}): Rollout => ({
-  ...{ state: 'reverted', policy, shape, isOpen: false, checkAt: NOW.ms + 5_000, ...more },
+  ...{ state: 'reverted', policy, shape, isOpen: false, seenAt: NOW.ms, checkAt: NOW.ms + 5_000 },
+  progress: { most: 2, at: NOW.ms - seconds * 1_000 },
+  ...more,
   note: { ...note, at: new Date(ago(seconds)).toISOString(), ...more.note },
 });
 
@@ -52,6 +59,7 @@ const pod = (seconds: number | undefined, more: Partial<ObservedPod> = {}): Obse
 });
 const pods = (...of: ObservedPod[]) => new Map([['Deployment/a', of]]);
 const crash = { cause: 'Crash', message: 'boom' } as const;
+const denied = { policy, count: 4, refusedSince: 1, problem: 'denied' };
 
 function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout> = {}) {
   const settings = { soakMs: 10_000, deadlineMs: 60_000, largestWave: 50, label: 'lumigo-operator.v1' };
@@ -169,8 +177,59 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ['what runs again stays as it was', [workload('a', reverted(5, { isOpen: true }))], ['a is reverted']],
   [
     'what fails all the same is forgiven',
-    [workload('a', reverted(121, { isOpen: true, shape: blocked }))],
+    [workload('a', reverted(121, { isOpen: true, shape: unhealthy }))],
     ['forgive a'],
+  ],
+  [
+    'once that was read a moment ago',
+    [workload('a', reverted(121, { isOpen: true, shape: unhealthy, seenAt: NOW.ms - 16_000 }))],
+    ['check a'],
+  ],
+  ['not while it is paused', [workload('a', reverted(900, { isOpen: true, shape: blocked }))], []],
+  [
+    'nor while its pods are still being replaced by those without the injection',
+    [workload('a', reverted(900, { isOpen: true, shape: rollingOut, progress: { most: 76, at: NOW.ms - 100_000 } }))],
+    [],
+  ],
+  [
+    'but where that has come to a halt',
+    [workload('a', reverted(900, { isOpen: true, shape: rollingOut, progress: { most: 3, at: NOW.ms - 121_000 } }))],
+    ['forgive a'],
+  ],
+  [
+    'what could not be put back a moment ago is given time',
+    [workload('a', trialOf(5), { settled: undefined, failure: { ...denied, retryAt: NOW.ms + 1 } })],
+    [],
+    { pods: pods(pod(undefined, { evidence: crash })) },
+  ],
+  [
+    'and then tried again',
+    [workload('a', trialOf(5), { failure: { ...denied, retryAt: NOW.ms } })],
+    ['revert a'],
+    { pods: pods(pod(undefined, { evidence: crash })) },
+  ],
+  [
+    'so is what could not be checked, on trial or put back',
+    [
+      workload('a', trialOf(20, true, { checkAt: NOW.ms }), { failure: { ...denied, retryAt: NOW.ms + 1 } }),
+      workload('b', reverted(20, { isOpen: true, shape: unhealthy, checkAt: NOW.ms }), {
+        failure: { ...denied, retryAt: NOW.ms + 1 },
+      }),
+    ],
+    [],
+    { pods: pods(pod(undefined)) },
+  ],
+  [
+    'what is not ready in time is put back',
+    [workload('a', trialOf(90))],
+    ['revert a'],
+    { pods: pods(pod(61), pod(undefined)) },
+  ],
+  [
+    'but read again before: one pod fewer may be wanted by now',
+    [workload('a', trialOf(90, true, { seenAt: NOW.ms - 16_000 }))],
+    ['check a'],
+    { pods: pods(pod(61)) },
   ],
   ['after one the next may try', [workload('a', reverted(60)), workload('b', queued())], ['grant b']],
   ['after two nobody may', [workload('a', reverted(60)), workload('b', reverted(60)), workload('c', queued())], []],
@@ -225,8 +284,15 @@ describe('a rollout', () => {
     ]);
   });
 
+  it('is planned again by itself where the cluster halts it, since nothing of its own namespace tells when that ends', () => {
+    const halted = plan([workload('a', queued())], { revertedInCluster: 5 });
+    expect(halted.rollout).toMatchObject({ wantsTurn: false, summary: { halted: expect.any(String) } });
+    expect(halted.wakeAt).toBe(NOW.ms + 60_000);
+    expect(plan([workload('a', queued())]).wakeAt).toBe(Infinity);
+  });
+
   it('has a pod go that was broken, where its controller waits for it, and blames nobody before it is gone', () => {
-    const late = reverted(121, { isOpen: true, shape: blocked });
+    const late = reverted(121, { isOpen: true, shape: unhealthy });
     const db = { ...workload('a', late), kind: workloads[2] };
     const of = (...found: ObservedPod[]) => ({ pods: new Map([['StatefulSet/a', found]]) });
     const old = pod(undefined, { uid: 'old', record: undefined });

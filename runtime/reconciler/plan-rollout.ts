@@ -1,12 +1,12 @@
-import { ATTRIBUTION_MS, SOONEST_CHECK_MS, TRIAL_MS } from '../rollout/rollout-of.ts';
+import { SOONEST_CHECK_MS, TRIAL_MS } from '../rollout/rollout-of.ts';
 import { isInjectors, type Evidence } from '../rollout/evidence.ts';
 import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
 import { judge, type ObservedPod } from '../rollout/trial.ts';
 import { haltOf, nextTurns } from '../rollout/turns.ts';
 import { checkAgainAt } from './plan-workload.ts';
 import type { Now, ObservedNamespace, ObservedWorkload } from './observed.ts';
-
-type With<T> = ObservedWorkload & { readonly rollout: T & { readonly policy: Rollout['policy'] } };
+import { planReverted, waitsForBroken } from './plan-reverted.ts';
+import { check, isFresh, podsOf, type RolloutStep, type Step, type With } from './rollout-step.ts';
 
 /** The workloads of a namespace that are on their way, sorted by where they are. */
 export interface OnTheWay {
@@ -24,16 +24,6 @@ export interface OnTheWay {
 export const nothingOnTheWay = (): OnTheWay => ({
   ...{ queued: [], trials: [], reverted: [], proven: 0, left: 0, busy: 0, unknown: 0 },
 });
-
-/** What is to be done to a workload beside checking where it is. `forgive`: its injection was not at fault, and may be tried again. */
-export type Task = { readonly do: 'inject' | 'forgive' } | { readonly do: 'revert'; readonly evidence: Evidence };
-
-export interface RolloutStep {
-  readonly workload: ObservedWorkload;
-  readonly reason: string;
-  /** Left out: only a check of where it is. */
-  readonly task?: Task;
-}
 
 export interface RolloutPlan {
   readonly steps: readonly RolloutStep[];
@@ -63,18 +53,11 @@ export const noRollout: RolloutSummary = {
   ...{ underWay: [], queued: 0, blocked: [], reverted: [], left: 0, halted: undefined },
 };
 
-/** An eviction that a disruption budget forbids is asked for again after so long. */
-export const EVICTION_MS = 10_000;
 /** For so long what is proven is watched still: some programs fail late. */
 const LATE_MS = 2 * 60_000;
 
-interface Step {
-  readonly step?: RolloutStep;
-  readonly broken?: readonly ObservedPod[];
-  /** Left out: stays as it was noted. */
-  readonly noted?: readonly [ObservedWorkload, Rollout | undefined];
-  readonly wakeAt?: number;
-}
+/** So often a namespace that halts is planned again. */
+const HALTED_MS = 60_000;
 
 /** What is to be done about the workloads of a namespace that are on their way: whose turn it is, what is proven, what goes back. */
 export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now): RolloutPlan {
@@ -124,11 +107,11 @@ export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now
     wakeAt: Math.min(
       ...seen.map(({ wakeAt = Infinity }) => wakeAt),
       ...blocked.map(({ rollout, resourceVersion }) => checkAgainAt(rollout, resourceVersion)),
+      // What ends it may happen in another namespace, which nobody here hears of.
+      halted === undefined ? Infinity : now.ms + HALTED_MS,
     ),
   };
 }
-
-const podsOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
 const waiting = (workload: With<Queued>) => ({
   workload,
@@ -153,7 +136,7 @@ function isAwaited({ workload, verdict }: { workload: With<OnTrial>; verdict: Ve
 function planTrial(workload: With<OnTrial>, verdict: Verdict, now: Now): Step {
   const { rollout } = workload;
   if (verdict === undefined) return check(workload, rollout.checkAt, now);
-  if (verdict.is === 'broken') return { step: revert(workload, verdict.evidence) };
+  if (verdict.is === 'broken') return planBroken(workload, verdict.evidence, now);
   if (verdict.is === 'proven' && rollout.provenAt === undefined)
     return { noted: [workload, { ...rollout, provenAt: now.ms }] };
   const epochMs = Date.parse(now.iso);
@@ -167,6 +150,12 @@ function planTrial(workload: With<OnTrial>, verdict: Verdict, now: Now): Step {
   return { ...judged, wakeAt: Math.min(judged.wakeAt ?? Infinity, judgedAt) };
 }
 
+/** How many pods there are to be may have changed since the object was read, and tells nobody. */
+const planBroken = (workload: With<OnTrial>, evidence: Evidence, now: Now): Step =>
+  evidence.cause === 'NotReady' && !isFresh(workload.rollout, now)
+    ? check(workload, now.ms, now)
+    : { step: revert(workload, evidence) };
+
 /** Until when it is watched by the monotonic clock, which is `ahead` of the cluster's, and what it counts as from then on. */
 const endOf = ({ trial, provenAt, policy }: With<OnTrial>['rollout'], ahead: number): [number, Rollout | undefined] =>
   provenAt === undefined
@@ -178,30 +167,3 @@ const revert = (workload: ObservedWorkload, evidence: Evidence): RolloutStep => 
   reason: `its pods fail: ${evidence.message}`,
   task: { do: 'revert', evidence },
 });
-
-const check = (workload: ObservedWorkload, at: number, now: Now): Step =>
-  at <= now.ms ? { step: { workload, reason: 'its pods are watched' } } : { wakeAt: at };
-
-/** A StatefulSet's controller waits for a pod that is not ready before it replaces it, also by what its template was before. */
-const waitsForBroken = ({ kind }: ObservedWorkload): boolean => kind.kind === 'StatefulSet';
-
-/** What was put back is to run again: then the injection was at fault. What does not would not have either way. */
-function planReverted(workload: With<Reverted>, { rollout: { pods } }: ObservedNamespace, now: Now): Step {
-  const { shape, note, isOpen, checkAt } = workload.rollout;
-  if (!isOpen) return {};
-  const since = Date.parse(now.iso) - Date.parse(note.at);
-  const broken = brokenOf(workload, pods);
-  if (broken.length > 0) return since > TRIAL_MS ? over(workload) : { broken, wakeAt: now.ms + EVICTION_MS };
-  if (shape.blocked === undefined && shape.refused === undefined) return over(workload);
-  const isKnown = pods !== undefined || !waitsForBroken(workload);
-  return isKnown && since > ATTRIBUTION_MS
-    ? { step: { workload, reason: 'it fails without the injection as well', task: { do: 'forgive' } } }
-    : check(workload, checkAt, now);
-}
-
-function brokenOf(workload: ObservedWorkload, pods: ObservedNamespace['rollout']['pods']): ObservedPod[] {
-  const own = waitsForBroken(workload) ? (pods?.get(podsOf(workload)) ?? []) : [];
-  return own.filter(({ record, readySince }) => record !== undefined && readySince === undefined);
-}
-
-const over = (workload: With<Reverted>): Step => ({ noted: [workload, { ...workload.rollout, isOpen: false }] });

@@ -1,7 +1,8 @@
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
-import { nothingOnTheWay, planRollout, type OnTheWay, type RolloutPlan, type Task } from './plan-rollout.ts';
+import { nothingOnTheWay, planRollout, type OnTheWay, type RolloutPlan } from './plan-rollout.ts';
+import type { Task } from './rollout-step.ts';
 import { isContested, planWorkload } from './plan-workload.ts';
 
 /** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
@@ -66,7 +67,11 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
     else wakeAt = Math.min(wakeAt, step.until ?? Infinity);
   }
   const rollout = planRollout(way, observed, now);
-  changes.push(...rollout.steps.map((step) => ({ ...step, policy })));
+  // What failed a moment ago wakes this plan by itself.
+  const steps = rollout.steps.filter(
+    ({ workload: { failure } }) => failure?.policy !== policy || failure.retryAt <= now.ms,
+  );
+  changes.push(...steps.map((step) => ({ ...step, policy })));
   return { changes, waiting, confirmGone, progress, rollout, wakeAt: Math.min(wakeAt, rollout.wakeAt) };
 }
 

@@ -5,11 +5,11 @@ import { stampOf, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy, Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
 import type { Rollout } from './rollout.ts';
-import { restarts, shapeOf, type Shape } from './shape.ts';
+import { progressOf, restarts, shapeOf, type Shape } from './shape.ts';
 
 /** For so long an injection is on trial, and its removal after a revert. */
 export const TRIAL_MS = 30 * 60_000;
-/** For so long what was put back may take to run again; what still fails then was not the injection's fault. */
+/** For so long what was put back may make no progress, or for the deadline if that is longer; what fails still was not the injection's fault. */
 export const ATTRIBUTION_MS = 2 * 60_000;
 /** After its last progress; pods that are refused show in a workload's own status alone. */
 export const SOONEST_CHECK_MS = 15_000;
@@ -41,9 +41,12 @@ export function rolloutOf(seen: Seen): Rollout | undefined {
 function reverted({ workload, policy, before, now }: Seen, at: number): Rollout | undefined {
   const note = noteOf(workload.metadata);
   if (note === undefined) return undefined;
-  const isKnown = before?.state === 'reverted' && before.note.at === note.at && !before.isOpen;
-  const isOpen = !isKnown && now.epochMs - at < TRIAL_MS;
-  return { state: 'reverted', policy, note, shape: shapeOf(workload), isOpen, checkAt: checkAt(now, at) };
+  const known = before?.state === 'reverted' && before.note.at === note.at ? before : undefined;
+  const isOpen = known?.isOpen !== false && now.epochMs - at < TRIAL_MS;
+  const most = progressOf(workload);
+  const progress = known !== undefined && most <= known.progress.most ? known.progress : { most, at: now.ms };
+  const seen = { shape: shapeOf(workload), progress, seenAt: now.ms, checkAt: checkAt(now, at) };
+  return { state: 'reverted', policy, note, isOpen, ...seen };
 }
 
 function instrumented(seen: Seen): Rollout | undefined {
@@ -61,7 +64,7 @@ function onTrial({ workload, policy, before, now }: Seen, shape: Shape, { at, by
   const record = templateOf(workload)?.metadata?.annotations?.[annotations.injection] ?? '';
   const trial = { shape, record, changedAt, wasHealthy: by === 'controller' };
   const provenAt = before?.state === 'trial' && before.trial.changedAt === changedAt ? before.provenAt : undefined;
-  return { state: 'trial', policy, trial, provenAt, checkAt: checkAt(now, changedAt) };
+  return { state: 'trial', policy, trial, provenAt, seenAt: now.ms, checkAt: checkAt(now, changedAt) };
 }
 
 /** The longer it lasts the less often it is checked; its pods are watched all the time. */

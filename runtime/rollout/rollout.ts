@@ -32,6 +32,8 @@ export interface OnTrial {
   readonly trial: Trial;
   /** Since when it counts as proven; it is watched for a while longer. */
   readonly provenAt: number | undefined;
+  /** When its own status was read. */
+  readonly seenAt: number;
   /** When its own status is to be read again. */
   readonly checkAt: number;
 }
@@ -42,5 +44,8 @@ export interface Reverted {
   readonly shape: Shape;
   /** Whether it runs without the injection is not known yet. */
   readonly isOpen: boolean;
+  /** How far its pods without the injection have come at most (shape.ts, `progressOf`), and since when. */
+  readonly progress: { readonly most: number; readonly at: number };
+  readonly seenAt: number;
   readonly checkAt: number;
 }

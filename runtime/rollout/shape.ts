@@ -72,13 +72,26 @@ const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   }),
 };
 
+function countsOf(workload: Workload): Counts {
+  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+  return form === undefined ? none : counts[form](mapAt(workload, 'spec'), mapAt(workload, 'status'));
+}
+
+/** Whether its status is of its template as it is now. Argo's Rollouts have a text there. */
+const isSeenBy = (status: JsonMap, { metadata }: Workload): boolean =>
+  Number(status['observedGeneration'] ?? 0) >= (metadata.generation ?? 0);
+
+/** How far its rollout has come: its pods of the newest template, and those that are ready; 0 where its controller has not seen it yet. */
+export function progressOf(workload: Workload): number {
+  const { updated, ready } = countsOf(workload);
+  return isSeenBy(mapAt(workload, 'status'), workload) ? updated + ready : 0;
+}
+
 /** What a whole workload shows of its pods. */
 export function shapeOf(workload: Workload): Shape {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
-  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
-  const found = form === undefined ? none : counts[form](spec, status);
-  // Argo's Rollouts have a text there.
-  const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
+  const found = countsOf(workload);
+  const isSeen = isSeenBy(status, workload);
   // Argo's Rollouts pause at steps of their own strategy.
   const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
   const blocked = found.desired === 0 ? undefined : blockedBy({ ...found, isSeen, isPaused });
