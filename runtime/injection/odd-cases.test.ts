@@ -131,6 +131,10 @@ describe('odd cases of injection', () => {
       inject(withSpec({ containers, volumes: [{ name: 'v', ...volume }] }), settings).refused;
     expect(refused({ configMap: { name: 'c' } })).toMatch(/read-only volume 'v' is mounted at \/opt/);
     expect(refused({ emptyDir: {} })).toBeUndefined();
+    expect(refused({ image: { reference: 'assets' } })).toMatch(/read-only volume 'v'/);
+    expect(refused({ persistentVolumeClaim: { claimName: 'c', readOnly: true } })).toMatch(/read-only volume 'v'/);
+    expect(refused({ nfs: { server: 's', path: '/', readOnly: true } })).toMatch(/read-only volume 'v'/);
+    expect(refused({ persistentVolumeClaim: { claimName: 'c' } })).toBeUndefined();
   });
 
   it('one container with a small ephemeral-storage limit is enough to have the pod evicted', () => {

@@ -1,6 +1,6 @@
 import { environment, injector } from '../contract.ts';
 import { borrowed, parseQuantity } from './borrowed-resources.ts';
-import { lastNamed } from './lists.ts';
+import { isMap, lastNamed } from './lists.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from './types.ts';
 
 /** The injector's files and some room: an `ephemeral-storage` limit below this would evict the pod. */
@@ -18,13 +18,18 @@ const normalPath = (path: string): string =>
 export const isOurMountPath = ({ mountPath }: VolumeMount): boolean => normalPath(mountPath) === injector.mountPath;
 
 /** Volumes in which the container runtime cannot make the folder that another mount needs. */
-const isReadOnlyKind = ({ configMap, secret, projected, downwardAPI }: Volume): boolean =>
-  [configMap, secret, projected, downwardAPI].some((source) => source !== undefined);
+function isReadOnly(volume: Volume): boolean {
+  const { configMap, secret, projected, downwardAPI, image } = volume;
+  return (
+    [configMap, secret, projected, downwardAPI, image].some((source) => source !== undefined) ||
+    Object.values(volume).some((source) => isMap(source) && source['readOnly'] === true)
+  );
+}
 
 /** The containers that are left as they are because they cannot be injected, each with the reason. */
 export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {
   // Anybody can send lists of thousands: each is gone through once.
-  const readOnly = new Set(spec.volumes?.filter(isReadOnlyKind).map(({ name }) => name));
+  const readOnly = new Set(spec.volumes?.filter(isReadOnly).map(({ name }) => name));
   return reasonsOf(spec, (container) => problemOf(container, readOnly));
 }
 

@@ -52,7 +52,10 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
   };
   const handler = new Kept<Metadata>(
     ({ metadata }) => metadata,
-    (now, before) => observe(now ?? { ...before, deletionTimestamp: '' }),
+    (now, before) => {
+      observe(now ?? { ...before, deletionTimestamp: '' });
+      if (now === undefined) done.delete(before?.uid ?? '');
+    },
   );
   const { stopped } = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
   const attempt = async (uid: string, task: Task): Promise<number> => {

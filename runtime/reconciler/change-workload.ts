@@ -127,7 +127,9 @@ export class WorkloadChanger {
     const seen = shown === undefined ? undefined : store.upsert(kind, shown);
     const isCurrent = shown !== undefined && seen !== undefined && store.isCurrent(seen.workload, shown);
     const facts = factsOf({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
-    const noted = store.note(seen?.workload ?? before, { attempt: undefined, ...facts });
+    // What is known may be another one of its name by now, of which the result says nothing.
+    const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
+    const noted = store.note(of, { attempt: undefined, ...facts });
     this.log(before, change, result);
     if (noted !== undefined) this.recorder.result(noted, before, policy, result);
   }

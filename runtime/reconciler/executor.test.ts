@@ -34,7 +34,7 @@ function executorOver(there: readonly string[], places = 4) {
       log.listed += 1;
       await turn();
       const { apiVersion, kind: type } = kind;
-      yield there.map((name): Workload => ({ apiVersion, kind: type, metadata: { name } }));
+      yield there.map((name): Workload => ({ apiVersion, kind: type, metadata: { name, uid: name } }));
     },
     change: async (planned, fresh) => {
       log.changed.push(planned.workload.name);

@@ -100,7 +100,9 @@ export class Executor {
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(false);
     this.begun += 1;
-    void change(planned, fresh).then((changed) => {
+    // The list may be older than the place is new.
+    const isSame = fresh?.metadata.uid === planned.workload.uid;
+    void change(planned, isSame ? fresh : undefined).then((changed) => {
       this.begun -= 1;
       leave(changed);
     });

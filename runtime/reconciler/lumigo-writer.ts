@@ -40,12 +40,17 @@ export class LumigoWriter {
     this.note(uid, { isBusy: true });
     void this.carryOut(action)
       .then(
-        () => this.note(uid, { isBusy: false, failure: undefined }),
+        () => this.done(uid),
         (error: unknown) => this.failed(action, error),
       )
       .finally(() => {
         if (!signal.aborted) enqueue(namespace);
       });
+  }
+
+  /** One that was released is forgotten by then. */
+  private done(uid: string): void {
+    if (this.states.has(uid)) this.note(uid, { isBusy: false, failure: undefined });
   }
 
   private async carryOut(action: LumigoAction): Promise<void> {

@@ -147,6 +147,8 @@ describe('a halt of Pod mode', () => {
   it('has what is not ready with the injection replaced, and nothing else', () => {
     const list = [pod('a'), pod('b', injected), pod('c', young), pod('d', { ...young, owner: undefined })];
     expect(evicted(list, {}, lumigo({}, { podsHalted: halted() }))).toEqual(['c']);
+    const grown = pod('old', { ...young, createdAt: epoch - 7 * 24 * 3_600_000 });
+    expect(evicted([pod('a'), grown], {}, lumigo({}, { podsHalted: halted() }))).toEqual([]);
     const fresh = plan(list, {}, lumigo({}, { podsHalted: halted({ at: iso }) }));
     expect(fresh).toMatchObject({ evict: [], wakeAt: now.ms + 5_000 });
   });

@@ -74,11 +74,17 @@ function haltedStill(acting: LumigoResource, { injector }: ObservedPods): Rollou
   return holds ? note : undefined;
 }
 
-/** What does not become ready with the injection is replaced once more, without it. */
+/** What does not become ready with the injection is replaced once more, without it; what ran well before has other reasons. */
 function planHalted(pods: Known, halted: RolloutNote, now: Now): PodsPlan {
-  const due = now.ms + Date.parse(halted.at) + KNOWN_MS - Date.parse(now.iso);
+  const haltedAt = Date.parse(halted.at);
+  const due = now.ms + haltedAt + KNOWN_MS - Date.parse(now.iso);
   const broken = pods.list.filter(
-    (pod) => pod.injected !== undefined && pod.readySince === undefined && !pod.isGoing && isEvictable(pod),
+    (pod) =>
+      pod.injected !== undefined &&
+      pod.readySince === undefined &&
+      pod.createdAt >= haltedAt - TRIAL_MS &&
+      !pod.isGoing &&
+      isEvictable(pod),
   );
   const { free, keptAt } = notKept(broken, pods, now.ms);
   const evict = due > now.ms ? [] : free.slice(0, AT_ONCE);

@@ -56,6 +56,12 @@ export class Planner {
     const ended = performance.now();
     const restUntil = ended + Math.max(SHORTEST_MS, (ended - started) / SHARE);
     this.restUntil.set(namespace, restUntil);
+    setTimeout(() => this.rested(namespace, restUntil), restUntil - ended).unref();
     this.appoint(namespace, Math.max(wakeAt, restUntil));
+  }
+
+  /** Namespaces come and go. */
+  private rested(namespace: string, restUntil: number): void {
+    if (this.restUntil.get(namespace) === restUntil) this.restUntil.delete(namespace);
   }
 }

@@ -39,6 +39,14 @@ describe('the workload store', () => {
     expect(store.get(deployment, 'shop', 'cart')?.generation).toBe(5);
   });
 
+  it('nor to what it says of an object that another of the same name has replaced', () => {
+    const store = new WorkloadStore(() => 0);
+    store.upsert(deployment, metadata({ uid: 'u2', resourceVersion: '20' }));
+    expect(store.upsert(deployment, metadata({ resourceVersion: '19' }))?.changed).toBe(false);
+    expect(store.get(deployment, 'shop', 'cart')?.uid).toBe('u2');
+    expect(store.upsert(deployment, metadata({ resourceVersion: '19' }), true)?.workload.uid).toBe('u1');
+  });
+
   it('F6: takes what a list shows, also where it is older: a store that was restored from a backup has lower versions', () => {
     const store = new WorkloadStore(() => 0);
     store.upsert(deployment, metadata({ resourceVersion: '20', generation: 5 }));

@@ -40,7 +40,8 @@ export class WorkloadStore {
 
   /**
    * Takes what a watch or a write's answer says; undefined for what is left to its owner. What is older than what is known
-   * is passed over, except in a list, which shows what there is: after a restored backup its versions are lower.
+   * is passed over, also of an object that another of its name has replaced, except in a list, which shows what there is: after a
+   * restored backup its versions are lower.
    */
   upsert(kind: WorkloadKind, metadata: Metadata, isListed = false): Seen | undefined {
     const { namespace = '', name = '', uid = '' } = metadata;
@@ -49,10 +50,15 @@ export class WorkloadStore {
       return undefined;
     }
     const known = this.get(kind, namespace, name);
-    if (known?.uid !== uid)
-      return { workload: this.put(observeWorkload(kind, metadata)), before: undefined, changed: true };
-    const isPassed = !isListed && isOlder(metadata.resourceVersion, known.resourceVersion);
-    return isPassed ? { workload: known, before: known, changed: false } : this.replace(known, metadata);
+    if (known !== undefined && !isListed && isOlder(metadata.resourceVersion, known.resourceVersion))
+      return { workload: known, before: known, changed: false };
+    return this.take(kind, metadata, known);
+  }
+
+  private take(kind: WorkloadKind, metadata: Metadata, known: ObservedWorkload | undefined): Seen {
+    return known !== undefined && known.uid === metadata.uid
+      ? this.replace(known, metadata)
+      : { workload: this.put(observeWorkload(kind, metadata)), before: undefined, changed: true };
   }
 
   private replace(known: ObservedWorkload, metadata: Metadata): Seen {

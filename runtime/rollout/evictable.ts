@@ -1,4 +1,4 @@
-import { isRefusal, isThrottled } from '../kubernetes/http/errors.ts';
+import { ApiError, isRefusal, isThrottled } from '../kubernetes/http/errors.ts';
 import type { ModePod } from './mode-pod.ts';
 
 /**
@@ -47,5 +47,9 @@ export function whyNot({ owner, pods, isAnyGoing }: Owned): 'Unready' | 'Alone' 
 /** When an eviction that failed is tried again, in milliseconds. A pod whose status was just written is a conflict, and says nothing. */
 export function againAfterMs(error: unknown): number {
   if (isThrottled(error)) return 10_000;
-  return isRefusal(error) ? 60_000 : 2_000;
+  return isRefusal(error) || hasTwoBudgets(error) ? 60_000 : 2_000;
 }
+
+/** The API server evicts no pod that two disruption budgets bear upon, and calls that an error of its own. */
+const hasTwoBudgets = (error: unknown): boolean =>
+  error instanceof ApiError && error.message.includes('more than one PodDisruptionBudget');

@@ -29,6 +29,11 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
     app({ restartCount: 2, ...ended(137, { reason: 'OOMKilled' }) }),
     'Crash',
   ],
+  [
+    "an init container of the user's own, which has no injection",
+    { initContainerStatuses: [{ name: 'wait-for-db', restartCount: 5, ...waiting('CrashLoopBackOff'), ...ended(1) }] },
+    undefined,
+  ],
   ['a container that cannot be created', app(waiting('CreateContainerConfigError', 'no such key')), 'CannotStart'],
 ];
 

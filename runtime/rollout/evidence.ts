@@ -28,11 +28,13 @@ const WORDS = 400;
 /** What others wrote, as it may be shown: without tokens, without what steers a terminal, and not endless. */
 export const shown = (text: string): string => withoutTokens(printable(text)).slice(0, 2 * WORDS);
 
-/** What a pod with an injection shows against it; undefined for nothing. */
+/**
+ * What a pod with an injection shows against it; undefined for nothing. The user's own init containers have no injection, and run
+ * before its own does.
+ */
 export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): Evidence | undefined {
   const own = initContainerStatuses.find(({ name }) => name === injector.container);
-  const others = [...initContainerStatuses, ...containerStatuses].filter((each) => each !== own);
-  return (own && againstInjector(own)) ?? others.map(againstProgram).find((found) => found !== undefined);
+  return (own && againstInjector(own)) ?? containerStatuses.map(againstProgram).find((found) => found !== undefined);
 }
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {

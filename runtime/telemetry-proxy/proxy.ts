@@ -54,7 +54,9 @@ export class TelemetryProxy {
   private settings: ProxySettings;
   private onProblem: OnProblem | undefined;
   private renewals = 0;
-  private renewedAt = 0;
+  private isRenewalDue = false;
+  /** By performance.now. */
+  private renewedAt = -Infinity;
   private letIn = '';
   private complete = false;
 
@@ -79,12 +81,17 @@ export class TelemetryProxy {
     this.debounce.touch();
   }
 
-  /** The API server was away: whatever the collector watched there, it had better watch anew. */
+  /** The API server was away: whatever the collector watched there, it had better watch anew, if not a moment after it last did. */
   renew(): void {
-    if (Date.now() < this.renewedAt + RENEWAL_MS) return;
-    this.renewedAt = Date.now();
-    this.renewals += 1;
+    this.isRenewalDue = true;
     this.debounce.touch();
+  }
+
+  private renewWhereDue(): void {
+    if (!this.isRenewalDue || performance.now() < this.renewedAt + RENEWAL_MS) return;
+    this.isRenewalDue = false;
+    this.renewedAt = performance.now();
+    this.renewals += 1;
   }
 
   /** What keeps this replica from taking telemetry in, in words; empty when nothing does. */
@@ -120,6 +127,7 @@ export class TelemetryProxy {
 
   private async reconcile(): Promise<void> {
     const { credentials } = this.options;
+    this.renewWhereDue();
     const sources = this.sources();
     credentials.want('telemetry-proxy', sources);
     // Whoever is known already must not be shut out by a list that is only half read.

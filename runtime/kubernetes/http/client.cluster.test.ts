@@ -41,6 +41,44 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
+describe('an eviction', () => {
+  it('that two disruption budgets bear upon has failed, though it is answered with 201', async () => {
+    const own = { namespace: 'default', name: 'guarded-twice' };
+    const pods = { group: '', version: 'v1', plural: 'pods', ...own };
+    const labels = { app: own.name };
+    await client.create(
+      { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default' },
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } },
+    );
+    await client.create(
+      { ...pods, name: undefined },
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...own, labels },
+        spec: { containers: [{ name: 'a', image: 'a' }] },
+      },
+    );
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    await client.patch({ ...pods, subresource: 'status' }, { kind: 'merge', body: { status } });
+    for (const name of ['one', 'other'])
+      await client.create(
+        { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespace: 'default' },
+        {
+          ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace: 'default', name } },
+          spec: { minAvailable: 1, selector: { matchLabels: labels } },
+        },
+      );
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: own };
+    expect(await rejection(client.create({ ...pods, subresource: 'eviction' }, eviction))).toMatchObject({
+      name: 'ApiError',
+      status: 500,
+      message: expect.stringContaining('more than one PodDisruptionBudget'),
+    });
+    expect((await client.get(pods)).metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
 describe('a guarded patch', () => {
   it('changes the object that was read, and is a conflict once that is another', async () => {
     const { metadata } = await made('guarded');

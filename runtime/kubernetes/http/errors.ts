@@ -90,6 +90,12 @@ interface Status {
   readonly details?: Pick<ApiFailure, 'retryAfterSeconds' | 'causes'>;
 }
 
+/** An eviction that two disruption budgets bear upon fails under the status 201: then its body alone says so. */
+export const isFailure = (body: unknown): boolean => {
+  const { kind, status } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  return kind === 'Status' && status === 'Failure';
+};
+
 /** What is known of a refusal besides its body. */
 interface Refusal {
   readonly status: number;

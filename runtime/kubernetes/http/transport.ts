@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkServerIdentity, createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Connection } from './credentials.ts';
-import { ApiError, apiErrorOf } from './errors.ts';
+import { ApiError, apiErrorOf, isFailure } from './errors.ts';
 import {
   type Answer,
   type Exchange,
@@ -145,9 +145,11 @@ export function createTransport(connection: Connection, options: TransportOption
   return {
     async request(request) {
       const answer = await open(request);
-      const headers = answer.message.headersDistinct;
+      const { headersDistinct: headers, statusCode = 0 } = answer.message;
+      const body = await bodyOf(answer);
+      if (isFailure(body)) throw apiErrorOf(body, { status: statusCode, subject: `${request.method} ${request.path}` });
       return {
-        body: await bodyOf(answer),
+        body,
         warnings: headers.warning === undefined ? [] : parseWarnings(headers.warning),
       };
     },
