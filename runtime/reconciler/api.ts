@@ -2,6 +2,7 @@ import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../co
 import type { LumigoResource, Metadata, Workload } from '../injection/types.ts';
 import { isOurs } from '../lumigo/lumigo-store.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { wantedBy } from '../rollout/shape.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
@@ -30,6 +31,17 @@ export function createReconcilerApi(client: Client) {
     async readWorkload(workload: ObservedWorkload): Promise<Workload> {
       const { apiVersion, kind } = workload.kind;
       return { ...(await client.get(workloadRef(workload))), apiVersion, kind };
+    },
+
+    /** How many pods a controller is to have: none where it is gone. */
+    async wantedBy({
+      kind,
+      namespace,
+      name,
+      uid,
+    }: Pick<ObservedWorkload, 'kind' | 'namespace' | 'name' | 'uid'>): Promise<number> {
+      const found = await client.find({ ...kind, namespace, name });
+      return found?.metadata.uid === uid ? wantedBy({ ...found, apiVersion: kind.apiVersion, kind: kind.kind }) : 0;
     },
 
     /** Answers with the metadata that results. */

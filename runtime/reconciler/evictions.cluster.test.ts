@@ -87,6 +87,19 @@ describe('pods that run when their namespace comes into Pod mode', () => {
     expect(told.map(({ reason }) => reason)).toEqual(['LumigoEvictedPod']);
   });
 
+  it('halt nothing where nothing replaces one, because its controller is to have fewer by now', async () => {
+    let outcome: Outcome = 'unready';
+    const { bench, namespace, whenInjected } = await stage('fewer', 3, (pod) => (isInjected(pod) ? outcome : 'ready'));
+    await bench.activate(namespace, podMode);
+    await whenInjected([false, false, true]);
+    const ref = { ...deployment, namespace, name: 'shop' };
+    await bench.client.patch(ref, { kind: 'merge', body: { spec: { replicas: 2 } } });
+    await whenInjected([false, false]);
+    outcome = 'ready';
+    await whenInjected([true, true]);
+    expect((await bench.events(namespace, 'lumigo')).map(({ reason }) => reason)).not.toContain('LumigoRolloutHalted');
+  });
+
   it('stay for as long as a disruption budget allows none to go, and a Lumigo is deleted all the same', async () => {
     const { bench, namespace, kubelet, whenInjected, whenSaid, budget } = await stage('budget', 2);
     const release = await budget(2);

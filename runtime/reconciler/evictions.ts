@@ -1,5 +1,5 @@
 import { injectorOf } from '../config/config.ts';
-import { eventReasons } from '../contract.ts';
+import { eventReasons, workloads } from '../contract.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isConflict, isNotFound, isThrottled } from '../kubernetes/http/errors.ts';
@@ -16,6 +16,8 @@ import type { Term } from './term.ts';
 
 type State = { -readonly [K in 'trial' | 'restUntil' | 'resumedAt']: ObservedPods[K] } & {
   policy: NamespacePolicy;
+  /** Whose controller is being read. */
+  asked?: PodTrial | undefined;
   readonly keptUntil: Map<string, number>;
 };
 
@@ -72,6 +74,28 @@ export class Evictions {
     if (plan.resumes === true) state.resumedAt = Date.now();
     this.turns.want(namespace, plan.wantsTurn);
     for (const pod of plan.evict) this.begin(pod, state);
+    if (plan.asksOwner === true && plan.trial !== undefined) this.ask(namespace, state, plan.trial);
+  }
+
+  /** How many pods the controller is to have: a kind that nobody here knows wants what it had. */
+  private ask(namespace: string, state: State, trial: PodTrial): void {
+    const { api, logger, enqueue } = this.term;
+    if (state.asked === trial) return;
+    state.asked = trial;
+    const kind = workloads.find((each) => each.kind === trial.owner.kind);
+    const owner = { ...trial.owner, namespace };
+    const wanted = kind === undefined ? Promise.resolve(trial.before.size) : api.wantedBy({ ...owner, kind });
+    void wanted.then(
+      (found) => {
+        if (state.trial === trial) state.trial = { ...trial, wanted: found };
+        enqueue(namespace);
+      },
+      (error: unknown) => {
+        state.asked = undefined;
+        const fields = { namespace, pod: trial.name, problem: describeError(error) };
+        logger.warn(fields, 'cannot read the controller of an evicted pod, trying again');
+      },
+    );
   }
 
   private stateOf(namespace: string, policy: NamespacePolicy): State {
@@ -108,12 +132,12 @@ export class Evictions {
   }
 
   /** What is to be awaited before the next; undefined where nothing is. */
-  private trialOf({ namespace, name, owner }: ModePod, policy: NamespacePolicy): PodTrial | undefined {
+  private trialOf({ namespace, name, uid, owner }: ModePod, policy: NamespacePolicy): PodTrial | undefined {
     const isAwaited = policy.state === 'pods' && policy.halted === undefined;
     if (!isAwaited || owner === undefined || this.term.config.rolloutStrategy === 'immediate') return undefined;
     const own = (this.pods.in(namespace) ?? []).filter((each) => each.owner?.uid === owner.uid);
-    const before = new Set(own.map(({ uid }) => uid));
-    return { name, owner: owner.uid, ownerKind: owner.kind, before, at: Date.now() };
+    const before = new Set(own.map((each) => each.uid));
+    return { name, uid, owner, before, at: Date.now(), goneAt: undefined, wanted: undefined };
   }
 
   private failed(pod: ModePod, state: State, error: unknown): void {

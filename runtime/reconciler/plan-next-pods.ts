@@ -36,6 +36,8 @@ export interface PodsPlan {
   readonly evict: readonly ModePod[];
   /** What is to be remembered from now on. */
   readonly trial: PodTrial | undefined;
+  /** How many pods the controller of the one on trial is to have is to be read. */
+  readonly asksOwner?: true;
   /** By the monotonic clock. */
   readonly restUntil: number;
   /** A halt holds no longer. */

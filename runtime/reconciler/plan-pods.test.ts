@@ -3,6 +3,7 @@ import { lumigo as contract } from '../contract.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, RolloutNote } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
+import type { PodTrial } from '../rollout/judge-pods.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';
 import { podsCondition } from './conditions-rollout.ts';
 import type { ObservedPods } from './observed.ts';
@@ -102,10 +103,15 @@ describe('of the pods that run in Pod mode', () => {
 });
 
 describe('what replaces a pod', () => {
-  const trial = { name: 'a', owner: 'web', ownerKind: 'ReplicaSet', before: new Set(['a', 'b']), at: epoch - 20_000 };
+  const trial: PodTrial = {
+    ...{ name: 'a', uid: 'a', owner: { kind: 'ReplicaSet', name: 'web', uid: 'web' } },
+    ...{ before: new Set(['a', 'b']), at: epoch - 20_000, goneAt: undefined, wanted: undefined },
+  };
   const young = { ...injected, createdAt: epoch - 19_000 };
   const after = (more: Partial<ModePod>, at = trial.at) =>
-    plan([pod('b'), pod('c'), pod('new', more)], { trial: { ...trial, at, before: new Set(['a', 'b', 'c']) } });
+    plan([pod('b'), pod('c'), pod('new', more)], {
+      trial: { ...trial, at, goneAt: at, before: new Set(['a', 'b', 'c']) },
+    });
 
   it('is awaited until it has been ready for long enough; then the next goes', () => {
     expect(after({ ...young, readySince: undefined })).toMatchObject({ evict: [], summary: { underWay: 'a' } });
@@ -125,6 +131,34 @@ describe('what replaces a pod', () => {
     expect(missed).toMatchObject({ evict: [], halted: undefined, summary: { isMissed: true } });
     expect(missed.restUntil).toBe(now.ms + 600_000);
     expect(podsCondition(missed, false)?.reason).toBe('NotInjected');
+  });
+
+  const late = { ...trial, before: new Set(['a', 'b', 'c']), at: epoch - 300_000, goneAt: epoch - 300_000 };
+  it('may be nothing, where its controller was scaled down meanwhile: that is read before anything is concluded', () => {
+    const two = [pod('b'), pod('c')];
+    expect(plan(two, { trial: late })).toMatchObject({ asksOwner: true, evict: [], halted: undefined });
+    expect(plan(two, { trial: { ...late, wanted: 2 } })).toMatchObject({ evict: [{ name: 'b' }], halted: undefined });
+    expect(plan(two, { trial: { ...late, wanted: 3 } }).halted?.cause).toBe('NotReady');
+  });
+
+  it('comes only once it has gone where its controller has one name for both, and nobody is late before', () => {
+    const stateful = { ...late, ...of('StatefulSet', 'web'), goneAt: undefined };
+    const others = [pod('b', of('StatefulSet', 'web')), pod('c', of('StatefulSet', 'web'))];
+    const going = pod('a', { ...of('StatefulSet', 'web'), isGoing: true });
+    const waiting = plan([going, ...others], { trial: stateful });
+    expect(waiting).toMatchObject({ evict: [], halted: undefined, trial: { goneAt: undefined } });
+    expect(waiting.asksOwner).toBeUndefined();
+    const gone = plan(others, { trial: stateful });
+    expect(gone).toMatchObject({ halted: undefined, trial: { goneAt: epoch } });
+    expect(gone.asksOwner).toBeUndefined();
+    const wanted = { ...stateful, goneAt: epoch - 300_000, wanted: 3 };
+    expect(plan(others, { trial: wanted }).halted?.cause).toBe('NotReady');
+  });
+
+  it('is awaited for half an hour at most where it never goes', () => {
+    const stuck = { ...late, ...of('StatefulSet', 'web'), at: epoch - 1_801_000, goneAt: undefined };
+    const planned = plan([pod('a', { ...of('StatefulSet', 'web'), isGoing: true })], { trial: stuck });
+    expect(planned).toMatchObject({ evict: [], halted: undefined, trial: undefined });
   });
 });
 

@@ -23,6 +23,8 @@ import {
 
 /** New pods come without the injection: either the webhook is not reached, or somebody takes it out. */
 const MISSED_MS = 10 * 60_000;
+/** After so long a controller is read again that could not be. */
+const ASKED_MS = 10_000;
 /** So long it takes until every API server and every replica knows what a Lumigo says. */
 const KNOWN_MS = 5_000;
 
@@ -109,13 +111,28 @@ function nextToGo(each: Wanting): readonly ModePod[] {
   return (whyNot(each) === undefined ? each.wanted : unready).slice(0, 1);
 }
 
-function planForward(pods: Known, context: Context, settings: TrialSettings, now: Now): PodsPlan {
+/** Since when the evicted pod is gone is what the watch shows. */
+function withGone(pods: Known, epochMs: number): Known {
+  const { trial, list } = pods;
+  const isNews = trial !== undefined && trial.goneAt === undefined && !list.some(({ uid }) => uid === trial.uid);
+  return isNews ? { ...pods, trial: { ...trial, goneAt: epochMs } } : pods;
+}
+
+function planForward(known: Known, context: Context, settings: TrialSettings, now: Now): PodsPlan {
   const epochMs = Date.parse(now.iso);
+  const pods = withGone(known, epochMs);
   const verdict = pods.trial === undefined ? undefined : judgePod(pods.trial, pods.list, settings, epochMs);
-  const own = verdict?.is === 'broken' ? verdict.evidence : undefined;
-  const against = evidenceAgainst(pods.list, Math.max(pods.resumedAt, epochMs - TRIAL_MS)) ?? own;
+  const found = evidenceAgainst(pods.list, Math.max(pods.resumedAt, epochMs - TRIAL_MS));
+  const against = found ?? (verdict?.is === 'broken' ? verdict.evidence : undefined);
   if (against !== undefined) return halting(pods, context, against, now);
+  return goOn(pods, context, verdict, now);
+}
+
+/** Nothing speaks against the injection. */
+function goOn(pods: Known, context: Context, verdict: ReturnType<typeof judgePod> | undefined, now: Now): PodsPlan {
+  const epochMs = Date.parse(now.iso);
   if (verdict?.is === 'waiting') return planWaiting(pods, context, verdict.until - epochMs, now);
+  if (verdict?.is === 'unclear') return { ...planWaiting(pods, context, ASKED_MS, now), asksOwner: true };
   const restUntil = verdict?.is === 'missed' ? now.ms + MISSED_MS : pods.restUntil;
   const next = planNext({ ...pods, restUntil }, context, false, now.ms);
   return { ...next, summary: { ...next.summary, isMissed: restUntil - now.ms > KNOWN_MS } };

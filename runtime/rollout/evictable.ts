@@ -9,6 +9,8 @@ const kinds = ['ReplicaSet', 'ReplicationController', 'DaemonSet', 'StatefulSet'
 /** These make the new pod only once the old one has gone, whoever asks for it. */
 const oneByOne = new Set(['DaemonSet', 'StatefulSet']);
 
+export const isOneByOne = ({ kind }: { readonly kind: string }): boolean => oneByOne.has(kind);
+
 export const isEvictable = ({ owner }: ModePod): boolean => owner !== undefined && kinds.includes(owner.kind);
 
 /** The pods of one controller. */
@@ -41,7 +43,7 @@ export function byOwner(pods: readonly ModePod[]): Owned[] {
 /** Why none of a controller's pods is evicted for now; undefined where one may be. `Alone`: the only one, which nothing replaces in time. */
 export function whyNot({ owner, pods, isAnyGoing }: Owned): 'Unready' | 'Alone' | undefined {
   if (isAnyGoing || pods.some(({ readySince }) => readySince === undefined)) return 'Unready';
-  return pods.length < 2 && !oneByOne.has(owner.kind) ? 'Alone' : undefined;
+  return pods.length < 2 && !isOneByOne(owner) ? 'Alone' : undefined;
 }
 
 /** When an eviction that failed is tried again, in milliseconds. A pod whose status was just written is a conflict, and says nothing. */

@@ -81,6 +81,12 @@ function countsOf(workload: Workload): Counts {
 const isSeenBy = (status: JsonMap, { metadata }: Workload): boolean =>
   Number(status['observedGeneration'] ?? 0) >= (metadata.generation ?? 0);
 
+/** How many pods a controller is to have, whether or not a change of its template replaces them. */
+export const wantedBy = (controller: Workload): number =>
+  controller.kind === 'DaemonSet'
+    ? number(mapAt(controller, 'status'), 'desiredNumberScheduled')
+    : number(mapAt(controller, 'spec'), 'replicas', 1);
+
 /** How far its rollout has come: its pods of the newest template, and those that are ready; 0 where its controller has not seen it yet. */
 export function progressOf(workload: Workload): number {
   const { updated, ready } = countsOf(workload);
