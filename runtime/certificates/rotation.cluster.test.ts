@@ -128,6 +128,23 @@ describe('the webhook is served', () => {
     expect(trust.bundles.length).toBe(2);
   });
 
+  it('by a Secret that Helm takes over, where the operator is of a release of its', async () => {
+    const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace: names.namespace };
+    const annotations = { 'meta.helm.sh/release-name': 'op', 'meta.helm.sh/release-namespace': names.namespace };
+    const metadata = { name: 'op-controller-manager', annotations: { ...annotations, more: 'of no matter' } };
+    const labels = { app: 'op' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const spec = { selector: { matchLabels: labels }, template };
+    await cluster.client.create(deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
+    void keep();
+    await whenGood();
+    const { metadata: of } = await cluster.client.get({ ...secret, name: names.secret });
+    await cluster.client.delete({ ...deployments, name: metadata.name });
+    expect(of).toMatchObject({ annotations, labels: { 'app.kubernetes.io/managed-by': 'Helm' } });
+    expect(of.annotations).toEqual(annotations);
+    expect(of.ownerReferences).toMatchObject([{ kind: 'Deployment', name: metadata.name }]);
+  });
+
   it('with what somebody else brought, for as long as it is good', async () => {
     await given({ now: new Date(), days: 365 });
     const before = await store.readPair();

@@ -3,7 +3,7 @@ import { guarded, type Client } from '../kubernetes/http/client.ts';
 import { dataOf } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { webhookRefs, webhooksOf } from '../kubernetes/resources/webhooks.ts';
-import { ownersOf, type Installed } from '../installation/installation.ts';
+import { ownMetadata, type Installed } from '../installation/installation.ts';
 import type { CertificateFiles } from './inspect.ts';
 
 /** The webhook configuration, as far as certificates go. */
@@ -57,10 +57,7 @@ export function certificateStore(client: Client, installed: Installed) {
         await client.patch(pairRef, patch, { fieldManager });
         return;
       }
-      const labels = { 'app.kubernetes.io/managed-by': fieldManager };
-      // It goes when the manager's Deployment goes.
-      const ownerReferences = await ownersOf(client, installed);
-      const metadata = { name: pairRef.name, namespace, labels, ownerReferences };
+      const metadata = { name: pairRef.name, namespace, ...(await ownMetadata(client, installed)) };
       const object = { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: written(files) };
       await client.create(secrets, object, { fieldManager });
     },

@@ -1,5 +1,5 @@
 import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
-import { managerContainer, managerSelector, suffixes } from '../contract.ts';
+import { fieldManager, managerContainer, managerSelector, suffixes } from '../contract.ts';
 import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../injection/types.ts';
@@ -22,12 +22,21 @@ export const managerOf = ({ operatorName, operatorNamespace }: Installed) => ({
   name: `${operatorName}${suffixes.manager}`,
 });
 
-/** What the operator makes for itself belongs to its Deployment, and goes with it. Beside a cluster there is none. */
-export async function ownersOf(client: Client, installed: Installed) {
-  const ref = managerOf(installed);
-  const found = await client.find(ref, { metadataOnly: true });
-  if (found === undefined) return [];
-  return [{ apiVersion: 'apps/v1', kind: 'Deployment', name: ref.name, uid: found.metadata.uid }];
+/**
+ * The metadata of what the operator makes for itself: it belongs to its Deployment, and goes with it (beside a cluster there is none).
+ * It is marked as the Deployment is, so that Helm takes it over where a chart has it from some revision on, instead of refusing.
+ */
+export async function ownMetadata(client: Client, installed: Installed) {
+  const { name, ...ref } = managerOf(installed);
+  const found = await client.find({ ...ref, name }, { metadataOnly: true });
+  const release = Object.entries(found?.metadata.annotations ?? {}).filter(([key]) => key.startsWith('meta.helm.sh/'));
+  const manager = release.length > 0 ? 'Helm' : fieldManager;
+  return {
+    labels: { 'app.kubernetes.io/managed-by': manager },
+    annotations: Object.fromEntries(release),
+    ownerReferences:
+      found === undefined ? [] : [{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid: found.metadata.uid }],
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../cli/connection.ts';
 import { whenPlatformKnown } from '../installation/platform.ts';
-import { leaseOf, ownersOf } from '../installation/installation.ts';
+import { leaseOf, ownMetadata } from '../installation/installation.ts';
 import { whenOriginalEnded } from '../installation/original.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { elect } from '../kubernetes/lease/leader-election.ts';
@@ -61,7 +61,7 @@ function election(shared: Shared, parts: readonly LeaderRunnable[]): Runnable {
       await elect({
         client,
         ...leaseOf(config),
-        owners: () => ownersOf(client, config),
+        owners: async () => (await ownMetadata(client, config)).ownerReferences,
         identity: config.podName,
         signal,
         logger,
