@@ -112,7 +112,7 @@ describe('the chart', () => {
       updater: { repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } },
       networkPolicy: { enabled: true },
       lumigoToken: { value: `t_${'0'.repeat(21)}` },
-      monitoredNamespaces: [{ namespace: 'shop' }],
+      monitoredNamespaces: [{ namespace: 'default' }],
     };
     writeFileSync(join(chart, 'own.json'), JSON.stringify(values));
     const flags = ['--namespace', namespace, '--values', join(chart, 'own.json')];
