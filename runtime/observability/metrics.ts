@@ -1,6 +1,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { paths } from '../contract.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
+
+/** What a review ends in, and a configuration that the telemetry proxy was to take up. */
+const outcomes = { review: ['patched', 'unchanged', 'refused', 'failed'], reload: ['taken', 'failed'] } as const;
+
+export type ReviewOutcome = (typeof outcomes.review)[number];
 
 /** Everything the operator counts about itself, in a registry of its own; docs/operations.md says what to watch and alert on. */
 export function createMetrics() {
@@ -11,11 +17,11 @@ export function createMetrics() {
     new Counter({ name, help, labelNames, registers });
   const gauge = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
     new Gauge({ name, help, labelNames, registers });
-  return {
+  const metrics = {
     registry,
     reviews: counter(
       'lumigo_operator_admission_reviews_total',
-      'Admission reviews answered, by webhook and outcome (patched, unchanged, refused, failed)',
+      `Admission reviews answered, by webhook and outcome (${outcomes.review.join(', ')})`,
       ['webhook', 'outcome'],
     ),
     reviewSeconds: new Histogram({
@@ -68,7 +74,7 @@ export function createMetrics() {
     ),
     telemetryReloads: counter(
       'lumigo_operator_telemetry_proxy_reloads_total',
-      'Configurations that the telemetry proxy was to take up, by outcome (taken, failed)',
+      `Configurations that the telemetry proxy was to take up, by outcome (${outcomes.reload.join(', ')})`,
       ['outcome'],
     ),
     telemetryCollected: gauge(
@@ -121,4 +127,13 @@ export function createMetrics() {
       'cause',
     ]),
   };
+  beginAtZero(metrics);
+  return metrics;
+}
+
+/** Prometheus sees no rise in a series that begins at 1, so what is alerted on has to be there before its first failure. */
+function beginAtZero({ reviews, telemetryReloads }: Pick<Metrics, 'reviews' | 'telemetryReloads'>): void {
+  for (const webhook of [paths.inject, paths.lumigoes, paths.pods])
+    for (const outcome of outcomes.review) reviews.inc({ webhook, outcome }, 0);
+  for (const outcome of outcomes.reload) telemetryReloads.inc({ outcome }, 0);
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { injectorOf, type RuntimeConfig } from '../config/config.ts';
 import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Metrics, ReviewOutcome } from '../observability/metrics.ts';
 import { createApp } from './app.ts';
 import { followCertificate, type CertificateSource, type Pair } from '../certificates/follow-certificate.ts';
 import { forClients } from './client-certificate.ts';
@@ -78,7 +78,7 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
   return { hasCertificate, close: (drainSeconds) => server.close(drainSeconds) };
 }
 
-function outcomeOf({ allowed, code, patch }: Answer): string {
+function outcomeOf({ allowed, code, patch }: Answer): ReviewOutcome {
   if (code === 500) return 'failed';
   if (!allowed) return 'refused';
   return patch !== undefined && patch.length > 0 ? 'patched' : 'unchanged';
