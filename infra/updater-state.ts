@@ -20,6 +20,10 @@ export const suspended = {
     'must be signed by, or updater.mode=check has it only look.',
 } as const;
 
+/** When the updater runs, as cron writes it; empty where it is off or suspended. */
+export const scheduleOf = (updater: UpdaterSettings): string =>
+  updater.mode === 'off' || whySuspended(updater) !== undefined ? '' : updater.schedule;
+
 /** The rights of an upgrade are there only while one can come. */
 export const mayUpgrade = (updater: UpdaterSettings): boolean =>
   updater.mode === 'upgrade' && whySuspended(updater) === undefined;

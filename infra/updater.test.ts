@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { updaterEnvironment } from '../runtime/config/config.ts';
+import { managerEnvironment } from './constructs/runtime-environment.ts';
 import { checkRules } from './constructs/updater-rules.ts';
 import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings/settings.ts';
@@ -87,6 +88,17 @@ describe('F60: the updater', () => {
     const { updater } = parseSettings({ updater: given });
     expect(whySuspended(updater)).toBe(why);
     expect(mayUpgrade(updater)).toBe(why === undefined && updater.mode === 'upgrade');
+  });
+
+  it.each([
+    [{ mode: 'check', ...published, schedule: '@weekly' }, '@weekly'],
+    [{ mode: 'upgrade', ...trusting }, '17 3 * * *'],
+    [{ mode: 'upgrade', ...published }, ''],
+    [{ mode: 'check', repository: '' }, ''],
+    [{ mode: 'off', ...published }, ''],
+  ])('with %j the manager knows when it runs', (given, schedule) => {
+    const environment = managerEnvironment(parseSettings({ updater: given }), 'Helm');
+    expect(environment).toContainEqual({ name: 'LUMIGO_UPDATER_SCHEDULE', value: schedule });
   });
 
   it('is told what it is to do in variables that its program knows', () => {

@@ -71,9 +71,9 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoUpdateCheckOverdue',
-    expr: `${metric('update_check_timestamp_seconds')} > 0 and time() - ${metric('update_check_timestamp_seconds')} > 2 * 86400`,
+    expr: `${metric('update_check_due_timestamp_seconds')} > 0 and time() > ${metric('update_check_due_timestamp_seconds')}`,
     ...{ for: '1h', severity: 'info' },
-    summary: 'The Lumigo updater has not looked for a newer version for two days.',
+    summary: 'The Lumigo updater should have looked for a newer version more than a day ago, and has not.',
   },
 ];
 

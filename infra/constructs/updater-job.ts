@@ -31,6 +31,8 @@ export class UpdaterJob extends Construct {
       metadata: { ...metadata, labels: own },
       spec: {
         schedule: settings.updater.schedule,
+        // Else it is that of the controller manager, and the schedule is in UTC.
+        timeZone: 'Etc/UTC',
         suspend: whySuspended(settings.updater) !== undefined,
         concurrencyPolicy: 'Forbid',
         startingDeadlineSeconds: 3_600,

@@ -110,7 +110,11 @@ export function createMetrics() {
     ),
     updateCheck: gauge(
       'lumigo_operator_update_check_timestamp_seconds',
-      'When the updater last could look for a newer version; 0: never',
+      'When the updater last could look for a newer version; 0: never, or there is no updater',
+    ),
+    updateCheckDue: gauge(
+      'lumigo_operator_update_check_due_timestamp_seconds',
+      'By when, as its schedule has it, the updater is to have looked again; 0: it never looked, or there is no updater',
     ),
     apiRequests: counter(
       'lumigo_operator_api_requests_total',
