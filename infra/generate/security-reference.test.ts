@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { permissions } from '../../runtime/access/permissions.ts';
 import { withTables } from './security-reference.ts';
@@ -37,6 +37,15 @@ describe('the documents of security', () => {
     const links = [...read(file).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
     const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(file, link));
     expect(broken).toEqual([]);
+  });
+});
+
+describe('the pages of docs/', () => {
+  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
+
+  it.each(pages)('in %s: a link to a decision has the number of that decision', (file) => {
+    const links = [...read(join('docs', file)).matchAll(/\[(?:adr\/|ADR )?(\d+)\]\((?:adr\/)?(\d{4})-[^)]*\)/g)];
+    expect(links.filter(([, label, target]) => Number(label) !== Number(target)).map(([link]) => link)).toEqual([]);
   });
 });
 
