@@ -10,6 +10,7 @@ export interface Alert {
 }
 
 const metric = (name: string): string => `lumigo_operator_${name}`;
+const certificate = (what: string): string => metric(`webhook_certificate_${what}_timestamp_seconds`);
 
 export const alerts: readonly Alert[] = [
   {
@@ -34,9 +35,10 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoWebhookCertificateExpires',
-    expr: `${metric('webhook_certificate_expiry_timestamp_seconds')} - time() < 20 * 86400`,
+    // How long it lives is its issuer's matter; the operator's own and most others are renewed in their last third.
+    expr: `${certificate('expiry')} - time() < 2 / 3 * (${certificate('expiry')} - ${certificate('renewal')})`,
     ...{ for: '1h', severity: 'warning' },
-    summary: 'The certificate of the Lumigo webhook ends in less than 20 days, and nobody has renewed it.',
+    summary: 'A third of the time to renew the certificate of the Lumigo webhook is over, and nobody has renewed it.',
   },
   {
     name: 'LumigoInjectionsMissed',

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { certificateFiles } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
+import { renewalDueAt } from './plan-certificates.ts';
 
 export interface Pair {
   readonly cert: Buffer;
@@ -22,10 +23,16 @@ export interface CertificateSource {
   readonly untilNextCheck: (isServed: boolean, signal: AbortSignal) => Promise<unknown>;
 }
 
+/** When a certificate ends and when it is to be renewed, in seconds since 1970. */
+export interface CertificateTimes {
+  readonly expiresAt: number;
+  readonly renewalDueAt: number;
+}
+
 interface FollowOptions extends CertificateSource {
   readonly use: (pair: Pair) => void;
-  /** Told when the certificate that is served from now on ends, in seconds since 1970. */
-  readonly onLoaded?: (expiresAt: number) => void;
+  /** Told of the certificate that is served from now on. */
+  readonly onLoaded?: (times: CertificateTimes) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -57,7 +64,7 @@ export function followCertificate(options: FollowOptions): () => boolean {
       use(pair);
       const parsed = new X509Certificate(pair.cert);
       served = pair;
-      onLoaded?.(Date.parse(parsed.validTo) / 1000);
+      onLoaded?.(timesOf(parsed));
       lastProblem = '';
       logger.info({ place, expires: new Date(parsed.validTo).toISOString() }, 'webhook certificate loaded');
       return true;
@@ -80,6 +87,11 @@ export function followCertificate(options: FollowOptions): () => boolean {
   };
   void follow();
   return () => served !== undefined;
+}
+
+function timesOf({ validFrom, validTo }: X509Certificate): CertificateTimes {
+  const [notBefore, notAfter] = [Date.parse(validFrom), Date.parse(validTo)];
+  return { expiresAt: notAfter / 1_000, renewalDueAt: renewalDueAt({ notBefore, notAfter }) / 1_000 };
 }
 
 const isSame = (one: Pair, other: Pair): boolean =>

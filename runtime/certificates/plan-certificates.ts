@@ -27,8 +27,8 @@ const SKEW_MS = 5 * 60_000;
 /** How long a certificate of the operator's own is valid. */
 export const VALID_DAYS = 365;
 
-/** A third of its life before it ends, but never more than 30 days. */
-export const renewalDueAt = ({ notBefore, notAfter }: PairFacts): number =>
+/** A third of its life before it ends, as cert-manager has it, too, but never more than 30 days. */
+export const renewalDueAt = ({ notBefore, notAfter }: Omit<PairFacts, 'fits'>): number =>
   notAfter - Math.min((notAfter - notBefore) / 3, 30 * DAY_MS);
 
 /** What is due for the webhook's certificate at `now` (milliseconds since 1970). */

@@ -103,6 +103,10 @@ export function createMetrics() {
       'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
       'When the certificate that the webhook serves ends',
     ),
+    certificateRenewal: gauge(
+      'lumigo_operator_webhook_certificate_renewal_timestamp_seconds',
+      'When the certificate that the webhook serves is to be renewed: a third of its life before it ends, or 30 days',
+    ),
     newerVersion: gauge(
       'lumigo_operator_newer_version_available',
       '1 when the updater has found a newer version of the operator within the range, which is the label; 0 when it has not',

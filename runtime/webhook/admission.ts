@@ -73,7 +73,10 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
     },
     logger,
     signal,
-    onLoaded: (expiresAt) => metrics.certificateExpiry.set(expiresAt),
+    onLoaded: ({ expiresAt, renewalDueAt }) => {
+      metrics.certificateExpiry.set(expiresAt);
+      metrics.certificateRenewal.set(renewalDueAt);
+    },
   });
   return { hasCertificate, close: (drainSeconds) => server.close(drainSeconds) };
 }
