@@ -154,7 +154,7 @@ describe('the telemetry proxy', () => {
       (podOf(manifests).spec.volumes as readonly { name: string }[]).find(
         ({ name }) => name === 'telemetry-proxy-queue',
       );
-    expect(queue(defaults)).toMatchObject({ emptyDir: { sizeLimit: '2Gi' } });
+    expect(queue(defaults)).toMatchObject({ emptyDir: { sizeLimit: '4Gi' } });
     const claimed = withSettings({
       controllerManager: { replicas: 1, telemetryProxy: { queue: { claimName: 'telemetry' } } },
     });

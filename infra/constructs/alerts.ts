@@ -60,6 +60,13 @@ export const alerts: readonly Alert[] = [
       'The Lumigo telemetry proxy does not take its configuration: Kubernetes events and objects are not collected.',
   },
   {
+    name: 'LumigoTelemetryDropped',
+    expr: 'sum by (pod) (increase({__name__=~"otelcol_exporter_enqueue_failed_(spans|log_records)(_total)?"}[15m])) > 0',
+    ...{ for: '5m', severity: 'warning' },
+    summary:
+      'A queue of the Lumigo telemetry proxy is full, since Lumigo takes less than what comes: what comes is dropped.',
+  },
+  {
     name: 'LumigoTokenRefused',
     expr: `max by (namespace) (${metric('refused_tokens')}) > 0`,
     ...{ for: '5m', severity: 'warning' },

@@ -35,7 +35,7 @@ export const panels: readonly Panel[] = [
     exprs: spans('otelcol_receiver_refused_spans', 'otelcol_exporter_send_failed_spans'),
     unit: 'ops',
   },
-  { title: 'Batches that wait on disk', exprs: ['sum by (pod) (otelcol_exporter_queue_size)'] },
+  { title: 'Telemetry that waits on disk', exprs: ['sum by (pod) (otelcol_exporter_queue_size)'], unit: 'bytes' },
   {
     title: 'Tokens that are refused, or were replaced',
     exprs: [

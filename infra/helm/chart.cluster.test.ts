@@ -113,7 +113,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'controllerManager.telemetryProxy.image.tag': '0.130.0',
   'controllerManager.telemetryProxy.image.digest': '',
   'controllerManager.telemetryProxy.resources': { limits: { memory: '2Gi' } },
-  'controllerManager.telemetryProxy.queue.batches': 12_345_678 % 1_000_000,
+  'controllerManager.telemetryProxy.queue.laneSize': '64Mi',
   'controllerManager.telemetryProxy.queue.sizeLimit': '5Gi',
   'controllerManager.telemetryProxy.queue.claimName': 'telemetry',
   'injectorWebhook.lumigoInjector.image.repository': 'registry.example/injector',

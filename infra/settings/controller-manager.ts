@@ -33,12 +33,18 @@ export const controllerManager = section({
         'Requests and limits of the telemetry proxy container. It keeps to 80 % of the memory limit, and takes nothing in beyond.',
       ),
     queue: section({
-      batches: wholeNumber(1, 1_000_000)
-        .default(5_000)
+      laneSize: quantity()
+        .default('512Mi')
         .describe(
-          'How many batches of up to 1,024 spans wait on disk while Lumigo does not answer; for each of sixteen lanes, over which tokens are spread.',
+          'How much waits on disk while Lumigo does not answer, for each of sixteen lanes, over which tokens are spread, and for traces and logs each; a thousand ' +
+            'spans take some 0.5 MB. What comes when a lane is full is dropped.',
         ),
-      sizeLimit: quantity().default('2Gi').describe('How much disk the queue may take of the node.'),
+      sizeLimit: quantity()
+        .default('4Gi')
+        .describe(
+          'How much disk all lanes may take of the node. Kubernetes evicts a pod that takes more: a lane that is full takes up to twice its `laneSize`, ' +
+            'so with the defaults four may be.',
+        ),
       claimName: orEmpty(dnsSubdomain(), 'must be the name of a PersistentVolumeClaim, or empty').describe(
         "A PersistentVolumeClaim in the operator's namespace for the queue, which then outlives the pod; it needs `controllerManager.replicas: 1`. Empty: the node's disk, for as long as the pod lives.",
       ),

@@ -51,7 +51,7 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   telemetryProxyDirectory: fc.constant('/etc/proxy'),
   telemetryProxyAccountDirectory: fc.constant('/etc/account'),
   telemetryProxyQueueDirectory: fc.constant('/var/lib/proxy'),
-  telemetryProxyQueueBatches: fc.integer({ min: 1, max: 1_000_000 }),
+  telemetryProxyQueueLaneSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
   otlpHttpPort: port,
   otlpGrpcPort: port,
   telemetryHealthPort: port,

@@ -136,11 +136,12 @@ export const managerFields = {
   /** Where the manager writes the token that the telemetry proxy asks the API server with. */
   telemetryProxyAccountDirectory: field('LUMIGO_TELEMETRY_PROXY_ACCOUNT_DIR', nonEmpty, mounts.telemetryProxyAccount),
   telemetryProxyQueueDirectory: field('LUMIGO_TELEMETRY_PROXY_QUEUE_DIR', nonEmpty, mounts.telemetryProxyQueue),
-  telemetryProxyQueueBatches: setting(
-    'controllerManager.telemetryProxy.queue.batches',
-    'LUMIGO_TELEMETRY_PROXY_QUEUE_BATCHES',
-    integer(1, 1_000_000),
-    5_000,
+  /** How much each lane may keep there, as Kubernetes writes quantities. */
+  telemetryProxyQueueLaneSize: setting(
+    'controllerManager.telemetryProxy.queue.laneSize',
+    'LUMIGO_TELEMETRY_PROXY_QUEUE_LANE_SIZE',
+    text(/^[1-9][0-9]*(\.[0-9]+)?([kMGT]i?)?$/, 'a quantity, such as 512Mi'),
+    '512Mi',
   ),
   /** The telemetry proxy's ports, which it shares its pod's addresses with; the last on loopback only. */
   otlpHttpPort: setting('ports.otlpHttp', 'LUMIGO_OTLP_HTTP_PORT', port, ports.otlpHttp),

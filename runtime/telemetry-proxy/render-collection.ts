@@ -123,7 +123,7 @@ const loopReceiver = (settings: ProxySettings) => ({
 });
 
 /**
- * Splits what comes at once, and waits for as long as the next pipeline's queue is full. Nothing that gathers data may
+ * Splits what comes at once, and waits for as long as the next pipeline takes nothing. Nothing that gathers data may
  * stand before it: on its way out that would wait for a receiver that is closed already, and hold up the reload.
  */
 const loopExporter = (settings: ProxySettings, token: string) => ({

@@ -1,4 +1,5 @@
 import { otlpPaths } from '../contract.ts';
+import { parseQuantity } from '../injection/borrowed-resources.ts';
 import type { CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &
@@ -58,10 +59,10 @@ const switchOf = (signal: 'traces' | 'logs') => ({
 });
 
 /**
- * Sends each batch under the token it came in with. The queue is on disk, tokens included; when it is full, senders wait, and are then
- * told to try again later.
+ * Sends each batch under the token it came in with. The queue is on disk, tokens included. What comes when it is full is dropped: to
+ * hold it up would fill the memory, and shut out the senders of all other lanes.
  */
-const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueBatches }: ProxySettings): Components[string] => ({
+const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueLaneSize }: ProxySettings): Components[string] => ({
   endpoint,
   ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),
   auth: { authenticator: 'headers_setter' },
@@ -69,8 +70,8 @@ const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueBatches }: ProxyS
   retry_on_failure: { initial_interval: '500ms', max_interval: '15s', max_elapsed_time: '0s' },
   sending_queue: {
     storage: 'file_storage',
-    queue_size: telemetryProxyQueueBatches,
+    sizer: 'bytes',
+    queue_size: Math.floor(parseQuantity(telemetryProxyQueueLaneSize) ?? 0),
     num_consumers: 4,
-    block_on_overflow: true,
   },
 });

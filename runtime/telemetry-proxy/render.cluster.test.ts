@@ -56,6 +56,6 @@ describe('otelcol validate', () => {
   it('refuses what is wrong, so that its consent means something', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
-    expect(validate({ ...given, telemetryProxyQueueBatches: 0 }, undefined)).toContain('queue_size');
+    expect(validate({ ...given, telemetryProxyQueueLaneSize: '0' }, undefined)).toContain('queue_size');
   });
 });

@@ -10,7 +10,7 @@ type Told =
       | 'telemetryMetricsPort'
       | 'telemetryLoopPort'
     )
-  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueBatches' | 'Credentials'}`;
+  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueLaneSize' | 'Credentials'}`;
 
 /** What does not change while a replica runs: of what the manager was told, and of the cluster. */
 export interface ProxySettings extends Pick<RuntimeConfig, Told> {

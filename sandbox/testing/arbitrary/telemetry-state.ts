@@ -23,7 +23,7 @@ export const settings: fc.Arbitrary<ProxySettings> = fc.record({
   telemetryLoopPort: port,
   telemetryProxyDirectory: fc.constant('/etc'),
   telemetryProxyQueueDirectory: fc.constant('/tmp'),
-  telemetryProxyQueueBatches: fc.integer({ min: 1, max: 1_000_000 }),
+  telemetryProxyQueueLaneSize: fc.constantFrom('1Mi', '512Mi', '1.5G'),
   telemetryProxyCredentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
 });
 
