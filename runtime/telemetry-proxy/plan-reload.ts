@@ -11,7 +11,7 @@ export interface Failure {
   readonly assignment: string;
   /** How often in a row. */
   readonly count: number;
-  /** Milliseconds since 1970. */
+  /** By the monotonic clock, in milliseconds. */
   readonly at: number;
 }
 
@@ -22,7 +22,7 @@ interface ReloadInput {
   /** The last assignment that it was seen to take up. */
   readonly lastGood: Assignment | undefined;
   readonly failure: Failure | undefined;
-  /** Until when it is left alone, in milliseconds since 1970. */
+  /** Until when it is left alone, by the monotonic clock in milliseconds. */
   readonly restsUntil: number;
   readonly now: number;
 }

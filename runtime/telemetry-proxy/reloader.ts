@@ -43,7 +43,7 @@ export class Reloader {
     if (this.known === undefined || !isSame(this.known.process, process)) this.meet(process);
     const plan = planReload({
       ...{ wanted, running: this.known?.running, lastGood: this.lastGood, failure: this.failure },
-      ...{ restsUntil: this.restsUntil, now: Date.now() },
+      ...{ restsUntil: this.restsUntil, now: performance.now() },
     });
     if (plan !== undefined) await this.reload(process, settings, plan.assignment);
     return this.known?.running === textOf(wanted);
@@ -76,7 +76,7 @@ export class Reloader {
     const before = await upSinceBy(settings);
     // It is only starting; a signal now would end it.
     if (before === undefined) return;
-    const started = Date.now();
+    const started = performance.now();
     const namespaces = assignment?.namespaces.length ?? 0;
     try {
       await this.write(settings, assignment);
@@ -84,7 +84,7 @@ export class Reloader {
       if (!askToReload(process)) throw new Error('the collector is gone');
       await this.whenUp(settings, process, before);
       this.took(process, assignment);
-      logger.info({ namespaces, tookMs: Date.now() - started }, 'telemetry proxy reloaded');
+      logger.info({ namespaces, tookMs: Math.round(performance.now() - started) }, 'telemetry proxy reloaded');
       onReload({ assignment });
     } catch (error) {
       if (signal.aborted) return;
@@ -93,7 +93,7 @@ export class Reloader {
       logger.error({ namespaces, problem }, 'cannot reload the telemetry proxy, trying again');
       onReload({ assignment, problem });
     } finally {
-      this.restsUntil = Date.now() + restMs(Date.now() - started);
+      this.restsUntil = performance.now() + restMs(performance.now() - started);
       writeConfiguration(settings);
     }
   }
@@ -103,13 +103,13 @@ export class Reloader {
     const { namespaces } = assignment;
     // From before the watches end, so that nothing is missed between them and the next ones.
     const since = await presentVersions(this.options.client);
-    const now = Date.now();
+    const now = performance.now();
     const initial = namespaces.map(({ name }) => name).filter((name) => (this.initial.get(name) ?? Infinity) > now);
     writeConfiguration(settings, { namespaces, initial, since });
   }
 
   private async whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
-    for (const deadline = Date.now() + UP_MS; Date.now() < deadline;) {
+    for (const deadline = performance.now() + UP_MS; performance.now() < deadline;) {
       await sleep(POLL_MS, undefined, { signal: this.options.signal });
       const now = await upSinceBy(settings);
       if (!runs(process))
@@ -131,13 +131,13 @@ export class Reloader {
     const names = new Set(assignment?.namespaces.map(({ name }) => name));
     for (const name of this.initial.keys()) if (!names.has(name)) this.initial.delete(name);
     const fresh = [...names].filter((name) => !this.initial.has(name));
-    for (const name of fresh) this.initial.set(name, Date.now() + initialMs(fresh.length));
+    for (const name of fresh) this.initial.set(name, performance.now() + initialMs(fresh.length));
   }
 
   private failed(assignment: Assignment | undefined): void {
     const text = textOf(assignment);
     const count = this.failure?.assignment === text ? this.failure.count + 1 : 1;
-    this.failure = { assignment: text, count, at: Date.now() };
+    this.failure = { assignment: text, count, at: performance.now() };
     if (textOf(this.lastGood) === text) this.lastGood = undefined;
   }
 }
