@@ -61,7 +61,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoTelemetryDropped',
-    expr: 'sum by (pod) (increase({__name__=~"otelcol_exporter_enqueue_failed_(spans|log_records)(_total)?"}[15m])) > 0',
+    expr: 'sum by (pod) (increase(otelcol_exporter_enqueue_failed_spans[15m])) > 0 or sum by (pod) (increase(otelcol_exporter_enqueue_failed_log_records[15m])) > 0',
     ...{ for: '5m', severity: 'warning' },
     summary:
       'A queue of the Lumigo telemetry proxy is full, since Lumigo takes less than what comes: what comes is dropped.',

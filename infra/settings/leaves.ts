@@ -91,7 +91,7 @@ export const imagePrefix = () =>
 
 /** An amount of memory or disk as Kubernetes writes it. */
 export const quantity = () =>
-  text().regex(/^[1-9][0-9]*(\.[0-9]+)?([kMGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
+  text().regex(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
 
 /** A time that comes again and again, as cron writes it. */
 export const schedule = () =>

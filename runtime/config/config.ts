@@ -140,7 +140,7 @@ export const managerFields = {
   telemetryProxyQueueLaneSize: setting(
     'controllerManager.telemetryProxy.queue.laneSize',
     'LUMIGO_TELEMETRY_PROXY_QUEUE_LANE_SIZE',
-    text(/^[1-9][0-9]*(\.[0-9]+)?([kMGT]i?)?$/, 'a quantity, such as 512Mi'),
+    text(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'a quantity, such as 512Mi'),
     '512Mi',
   ),
   /** The telemetry proxy's ports, which it shares its pod's addresses with; the last on loopback only. */

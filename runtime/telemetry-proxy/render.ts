@@ -132,11 +132,18 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
     .filter(([, value]) => value !== '')
     .map(([key, value]) => ({ action: 'upsert', key, value }));
 
+/** As the collector calls its metrics where nobody says how, and as alerts and the dashboard ask for them. */
+const plainly = { without_scope_info: true, without_type_suffix: true, without_units: true };
+
 const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) => ({
   logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },
   metrics: {
     level: 'normal',
     // The manager passes them on to whoever may read them, and nobody else reaches them.
-    readers: [{ pull: { exporter: { prometheus: { host: metricsSecure ? LOOPBACK : listenAddress || ANY, port } } } }],
+    readers: [
+      {
+        pull: { exporter: { prometheus: { host: metricsSecure ? LOOPBACK : listenAddress || ANY, port, ...plainly } } },
+      },
+    ],
   },
 });

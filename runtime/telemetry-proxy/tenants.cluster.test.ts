@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { post, spanId, spansOf, startFlow } from '../../sandbox/otlp-sink/sender.ts';
 import type { Collector } from '../../sandbox/manager/collector.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { alerts } from '../../infra/constructs/alerts.ts';
+import { panels } from '../../infra/constructs/dashboard.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
 /** Many tenants share one telemetry proxy; what happens to the data of one is nothing to those of other lanes. */
@@ -51,6 +53,16 @@ async function delaysOfTheQuiet(seconds: number, first: number): Promise<number[
   return [...sentAt].map(([id, sent]) => (at.get(id) ?? Infinity) - sent).toSorted((a, b) => a - b);
 }
 
+/** The names of the collector's metrics that say something, and those that alerts and the dashboard ask for. */
+async function metricNames() {
+  const metrics = await (await fetch(`http://127.0.0.1:${telemetry.collector().metricsPort}/metrics`)).text();
+  const asked = JSON.stringify([alerts, panels]).match(/otelcol_[a-z_]+/g) ?? [];
+  return {
+    served: [...metrics.matchAll(/^(otelcol_[a-z_]+){/gm)].map(([, name]) => name),
+    asked: [...new Set(asked)].filter((name) => /_(spans|queue_size)$/.test(name)),
+  };
+}
+
 describe('data of other lanes is not delayed', () => {
   it.each(['throttled', 'refused'] as const)('by a token that is %s while it sends 500 spans a second', async (how) => {
     const { sink, collector } = telemetry;
@@ -63,6 +75,9 @@ describe('data of other lanes is not delayed', () => {
     });
     process.stderr.write(`      ${how}: ${delays[delays.length >> 1]} ms (median), ${delays.at(-1)} ms (longest)\n`);
     expect(delays.at(-1)).toBeLessThan(10_000);
+    const { served, asked } = await metricNames();
+    expect(asked.length).toBe(6);
+    expect(served).toEqual(expect.arrayContaining(asked));
     // What its lane has no room for is dropped: senders that wait would fill the memory, and shut out all others.
     expect([flow.repeated(), Math.max(...flow.latencies) < 5_000]).toEqual([0, true]);
     expect(JSON.stringify(sink.received.map(({ resource }) => resource))).not.toContain('lumigo.lane');
