@@ -91,7 +91,7 @@ async function monitor(options: MonitoringOptions, { namespace, entry }: Task): 
     const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
     await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
-  logger.info({ namespace, action: plan.action }, 'namespace monitored, as lumigoResources of the settings say');
+  logger.info({ namespace, action: plan.action }, 'namespace monitored, as monitoredNamespaces says');
 }
 
 /** The token of the operator's own namespace, if there is one, where none stands. */
