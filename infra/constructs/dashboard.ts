@@ -9,6 +9,9 @@ interface Panel {
 
 const rate = (name: string, by: string): string => `sum by (${by}) (rate(lumigo_operator_${name}[$__rate_interval]))`;
 
+const spans = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `sum(rate(${name}[$__rate_interval]))`);
+
 export const panels: readonly Panel[] = [
   { title: 'Replicas that lead (should be 1)', exprs: ['sum(lumigo_operator_leader)'] },
   { title: 'Webhook reached by the API servers', exprs: ['lumigo_operator_webhook_reachable'] },
@@ -54,11 +57,6 @@ export const panels: readonly Panel[] = [
     unit: 'd',
   },
 ];
-
-/** Newer collectors end the names of counters in `_total`. */
-function spans(...names: readonly string[]): readonly string[] {
-  return names.map((name) => `sum(rate({__name__=~"${name}(_total)?"}[$__rate_interval]))`);
-}
 
 const [WIDTH, HEIGHT] = [12, 7];
 const datasource = { type: 'prometheus', uid: '${datasource}' };

@@ -9,12 +9,13 @@ import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { finished } from '../../sandbox/testing/run.ts';
+import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from '../generate/installation-texts.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { portNames } from '../settings/ports.ts';
 import type { sentences } from '../settings/contradictions.ts';
-import { parseSettings, SettingsError } from '../settings/settings.ts';
+import { parseSettings } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
 import { writeChart, chartTemplates } from './chart.ts';
 import { chartDefaults } from './values.ts';
@@ -56,16 +57,6 @@ const contradictory: Readonly<Record<keyof typeof sentences, object>> = {
   kubeletPort: { ports: { webhook: 10_250 }, hostNetwork: true },
   idleIssuer: { certificates: { issuerRef: { name: 'internal' } } },
 };
-
-function problemsOf(settings: object): readonly string[] {
-  try {
-    parseSettings(settings);
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 /** The certificate is another one each time; for comparisons it is this. */
 const certificate = { certificate: 'a', key: 'b', authority: 'c', checksum: 'd' };

@@ -1,5 +1,5 @@
 import { originalValues } from '../settings/original-values.ts';
-import { given, quoted } from './go-template.ts';
+import { fail, given, quoted, when } from './go-template.ts';
 
 /** What a value is, whether or not anything is there; `$given` has the values. */
 const valueAt = (path: string): string => `(dig ${path.split('.').map(quoted).join(' ')} "" $given)`;
@@ -8,9 +8,10 @@ const valueAt = (path: string): string => `(dig ${path.split('.').map(quoted).jo
 export const originalRefusals: readonly string[] = originalValues.flatMap((row) =>
   'refused' in row
     ? [
-        `{{- if regexMatch ${quoted(row.when)} (toString ${valueAt(row.path)}) -}}`,
-        `{{- fail (printf ${quoted(`${row.path} is "%v", ${row.refused}`)} ${valueAt(row.path)}) -}}`,
-        '{{- end -}}',
+        when(
+          `regexMatch ${quoted(row.when)} (toString ${valueAt(row.path)})`,
+          fail(`${row.path} is "%v", ${row.refused}`, valueAt(row.path)),
+        ),
       ]
     : [],
 );

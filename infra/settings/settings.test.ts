@@ -2,20 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
 import { settingEntries } from './tree.ts';
-import { loadSettings, parseSettings, SettingsError } from './settings.ts';
+import { loadSettings, parseSettings } from './settings.ts';
 import { imageRepositoryOf } from '../publisher.ts';
 import { operatorVersion } from '../version.ts';
-
-function problemsOf(given: unknown): readonly string[] {
-  try {
-    parseSettings(given);
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 describe('the defaults', () => {
   it('are those that the original operator and its documentation promise', () => {

@@ -12,15 +12,9 @@
 {{- end -}}
 {{- define "lumigo-operator.refuse" -}}
 {{- $given := toJson $.Values | fromJson -}}
-{{- if regexMatch "^v?[0-9]+$" (toString (dig "controllerManager" "manager" "image" "tag" "" $given)) -}}
-{{- fail (printf "controllerManager.manager.image.tag is \"%v\", a release of the original operator, whose image does not run here; leave it out, or name an image of this operator" (dig "controllerManager" "manager" "image" "tag" "" $given)) -}}
-{{- end -}}
-{{- if regexMatch "^v?[0-9]+$" (toString (dig "controllerManager" "telemetryProxy" "image" "tag" "" $given)) -}}
-{{- fail (printf "controllerManager.telemetryProxy.image.tag is \"%v\", a release of the original telemetry proxy, whose image does not run here; leave it out, or name an OpenTelemetry Collector" (dig "controllerManager" "telemetryProxy" "image" "tag" "" $given)) -}}
-{{- end -}}
-{{- if regexMatch "lumigo-kubernetes-telemetry-proxy$" (toString (dig "controllerManager" "telemetryProxy" "image" "repository" "" $given)) -}}
-{{- fail (printf "controllerManager.telemetryProxy.image.repository is \"%v\", the original telemetry proxy, which does not run here; leave it out, or name an OpenTelemetry Collector" (dig "controllerManager" "telemetryProxy" "image" "repository" "" $given)) -}}
-{{- end -}}
+{{- if regexMatch "^v?[0-9]+$" (toString (dig "controllerManager" "manager" "image" "tag" "" $given)) -}}{{- fail (printf "controllerManager.manager.image.tag is \"%v\", a release of the original operator, whose image does not run here; leave it out, or name an image of this operator" (dig "controllerManager" "manager" "image" "tag" "" $given)) -}}{{- end -}}
+{{- if regexMatch "^v?[0-9]+$" (toString (dig "controllerManager" "telemetryProxy" "image" "tag" "" $given)) -}}{{- fail (printf "controllerManager.telemetryProxy.image.tag is \"%v\", a release of the original telemetry proxy, whose image does not run here; leave it out, or name an OpenTelemetry Collector" (dig "controllerManager" "telemetryProxy" "image" "tag" "" $given)) -}}{{- end -}}
+{{- if regexMatch "lumigo-kubernetes-telemetry-proxy$" (toString (dig "controllerManager" "telemetryProxy" "image" "repository" "" $given)) -}}{{- fail (printf "controllerManager.telemetryProxy.image.repository is \"%v\", the original telemetry proxy, which does not run here; leave it out, or name an OpenTelemetry Collector" (dig "controllerManager" "telemetryProxy" "image" "repository" "" $given)) -}}{{- end -}}
 {{- $names := list -}}{{- range $index, $each := (ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces)) -}}{{- if has $each.namespace $names -}}{{- fail (printf "monitoredNamespaces[%v].namespace repeats \"%v\"; one Lumigo acts per namespace, so leave one of them out" $index $each.namespace) -}}{{- end -}}{{- if $each.namespace -}}{{- $names = append $names $each.namespace -}}{{- end -}}{{- end -}}
 {{- range $index, $each := (ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces)) -}}{{- if eq (hasKey $each "namespace") (hasKey $each "selector") -}}{{- fail (printf "monitoredNamespaces[%v] has to have either a namespace or a selector" $index) -}}{{- end -}}{{- end -}}
 {{- range $index, $each := (ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces)) -}}{{- if eq (toString $each.namespace) $.Release.Namespace -}}{{- fail (printf "monitoredNamespaces[%v].namespace is \"%v\", the operator's own namespace, which is never instrumented" $index $each.namespace) -}}{{- end -}}{{- end -}}
