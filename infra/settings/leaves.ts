@@ -1,5 +1,6 @@
 import { validRange } from 'semver';
 import { z } from 'zod';
+import { quantityPattern } from '../../runtime/config/environment.ts';
 
 /**
  * The forms that a single setting can have. Each message completes the sentence "<path> must …", so that a problem reads
@@ -90,8 +91,7 @@ export const imagePrefix = () =>
   );
 
 /** An amount of memory or disk as Kubernetes writes it. */
-export const quantity = () =>
-  text().regex(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
+export const quantity = () => text().regex(quantityPattern, 'must be a quantity, such as 512Mi or 2Gi');
 
 /** A time that comes again and again, as cron writes it. */
 export const schedule = () =>

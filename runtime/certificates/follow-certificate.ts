@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { certificateFiles } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
+import { lifeOf } from './inspect.ts';
 import { renewalDueAt } from './plan-certificates.ts';
 
 export interface Pair {
@@ -89,9 +90,9 @@ export function followCertificate(options: FollowOptions): () => boolean {
   return () => served !== undefined;
 }
 
-function timesOf({ validFrom, validTo }: X509Certificate): CertificateTimes {
-  const [notBefore, notAfter] = [Date.parse(validFrom), Date.parse(validTo)];
-  return { expiresAt: notAfter / 1_000, renewalDueAt: renewalDueAt({ notBefore, notAfter }) / 1_000 };
+function timesOf(certificate: X509Certificate): CertificateTimes {
+  const life = lifeOf(certificate);
+  return { expiresAt: life.notAfter / 1_000, renewalDueAt: renewalDueAt(life) / 1_000 };
 }
 
 const isSame = (one: Pair, other: Pair): boolean =>

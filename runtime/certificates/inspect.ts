@@ -22,14 +22,19 @@ function read(pem: string): X509Certificate | undefined {
   }
 }
 
+/** From when to when a certificate is valid, in milliseconds since 1970. */
+export const lifeOf = ({ validFrom, validTo }: X509Certificate) => ({
+  notBefore: Date.parse(validFrom),
+  notAfter: Date.parse(validTo),
+});
+
 /** What is to be known of a pair to decide about it; undefined when the certificate cannot be read at all. */
 export function inspectPair(files: CertificateFiles, dnsName: string): PairFacts | undefined {
   const certificate = read(files.certificate);
   if (certificate === undefined) return undefined;
   const isNamed = (certificate.checkHost(dnsName) ?? certificate.checkIP(dnsName)) !== undefined;
   return {
-    notBefore: Date.parse(certificate.validFrom),
-    notAfter: Date.parse(certificate.validTo),
+    ...lifeOf(certificate),
     fits: isNamed && signerOf(files) !== undefined && isKeyOf(files.key, certificate),
   };
 }

@@ -11,6 +11,7 @@ import {
   nonEmpty,
   oneOf,
   port,
+  quantity,
   setting,
   text,
   trueOrFalse,
@@ -140,7 +141,7 @@ export const managerFields = {
   telemetryProxyQueueLaneSize: setting(
     'controllerManager.telemetryProxy.queue.laneSize',
     'LUMIGO_TELEMETRY_PROXY_QUEUE_LANE_SIZE',
-    text(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'a quantity, such as 512Mi'),
+    quantity,
     '512Mi',
   ),
   /** The telemetry proxy's ports, which it shares its pod's addresses with; the last on loopback only. */

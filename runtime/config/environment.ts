@@ -63,6 +63,9 @@ export const checked = (read: (text: string) => unknown) => (value: string) => {
   read(value);
   return value;
 };
+/** An amount of memory or disk as Kubernetes writes it. */
+export const quantityPattern = /^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/;
+export const quantity = text(quantityPattern, 'a quantity, such as 512Mi');
 export const url = text(/^https?:\/\/[^/\s]+(\/.*[^/])?$/, 'an http(s) URL without a trailing slash');
 
 type Environment = Readonly<Record<string, string | undefined>>;

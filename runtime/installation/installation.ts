@@ -27,15 +27,17 @@ export const managerOf = ({ operatorName, operatorNamespace }: Installed) => ({
  * It is marked as the Deployment is, so that Helm takes it over where a chart has it from some revision on, instead of refusing.
  */
 export async function ownMetadata(client: Client, installed: Installed) {
-  const { name, ...ref } = managerOf(installed);
-  const found = await client.find({ ...ref, name }, { metadataOnly: true });
+  const ref = managerOf(installed);
+  const found = await client.find(ref, { metadataOnly: true });
   const release = Object.entries(found?.metadata.annotations ?? {}).filter(([key]) => key.startsWith('meta.helm.sh/'));
   const manager = release.length > 0 ? 'Helm' : fieldManager;
   return {
     labels: { 'app.kubernetes.io/managed-by': manager },
     annotations: Object.fromEntries(release),
     ownerReferences:
-      found === undefined ? [] : [{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid: found.metadata.uid }],
+      found === undefined
+        ? []
+        : [{ apiVersion: 'apps/v1', kind: 'Deployment', name: ref.name, uid: found.metadata.uid }],
   };
 }
 

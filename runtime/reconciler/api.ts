@@ -13,7 +13,9 @@ const PAGE_SIZE = 25;
 
 export const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
-const workloadRef = ({ kind, namespace, name }: ObservedWorkload) => ({ ...kind, namespace, name });
+const workloadRef = ({ kind, namespace, name }: Identity) => ({ ...kind, namespace, name });
+
+type Identity = Pick<ObservedWorkload, 'kind' | 'namespace' | 'name' | 'uid'>;
 
 /** Everything the reconciler asks of the API server, one function a question. */
 export function createReconcilerApi(client: Client) {
@@ -34,14 +36,10 @@ export function createReconcilerApi(client: Client) {
     },
 
     /** How many pods a controller is to have: none where it is gone. */
-    async wantedBy({
-      kind,
-      namespace,
-      name,
-      uid,
-    }: Pick<ObservedWorkload, 'kind' | 'namespace' | 'name' | 'uid'>): Promise<number> {
-      const found = await client.find({ ...kind, namespace, name });
-      return found?.metadata.uid === uid ? wantedBy({ ...found, apiVersion: kind.apiVersion, kind: kind.kind }) : 0;
+    async wantedBy(controller: Identity): Promise<number> {
+      const { apiVersion, kind } = controller.kind;
+      const found = await client.find(workloadRef(controller));
+      return found?.metadata.uid === controller.uid ? wantedBy({ ...found, apiVersion, kind }) : 0;
     },
 
     /** Answers with the metadata that results. */

@@ -79,7 +79,7 @@ export class Evictions {
 
   /** How many pods the controller is to have: a kind that nobody here knows wants what it had. */
   private ask(namespace: string, state: State, trial: PodTrial): void {
-    const { api, logger, enqueue } = this.term;
+    const { api, logger, signal, enqueue } = this.term;
     if (state.asked === trial) return;
     state.asked = trial;
     const kind = workloads.find((each) => each.kind === trial.owner.kind);
@@ -92,6 +92,7 @@ export class Evictions {
       },
       (error: unknown) => {
         state.asked = undefined;
+        if (signal.aborted) return;
         const fields = { namespace, pod: trial.name, problem: describeError(error) };
         logger.warn(fields, 'cannot read the controller of an evicted pod, trying again');
       },

@@ -24,7 +24,7 @@ import {
 /** New pods come without the injection: either the webhook is not reached, or somebody takes it out. */
 const MISSED_MS = 10 * 60_000;
 /** After so long a controller is read again that could not be. */
-const ASKED_MS = 10_000;
+const READ_AGAIN_MS = 10_000;
 /** So long it takes until every API server and every replica knows what a Lumigo says. */
 const KNOWN_MS = 5_000;
 
@@ -132,7 +132,7 @@ function planForward(known: Known, context: Context, settings: TrialSettings, no
 function goOn(pods: Known, context: Context, verdict: ReturnType<typeof judgePod> | undefined, now: Now): PodsPlan {
   const epochMs = Date.parse(now.iso);
   if (verdict?.is === 'waiting') return planWaiting(pods, context, verdict.until - epochMs, now);
-  if (verdict?.is === 'unclear') return { ...planWaiting(pods, context, ASKED_MS, now), asksOwner: true };
+  if (verdict?.is === 'unclear') return { ...planWaiting(pods, context, READ_AGAIN_MS, now), asksOwner: true };
   const restUntil = verdict?.is === 'missed' ? now.ms + MISSED_MS : pods.restUntil;
   const next = planNext({ ...pods, restUntil }, context, false, now.ms);
   return { ...next, summary: { ...next.summary, isMissed: restUntil - now.ms > KNOWN_MS } };

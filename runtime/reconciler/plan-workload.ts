@@ -48,10 +48,14 @@ export function planWorkload(workload: ObservedWorkload, situation: Situation, n
   );
 }
 
+/** What failed a moment ago, and is not tried again yet; undefined where nothing did. */
+export const failedLately = ({ failure }: ObservedWorkload, policy: NamespacePolicy, now: number) =>
+  failure?.policy === policy && failure.retryAt > now ? failure : undefined;
+
 /** Why something that should be changed is given time; undefined where it is not. */
 function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep | undefined {
-  const { failure } = workload;
-  if (failure?.policy === policy && failure.retryAt > now)
+  const failure = failedLately(workload, policy, now);
+  if (failure !== undefined)
     return { do: 'wait', reason: `tried again after: ${failure.problem}`, until: failure.retryAt };
   const calmAt = isContested(workload, policy) ? calmAfter(workload.write) : 0;
   if (calmAt <= now) return undefined;

@@ -3,7 +3,7 @@ import type { Rollout } from '../rollout/rollout.ts';
 import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 import { nothingOnTheWay, planRollout, type OnTheWay, type RolloutPlan } from './plan-rollout.ts';
 import type { Task } from './rollout-step.ts';
-import { isContested, planWorkload } from './plan-workload.ts';
+import { failedLately, isContested, planWorkload } from './plan-workload.ts';
 
 /** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
 export interface WorkloadChange {
@@ -68,9 +68,7 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   }
   const rollout = planRollout(way, observed, now);
   // What failed a moment ago wakes this plan by itself.
-  const steps = rollout.steps.filter(
-    ({ workload: { failure } }) => failure?.policy !== policy || failure.retryAt <= now.ms,
-  );
+  const steps = rollout.steps.filter(({ workload }) => failedLately(workload, policy, now.ms) === undefined);
   changes.push(...steps.map((step) => ({ ...step, policy })));
   return { changes, waiting, confirmGone, progress, rollout, wakeAt: Math.min(wakeAt, rollout.wakeAt) };
 }

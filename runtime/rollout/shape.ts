@@ -72,20 +72,18 @@ const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   }),
 };
 
-function countsOf(workload: Workload): Counts {
+/** @param other for a kind whose row says nothing of its pods */
+function countsOf(workload: Workload, other: Count = () => none): Counts {
   const form = kindOf(workload.apiVersion, workload.kind)?.pods;
-  return form === undefined ? none : counts[form](mapAt(workload, 'spec'), mapAt(workload, 'status'));
+  return (form === undefined ? other : counts[form])(mapAt(workload, 'spec'), mapAt(workload, 'status'));
 }
 
 /** Whether its status is of its template as it is now. Argo's Rollouts have a text there. */
 const isSeenBy = (status: JsonMap, { metadata }: Workload): boolean =>
   Number(status['observedGeneration'] ?? 0) >= (metadata.generation ?? 0);
 
-/** How many pods a controller is to have, whether or not a change of its template replaces them. */
-export const wantedBy = (controller: Workload): number =>
-  controller.kind === 'DaemonSet'
-    ? number(mapAt(controller, 'status'), 'desiredNumberScheduled')
-    : number(mapAt(controller, 'spec'), 'replicas', 1);
+/** How many pods a controller is to have, whether or not a change of its template replaces them, as one of a ReplicaSet does not. */
+export const wantedBy = (controller: Workload): number => countsOf(controller, replicated).wanted;
 
 /** How far its rollout has come: its pods of the newest template, and those that are ready; 0 where its controller has not seen it yet. */
 export function progressOf(workload: Workload): number {
