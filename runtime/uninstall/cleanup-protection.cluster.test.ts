@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
-import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
+import { managerTransport } from '../../sandbox/manager/manager-transport.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
+import { installedAs } from '../../sandbox/testing/protection.ts';
 import { cleanupFinalizer, suffixes } from '../contract.ts';
 import { apiErrorOf } from '../kubernetes/http/errors.ts';
 import { createClient } from '../kubernetes/http/client.ts';
-import { inCluster } from '../kubernetes/http/credentials.ts';
-import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
 import { accountOf } from './protected-objects.ts';
 
@@ -26,13 +26,8 @@ afterAll(() => cluster?.stop());
 
 /** The protection as the manager's own account runs it, while there is something to clean up, through a transport that may be changed. */
 async function protect(through: (transport: Transport) => Transport = (transport) => transport) {
-  const { settings } = installation;
-  const directory = `${cluster.dir}/protection`;
-  await writeServiceAccount(cluster, installation, directory);
-  const { hostname, port } = new URL(cluster.server);
-  const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
-  const transport = through(createTransport(await inCluster({ directory, env }), { userAgent: 'protection' }));
-  const installed = { operatorName: settings.name, operatorNamespace: settings.namespace };
+  const transport = through(await managerTransport(cluster, installation));
+  const installed = installedAs(installation);
   const stop = new AbortController();
   const client = createClient(transport);
   const logger = pino({ enabled: false });

@@ -46,7 +46,9 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
       const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
       const after = (milliseconds: number) => Date.now() + Math.max(LEAST_MS, milliseconds - ageMs);
       const times = { until: after(CHANGES_MS), end: after(CLEANING_MS) };
-      await inTurn({ client, installed, identity, end: times.end }, () => leave(options, client, times));
+      const turn = { client, installed, identity, end: times.end };
+      // Releasing is over before another replica would take this one for dead.
+      if (await inTurn(turn, () => cleanUp(options, client, times))) await release(client, installed);
     } else if (isHandedOver) {
       await whenAllLeave(client, installed);
       await release(client, installed);
@@ -63,27 +65,24 @@ interface Times {
   readonly end: number;
 }
 
-/** Cleans up, unless somebody else is there to, and releases its own objects whatever came of it. */
-async function leave(options: ShutdownCleanupOptions, client: Client, { until, end }: Times): Promise<void> {
+/** Unless somebody else is there to. */
+async function cleanUp(options: ShutdownCleanupOptions, client: Client, { until, end }: Times): Promise<void> {
   const { transport, installed, logger } = options;
   if (await hasSuccessor(client, installed))
-    logger.info({}, 'the operator goes on under another name: cleaning up nothing');
-  else {
-    logger.info({}, 'the operator is being removed: cleaning up');
-    const signal = AbortSignal.timeout(Math.max(0, end - Date.now()));
-    // Each request that is under way listens.
-    setMaxListeners(0, signal);
-    const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
-    const stuck = await uninstall({
-      client: createClient(within(transport, { signal, fence: () => signal.throwIfAborted() })),
-      ...{ installed, until, print, isLast: true },
-      deadline: Math.min(until, Date.now() + options.removalDeadlineMs),
-    }).catch((error: unknown) => [describeError(error)]);
-    if (stuck.length > 0)
-      logger.error(
-        { stuck: stuck.slice(0, NAMED), left: stuck.length },
-        'not everything could be cleaned up; --uninstall finds what is left',
-      );
-  }
-  await release(client, installed);
+    return logger.info({}, 'the operator goes on under another name: cleaning up nothing');
+  logger.info({}, 'the operator is being removed: cleaning up');
+  const signal = AbortSignal.timeout(Math.max(0, end - Date.now()));
+  // Each request that is under way listens.
+  setMaxListeners(0, signal);
+  const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
+  const stuck = await uninstall({
+    client: createClient(within(transport, { signal, fence: () => signal.throwIfAborted() })),
+    ...{ installed, until, print, isLast: true },
+    deadline: Math.min(until, Date.now() + options.removalDeadlineMs),
+  }).catch((error: unknown) => [describeError(error)]);
+  if (stuck.length > 0)
+    logger.error(
+      { stuck: stuck.slice(0, NAMED), left: stuck.length },
+      'not everything could be cleaned up; --uninstall finds what is left',
+    );
 }

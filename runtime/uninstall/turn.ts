@@ -24,13 +24,26 @@ interface TurnOptions {
 
 /**
  * Of several replicas that end together one does the work, and the others wait for its end. No Lease can say which: it goes with the
- * Deployment, and the right to it with its role. What outlasts the removal is the account, since it is held; so it is written there.
+ * Deployment, and the right to it with its role. What outlasts the removal is the account, since it is held; so it is written there,
+ * for as long as the work takes: whoever then lets the account go has nothing under way that is sent as it. False where another has
+ * done the work.
  */
-export async function inTurn(options: TurnOptions, work: () => Promise<void>): Promise<void> {
-  if (!(await takeTurn(options))) return;
-  const { client, installed, identity } = options;
-  const renewing = setInterval(() => void write(client, installed, identity).catch(() => undefined), RENEW_MS);
-  await work().finally(() => clearInterval(renewing));
+export async function inTurn(options: TurnOptions, work: () => Promise<void>): Promise<boolean> {
+  if (!(await takeTurn(options))) return false;
+  const done = new AbortController();
+  const renewing = renew(options, done.signal);
+  try {
+    await work();
+  } finally {
+    done.abort();
+    await renewing;
+  }
+  return true;
+}
+
+async function renew({ client, installed, identity }: TurnOptions, done: AbortSignal): Promise<void> {
+  while (await sleep(RENEW_MS, true, { signal: done }).catch(() => false))
+    await write(client, installed, identity, { timeoutMs: RENEW_MS }).catch(() => undefined);
 }
 
 /** False where another has done it. */
@@ -50,17 +63,28 @@ async function takeTurn({ client, installed, identity, end }: TurnOptions): Prom
     const turn = account.annotations?.[turnAnnotation];
     if (seen?.turn !== turn || seen === undefined) seen = { turn, at: Date.now() };
     const isFree = turn === undefined || Date.now() - seen.at > SILENT_MS;
-    if (isFree && (await write(client, installed, identity, account))) return true;
+    if (isFree && (await write(client, installed, identity, { seen: account }))) return true;
   }
   return true;
 }
 
-/** Whether it could be written; with `seen` only where nothing has changed since. */
-async function write(client: Client, installed: Installed, identity: string, seen?: Metadata): Promise<boolean> {
+interface WriteOptions {
+  /** Where nothing has changed since. */
+  readonly seen?: Metadata;
+  readonly timeoutMs?: number;
+}
+
+/** Whether it could be written. */
+async function write(
+  client: Client,
+  installed: Installed,
+  identity: string,
+  { seen, timeoutMs }: WriteOptions,
+): Promise<boolean> {
   const annotations = { [turnAnnotation]: `${identity} ${new Date().toISOString()}` };
   const body = { metadata: { resourceVersion: seen?.resourceVersion, annotations } };
   try {
-    await client.patch(accountOf(installed), { kind: 'merge', body }, { metadataOnly: true });
+    await client.patch(accountOf(installed), { kind: 'merge', body }, { metadataOnly: true, timeoutMs });
     return true;
   } catch (error) {
     if (!isConflict(error)) throw error;

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { refOf } from '../../sandbox/manager/apply.ts';
+import { install, type Installation } from '../../sandbox/manager/install.ts';
+import { managerTransport } from '../../sandbox/manager/manager-transport.ts';
+import { operatorRequests } from '../../sandbox/testing/audit.ts';
+import { installedAs } from '../../sandbox/testing/protection.ts';
+import { cleanupFinalizer, suffixes } from '../contract.ts';
+import type { ApiRequest, Transport } from '../kubernetes/http/transport.ts';
+import { protectedObjects } from './protected-objects.ts';
+import { cleanUpOnShutdown } from './shutdown-cleanup.ts';
+
+let cluster: ControlPlane;
+let installation: Installation;
+beforeAll(async () => {
+  cluster = await startControlPlane({ audit: true });
+  installation = await install(cluster.client, {});
+});
+afterAll(() => cluster?.stop());
+
+/** More than a replica lets pass between two signs that it still cleans up. */
+const SLOW_MS = 4_000;
+
+/** All that a removal deletes, held as a manager holds it. */
+async function removeWhileHeld(): Promise<void> {
+  const held = protectedObjects(installedAs(installation));
+  for (const ref of held)
+    await cluster.client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [cleanupFinalizer] } } });
+  const deployments = installation.manifests.filter(({ kind }) => kind === 'Deployment').map(refOf);
+  for (const ref of [...deployments, ...held]) await cluster.client.delete(ref);
+}
+
+const letsAccountGo = ({ method, path, body }: ApiRequest): boolean =>
+  method === 'PATCH' && path.endsWith(suffixes.manager) && JSON.stringify(body).includes('/metadata/finalizers');
+
+describe('the clean-up at the end', () => {
+  it('sends nothing more as an account that it has let go, however late it learns that it has', async () => {
+    await removeWhileHeld();
+    const transport = await managerTransport(cluster, installation);
+    let letGoAt = '';
+    const slow: Transport = {
+      ...transport,
+      async request(request) {
+        const answer = await transport.request(request);
+        if (!letsAccountGo(request)) return answer;
+        letGoAt = new Date().toISOString();
+        await sleep(SLOW_MS);
+        return answer;
+      },
+    };
+    const logger = pino({ enabled: false });
+    const installed = installedAs(installation);
+    await cleanUpOnShutdown({ transport: slow, installed, identity: 'replica', removalDeadlineMs: 1_000, logger });
+    transport.close();
+    const requests = operatorRequests(cluster, installation);
+    expect(requests).not.toEqual([]);
+    expect(letGoAt).not.toBe('');
+    expect(requests.filter(({ requestReceivedTimestamp: at }) => at > letGoAt)).toEqual([]);
+  });
+});
