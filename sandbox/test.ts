@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whyNoNode } from './node/requirements.ts';
-import { runJest, runTwice, type Outcome } from './testing/jest-run.ts';
+import { outcomeOf, runJest, runTwice, type Outcome } from './testing/jest-run.ts';
 
 /**
  * `npm test`: the tests of functions and those against an API server; those that measure under load, alone; then those on a real
@@ -13,19 +13,19 @@ import { runJest, runTwice, type Outcome } from './testing/jest-run.ts';
 const [, , ...passedOn] = process.argv;
 const folder = mkdtempSync(join(tmpdir(), 'lumigo-tests-'));
 
-function run(...flags: readonly string[]): Outcome {
-  const output = join(folder, 'results.json');
-  if (passedOn.length === 0) return runTwice({ flags, output, stdout: 'inherit' });
-  return { ...runJest({ flags: [...flags, ...passedOn], output, stdout: 'inherit' }), onSecondTry: [] };
+function run(projects: readonly string[], workers?: number): Outcome {
+  const flags = ['--selectProjects', ...projects, ...passedOn];
+  const wanted = { flags, workers, output: join(folder, 'results.json'), stdout: 'inherit' } as const;
+  return passedOn.length === 0 ? runTwice(wanted) : outcomeOf(runJest(wanted));
 }
 
-const outcomes = [run('--selectProjects', 'unit', 'cluster'), run('--selectProjects', 'load', '--runInBand')];
+const outcomes = [run(['unit', 'cluster']), run(['load'], 1)];
 const why = whyNoNode();
 if (why === undefined) {
   // Each node has its own namespaces and addresses. A third one fits as well, until the machine is slow: then pods are late.
-  outcomes.push(run('--selectProjects', 'e2e', '--maxWorkers', '2'));
+  outcomes.push(run(['e2e'], 2));
   // What a node leaves behind on the machine, too, shows only where there is no other.
-  outcomes.push(run('--selectProjects', 'machine', '--runInBand'));
+  outcomes.push(run(['machine'], 1));
 } else process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
 rmSync(folder, { recursive: true, force: true });
 

@@ -13,22 +13,31 @@ describe('what came of a run', () => {
         assertionResults: [assertion('x', 'passed'), assertion('y', 'failed')],
       },
       { name: '/a/b/two.test.ts', status: 'failed', assertionResults: [] },
+      { name: '/a/b/three.test.ts', status: 'passed', assertionResults: [] },
     ],
   });
   const first = resultOf(json);
 
-  it('names the tests that failed, and files that did not begin', () => {
-    expect(first).toEqual({ passed: 1, failed: ['y', 'two.test.ts'], files: ['/a/b/one.test.ts', '/a/b/two.test.ts'] });
+  it('names the tests that passed and failed, and the files that did not begin', () => {
+    expect(first).toEqual({
+      count: 1,
+      passed: ['x', 'three.test.ts'],
+      failed: ['y', 'two.test.ts'],
+      files: ['/a/b/one.test.ts', '/a/b/two.test.ts'],
+    });
   });
 
   it('names apart what passed by itself; what failed again has failed', () => {
-    const second = { passed: 1, failed: ['y'], files: ['/a/b/one.test.ts'] };
-    expect(afterSecondTry(first, second)).toEqual({ passed: 2, failed: ['y'], onSecondTry: ['two.test.ts'] });
+    const second = { count: 3, passed: ['x', 'two.test.ts', 'z'], failed: ['y'], files: ['/a/b/one.test.ts'] };
+    const outcome = { passed: 2, failed: ['y'], onSecondTry: ['two.test.ts'] };
+    expect(afterSecondTry(first, second)).toEqual(outcome);
     expect(afterSecondTry(first, first)).toEqual({ passed: 1, failed: ['y', 'two.test.ts'], onSecondTry: [] });
   });
 
-  it('has failed by what only the second run shows', () => {
-    const second = { passed: 0, failed: ['z'], files: ['/a/b/one.test.ts'] };
-    expect(afterSecondTry(first, second).failed).toEqual(['z']);
+  it('has failed by what only the second run shows, and where that did not come to the test', () => {
+    const only = { count: 1, passed: ['x'], failed: ['z'], files: ['/a/b/one.test.ts'] };
+    expect(afterSecondTry(first, only).failed).toEqual(['y', 'two.test.ts', 'z']);
+    const none = { count: 0, passed: [], failed: ['Jest itself, which ended with 1'], files: [] };
+    expect(afterSecondTry(first, none).onSecondTry).toEqual([]);
   });
 });
