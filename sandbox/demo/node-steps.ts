@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../../runtime/contract.ts';
+import { ask } from '../node/ask.ts';
 import { deployment, pythonImage, service } from '../node/apps.ts';
 import { apply } from '../manager/apply.ts';
 import { addressOf, isInstrumented, isReady, podsOf, type NodeWithOperator, type PodView } from '../node/operator.ts';
@@ -49,7 +50,7 @@ async function printTraces({ system, printer }: NodeDemo): Promise<string[]> {
   const traces = new TracePrinter(printer);
   let count = 0;
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
-    await fetch(url).catch(() => undefined);
+    await ask(url).catch(() => undefined);
     const received = await system.sink.received();
     for (const each of received.slice(count)) traces.print(each);
     count = received.length;

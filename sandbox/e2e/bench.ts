@@ -1,6 +1,7 @@
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { lumigoOf } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
+import { ask } from '../node/ask.ts';
 import {
   addressOf,
   isInstrumented,
@@ -88,7 +89,7 @@ export class NodeBench {
   /** A service's address, once somebody answers there: a pod is ready before the node leads anybody to it. */
   async addressOf(namespace: string, name: string): Promise<string> {
     const url = await addressOf(this.client, namespace, name);
-    await eventually(() => fetch(url, { headers: { connection: 'close' } }), { timeoutMs: 40_000 });
+    await eventually(() => ask(url), { timeoutMs: 40_000 });
     return url;
   }
 
@@ -96,7 +97,7 @@ export class NodeBench {
   async spansOf(url: string, fits: (received: Received) => boolean, timeoutMs = 40_000): Promise<readonly Received[]> {
     return eventually(
       async () => {
-        await fetch(url).catch(() => undefined);
+        await ask(url).catch(() => undefined);
         const spans = (await this.system.sink.spans()).filter(fits);
         if (spans.length === 0) throw new Error(`no span of ${url} arrived that fits`);
         return spans;

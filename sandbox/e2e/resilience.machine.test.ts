@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { managerSelector } from '../../runtime/contract.ts';
+import { ask } from '../node/ask.ts';
 import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
@@ -21,7 +22,7 @@ function askWithoutPause(url: string): { stop(): Promise<{ asked: number; failur
   const one = async (): Promise<void> => {
     while (!stopped) {
       asked += 1;
-      await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(10_000) }).then(
+      await ask(url, 10_000).then(
         async (answer) => {
           await answer.text();
           if (!answer.ok) failures.push(`status ${answer.status}`);
@@ -110,7 +111,7 @@ describe('the operator', () => {
     expect(after?.metadata.uid).toBe(before?.metadata.uid);
     expect(after?.status?.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0]);
     const count = (await bench.system.sink.spans()).length;
-    await fetch(url);
+    await ask(url);
     await eventually(async () => expect((await bench.system.sink.spans()).length).toBeGreaterThan(count), {
       timeoutMs: 20_000,
     });

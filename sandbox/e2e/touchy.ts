@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from '../node/ask.ts';
 import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
 import { isInstrumented, podsOf } from '../node/operator.ts';
 import type { NodeBench } from './bench.ts';
@@ -31,10 +32,10 @@ export function follow(bench: NodeBench, namespace: string, urls: readonly strin
   const failures: string[] = [];
   const injected = new Set<string>();
   let [asked, stopped] = [0, false];
-  const ask = async (url: string): Promise<void> => {
+  const keepAsking = async (url: string): Promise<void> => {
     for (; !stopped; await sleep(20)) {
       asked += 1;
-      await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(10_000) }).then(
+      await ask(url, 10_000).then(
         (answer) => answer.ok || failures.push(`${url}: ${answer.status}`),
         (error: unknown) => failures.push(`${url}: ${String((error as Error).cause ?? error)}`),
       );
@@ -45,7 +46,7 @@ export function follow(bench: NodeBench, namespace: string, urls: readonly strin
       for (const pod of await podsOf(bench.system.node, namespace))
         if (isInstrumented(pod)) injected.add(pod.metadata.labels?.['app'] ?? '');
   };
-  const all = Promise.all([poll(), ...urls.map(ask)]);
+  const all = Promise.all([poll(), ...urls.map(keepAsking)]);
   const stop = async () => {
     stopped = true;
     await all;
