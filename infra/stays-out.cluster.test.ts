@@ -15,7 +15,7 @@ let cluster: ControlPlane;
 let installation: Installation;
 let kubectl = '';
 beforeAll(async () => {
-  cluster = await startControlPlane();
+  cluster = await startControlPlane({ controllerManager: false });
   kubectl = (await ensureBinaries(['kubectl']))['kubectl'] ?? '';
   installation = await install(cluster.client, {});
   await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });

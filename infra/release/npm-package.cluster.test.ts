@@ -58,7 +58,7 @@ async function project(kind: 'cdk8s' | 'Pulumi', before = '', after = '') {
 describe('the npm package in an empty project', () => {
   let cluster: ControlPlane;
   beforeAll(async () => {
-    cluster = await startControlPlane();
+    cluster = await startControlPlane({ controllerManager: false });
   }, 2 * MINUTES_MS);
   afterAll(() => cluster?.stop());
 

@@ -56,7 +56,7 @@ beforeAll(async () => {
   for (const name of ['helm', 'cosign', 'kubectl']) symlinkSync(programs[name] ?? '', join(folder, 'bin', name));
   process.env['PATH'] = [join(folder, 'bin'), path].join(delimiter);
   for (const name of ['CACHE', 'CONFIG', 'DATA']) process.env[`HELM_${name}_HOME`] = join(folder, 'helm', name);
-  [cluster, registry] = await Promise.all([startControlPlane(), startRegistry()]);
+  [cluster, registry] = await Promise.all([startControlPlane({ controllerManager: false }), startRegistry()]);
   process.env['KUBECONFIG'] = cluster.kubeconfig;
   mkdirSync(charts());
   repository = createServer((request, response) => {

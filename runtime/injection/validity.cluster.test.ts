@@ -9,7 +9,7 @@ import { collectionOf } from '../../sandbox/manager/apply.ts';
 let operator: OperatorBench;
 let shop: string;
 beforeAll(async () => {
-  operator = await startOperator();
+  operator = await startOperator({ controllerManager: false });
   shop = await operator.bench.namespace('shop');
   await operator.bench.activate(shop);
 });

@@ -16,7 +16,7 @@ let cluster: ControlPlane;
 let manager: Manager | undefined;
 beforeAll(async () => {
   await ensureBundle();
-  cluster = await startControlPlane();
+  cluster = await startControlPlane({ controllerManager: false });
 });
 afterAll(async () => {
   await manager?.stop();

@@ -14,7 +14,7 @@ import { issueAuthority, issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator({ environment: { LUMIGO_LOG_LEVEL: 'debug' } });
+  operator = await startOperator({ controllerManager: false, environment: { LUMIGO_LOG_LEVEL: 'debug' } });
 });
 afterAll(() => operator?.stop());
 

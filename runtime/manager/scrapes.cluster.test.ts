@@ -13,7 +13,7 @@ import { issueServing } from '../certificates/issue.ts';
 /** F25: metrics for those alone whom the API server lets read them. */
 let operator: TelemetryBench;
 beforeAll(async () => {
-  operator = await startTelemetry({ audit: true, settings: { metrics: { secure: true } } });
+  operator = await startTelemetry({ controllerManager: false, audit: true, settings: { metrics: { secure: true } } });
 });
 afterAll(() => operator?.stop());
 

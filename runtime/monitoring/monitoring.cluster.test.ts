@@ -7,6 +7,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator({
+    controllerManager: false,
     settings: {
       monitoredNamespaces: [
         { namespace: 'shop' },

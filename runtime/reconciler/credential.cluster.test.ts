@@ -7,7 +7,7 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator();
+  operator = await startOperator({ controllerManager: false });
 });
 afterAll(() => operator?.stop());
 

@@ -11,7 +11,7 @@ import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 let operator: OperatorBench;
 let namespace: string;
 beforeAll(async () => {
-  operator = await startOperator();
+  operator = await startOperator({ controllerManager: false });
   namespace = await operator.bench.namespace('probed');
   await operator.bench.activate(namespace);
   await operator.bench.create(workloadOf(workloads[0], namespace, 'app'));

@@ -12,7 +12,7 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 /** Two replicas, and how often both together ask for Secrets. */
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator({ audit: true });
+  operator = await startOperator({ controllerManager: false, audit: true });
   await operator.startAnother();
 });
 afterAll(() => operator?.stop());

@@ -22,7 +22,10 @@ const newer = `${major}.${minor}.77`;
 const core = { group: '', version: 'v1' };
 
 beforeAll(async () => {
-  operator = await startOperator({ settings: { updater: { repository: 'https://charts.example' } } });
+  operator = await startOperator({
+    controllerManager: false,
+    settings: { updater: { repository: 'https://charts.example' } },
+  });
   charts = await startCharts();
   account = join(operator.cluster.dir, 'updater', 'service-account');
   await writeServiceAccount(operator.cluster, operator.installation, account, suffixes.updater);

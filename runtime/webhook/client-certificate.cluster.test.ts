@@ -22,6 +22,7 @@ let shop: string;
 beforeAll(async () => {
   authority = await clientAuthority('webhook clients');
   operator = await startOperator({
+    controllerManager: false,
     audit: true,
     webhookClient: await clientCertificate(authority, user),
     settings: { webhook: { clientCa: { configMap, names: [user] } } },

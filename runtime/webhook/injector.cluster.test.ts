@@ -8,7 +8,7 @@ import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workl
 let operator: OperatorBench;
 let shop: string;
 beforeAll(async () => {
-  operator = await startOperator();
+  operator = await startOperator({ controllerManager: false });
   shop = await operator.bench.namespace('shop');
   await operator.bench.activate(shop);
 });

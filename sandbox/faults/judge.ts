@@ -53,11 +53,13 @@ export class Judge {
     this.beginning = { atMs: Date.now(), starts };
   }
 
-  /** Looks until everything is as it should be and nothing is written any more, or the time is up. */
+  /** Looks until everything is as it should be and nothing is written any more, or the time is up. While something is written it waits. */
   async settle(boundMs: number): Promise<Findings> {
     for (const deadline = Date.now() + boundMs; ; await sleep(POLL_MS)) {
+      const isLast = Date.now() > deadline;
+      if (!isLast && !this.isQuiet()) continue;
       const findings = await this.inspectAll();
-      if (Date.now() > deadline) return findings;
+      if (isLast) return findings;
       if (findings.lost.length + findings.stuck.length === 0 && this.counted().untold === 0 && this.isQuiet())
         return findings;
     }
@@ -102,8 +104,9 @@ export class Judge {
     const findings = [];
     const generations = new Map<string, number>();
     for (const fleet of this.fleets) {
-      findings.push(await inspect(fleet, this.injector));
-      for (const { metadata } of await fleet.list()) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
+      const workloads = await fleet.list();
+      findings.push(await inspect(fleet, workloads, this.injector));
+      for (const { metadata } of workloads) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
     }
     this.generations = generations;
     for (const { namespace, bench } of this.fleets) this.events.set(namespace, await eventsIn(bench, namespace));

@@ -26,15 +26,19 @@ export interface Findings {
 export const injectorSettings = ({ environment }: Installation): InjectorSettings =>
   injectorOf(fromEnvironment({ ...environment, LUMIGO_POD_NAME: 'judge' }));
 
-/** Looks at one namespace as it is, through a client of its own. */
-export async function inspect(fleet: Fleet, injector: InjectorSettings): Promise<Findings> {
+/** Looks at one namespace as it is, through a client of its own, and at what there is of its fleet. */
+export async function inspect(
+  fleet: Fleet,
+  workloads: readonly Workload[],
+  injector: InjectorSettings,
+): Promise<Findings> {
   const { bench, namespace } = fleet;
   const lumigoes = (await listAll(bench.client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
   const policy = policyOf(lumigoes);
   const lost: string[] = [];
   const seen = new Set<string>();
   let instrumented = 0;
-  for (const workload of await fleet.list()) {
+  for (const workload of workloads) {
     const { name = '' } = workload.metadata;
     seen.add(name);
     const template = templateOf(workload);

@@ -69,6 +69,20 @@ function program(context: string): void {
   cpSync(join(repository, 'dist', 'runtime'), join(stage, 'runtime'), { recursive: true });
 }
 
+/**
+ * What only developers read, other platforms run, and `import` would take where the distribution is required: more than half of the files,
+ * each of which every instrumented pod copies. By find's type, names.
+ */
+const unused = {
+  d: ['esm', 'esnext', 'test', 'tests', 'darwin-*', 'win32-*', 'linux-ia32-*', 'linux-arm*'],
+  f: ['*.map', '*.ts', '*.md', '*.pyi'],
+};
+
+const removeAll = (folder: string, type: string, names: readonly string[]): Promise<void> => {
+  const named = names.flatMap((name) => ['-o', '-name', name]).slice(1);
+  return tool('find', folder, '-type', type, '(', ...named, ')', '-prune', '-exec', 'rm', '-r', '{}', '+');
+};
+
 /** The published Lumigo distributions, and a library of ours that hands them to Node.js and Python. */
 async function autotrace(context: string): Promise<void> {
   const payload = join(context, 'payload');
@@ -78,26 +92,9 @@ async function autotrace(context: string): Promise<void> {
   mkdirSync(node, { recursive: true });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(here(`autotrace/${file}`), join(node, file));
   await tool('npm', 'ci', '--prefix', node, '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund');
-  // What only developers of it read is half of it.
-  await tool(
-    'find',
-    node,
-    '-type',
-    'f',
-    '(',
-    '-name',
-    '*.map',
-    '-o',
-    '-name',
-    '*.ts',
-    '-o',
-    '-name',
-    '*.md',
-    ')',
-    '-delete',
-  );
   const python = join(payload, 'python');
   await pip(listed('autotrace/requirements.txt'), python);
+  for (const [type, names] of Object.entries(unused)) await removeAll(payload, type, names);
   copyFileSync(here('autotrace/sitecustomize.py'), join(python, 'sitecustomize.py'));
   await tool(
     'gcc',
