@@ -16,7 +16,7 @@ const roles = ['admin', 'edit', 'view'] as const;
 type Role = (typeof roles)[number];
 
 beforeAll(async () => {
-  cluster = await startControlPlane({ controllerManager: false });
+  cluster = await startControlPlane();
   kubectl = (await ensureBinaries(['kubectl']))['kubectl'] ?? '';
   await install(cluster.client, {});
   for (const name of [namespace, 'elsewhere'])
