@@ -1,5 +1,7 @@
 import { collectedObject, controlPath, type CollectedObject, type Received } from './sink.ts';
 
+const ANSWER_MS = 10_000;
+
 /** A sink that runs in another process: its answers are fetched. */
 export class RemoteSink {
   readonly #received: Received[] = [];
@@ -8,7 +10,8 @@ export class RemoteSink {
 
   /** Everything that has arrived so far. */
   async received(): Promise<readonly Received[]> {
-    const answer = await fetch(`${this.url}${controlPath}received?since=${this.#received.length}`);
+    const since = `${this.url}${controlPath}received?since=${this.#received.length}`;
+    const answer = await fetch(since, { signal: AbortSignal.timeout(ANSWER_MS) });
     this.#received.push(...((await answer.json()) as Received[]));
     return this.#received;
   }
