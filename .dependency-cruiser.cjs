@@ -1,6 +1,39 @@
 /** The layers of docs/adr/0001: who may import what. A rule's name says the reason. */
-const PURE = '^runtime/(contract|permissions|injection/.*|.*/(plan|decide|render|conditions|schedule)[^/]*)\\.ts$';
-const DUTIES = 'webhook|reconciler|telemetry-proxy|uninstall|updater|diagnostics';
+const PURE =
+  '^runtime/(contract|access/permissions|injection/.*|.*/(plan|decide|render|conditions|schedule)[^/]*)\\.ts$';
+const DUTIES = 'webhook|reconciler|telemetry-proxy|token-checks|monitoring|uninstall|updater|diagnostics';
+/** Of docs/architecture.md, from the lowest to the highest: what stands on one imports from it and from those below. */
+const FLOORS = {
+  runtime: [
+    'contract',
+    'async|injection|wording',
+    'kubernetes',
+    'access|certificates|config|credentials|installation|lumigo|observability|rollout|serving',
+    DUTIES,
+    'manager',
+    'cli',
+    'main',
+  ],
+  infra: [
+    'version',
+    'publisher|settings',
+    'constructs',
+    'operator',
+    'manifests',
+    'helm|pulumi',
+    'generate|release|main',
+  ],
+};
+const TESTS = '\\.test\\.ts$';
+
+const upwards = Object.entries(FLOORS).flatMap(([top, floors]) =>
+  floors.slice(0, -1).map((floor, index) => ({
+    name: `${top}-never-imports-from-above: ${floor}`,
+    severity: 'error',
+    from: { path: `^${top}/(${floor})(/|\\.ts$)`, pathNot: TESTS },
+    to: { path: `^${top}/(${floors.slice(index + 1).join('|')})(/|\\.ts$)`, dependencyTypesNot: ['type-only'] },
+  })),
+);
 
 module.exports = {
   forbidden: [
@@ -26,8 +59,10 @@ module.exports = {
       to: {
         path: `^runtime/(${DUTIES})/`,
         pathNot: '^runtime/$1/|^runtime/reconciler/(plan-workload|workload-store)\\.ts$',
+        dependencyTypesNot: ['type-only'],
       },
     },
+    ...upwards,
     {
       name: 'one-door-to-the-api',
       severity: 'error',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { chartMetadata, chartReadme } from './helm/chart-texts.ts';
-import { installWithHelm } from './generate/installation-texts.ts';
+import { installWithHelm } from './helm/installation-texts.ts';
 import { synthesize } from './manifests.ts';
 import { chartRepositoryOf, imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
 import { parseSettings } from './settings/settings.ts';

@@ -10,11 +10,11 @@ import { alertsTable } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
-import { installWithHelm } from './installation-texts.ts';
+import { installWithHelm } from '../helm/installation-texts.ts';
 import { withTables } from './security-reference.ts';
 import { triedTable } from '../tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
-import { settingsReference } from './settings-reference.ts';
+import { settingsReference } from '../settings/settings-reference.ts';
 
 /**
  * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security.md,

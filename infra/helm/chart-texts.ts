@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
-import { chartReference, installWithHelm } from '../generate/installation-texts.ts';
+import { chartReference, installWithHelm } from './installation-texts.ts';
 import { publisher as own, type Publisher } from '../publisher.ts';
-import { settingsTable } from '../generate/settings-reference.ts';
+import { settingsTable } from '../settings/settings-reference.ts';
 import { operatorVersion } from '../version.ts';
 import { chartDefaults, ofTheRelease } from './values.ts';
 

@@ -11,7 +11,7 @@ import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { finished } from '../../sandbox/testing/run.ts';
 import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { installWithHelm } from '../generate/installation-texts.ts';
+import { installWithHelm } from './installation-texts.ts';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { portNames } from '../settings/ports.ts';
 import type { sentences } from '../settings/contradictions.ts';

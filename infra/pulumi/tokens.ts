@@ -1,6 +1,6 @@
 import { core } from '@pulumi/kubernetes';
 import { RunError, secret, type CustomResourceOptions, type Input } from '@pulumi/pulumi';
-import { isToken, tokenShape } from '../../runtime/credentials/token.ts';
+import { isToken, tokenShape } from '../../runtime/wording/token.ts';
 import type { Manifest } from '../manifest.ts';
 
 /** Stands in the manifests where the token goes, which is not known when they are made. */

@@ -20,7 +20,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
 import { finished } from '../../sandbox/testing/run.ts';
-import { installWithHelm } from '../generate/installation-texts.ts';
+import { installWithHelm } from '../helm/installation-texts.ts';
 import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
 import { program } from './program.ts';
 import { provenance } from './provenance.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { optInDefaults } from '../../runtime/contract.ts';
-import { tokenOrEmpty, tokenShape } from '../../runtime/credentials/token.ts';
+import { tokenOrEmpty, tokenShape } from '../../runtime/wording/token.ts';
 import { dnsLabel, dnsSubdomain, fields, flag, opaqueMap, secretKey, section, text } from './leaves.ts';
 
 /** Namespaces that are traced from the start, or as soon as they are there, and the token for them. */

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { injectorOf, fromEnvironment, updaterEnvironment } from '../config/config.ts';
 import { findConfig, findInstalled } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
-import { connect, type ConnectOptions } from './connection.ts';
+import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
 import { withPlatform } from '../installation/platform.ts';

@@ -1,5 +1,4 @@
 import { excludedNamespaces, mounts, optInDefaults, ports, webhooks } from '../contract.ts';
-import { parseMonitored } from '../monitoring/plan-monitoring.ts';
 import {
   checked,
   emptyOr,
@@ -18,6 +17,7 @@ import {
   url,
   type Configuration,
 } from './environment.ts';
+import { parseMonitored } from './monitored.ts';
 import { knownSidecars } from '../injection/chosen-containers.ts';
 import type { InjectorSettings } from '../injection/types.ts';
 

@@ -1,5 +1,5 @@
 import type { PatchOperation } from '../injection/types.ts';
-import { withoutTokens } from '../credentials/token.ts';
+import { withoutTokens } from '../wording/token.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { restarts } from '../rollout/shape.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { connect, type ConnectOptions } from '../cli/connection.ts';
+import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
 import { whenPlatformKnown } from '../installation/platform.ts';
 import { leaseOf, ownMetadata } from '../installation/installation.ts';
 import { whenOriginalEnded } from '../installation/original.ts';

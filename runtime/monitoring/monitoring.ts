@@ -1,5 +1,6 @@
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
+import { parseMonitored, type MonitoredEntry } from '../config/monitored.ts';
 import { lumigo as contract } from '../contract.ts';
 import { credentialIn, secretReader } from '../credentials/credential.ts';
 import type { Metadata } from '../injection/types.ts';
@@ -11,7 +12,7 @@ import { Kept } from '../kubernetes/watch/kept.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
-import { entryOf, parseMonitored, planMonitoring, type MonitoredEntry, type TokenPlace } from './plan-monitoring.ts';
+import { entryOf, planMonitoring, type TokenPlace } from './plan-monitoring.ts';
 
 interface MonitoringOptions extends Watching {
   readonly config: RuntimeConfig;

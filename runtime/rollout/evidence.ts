@@ -1,6 +1,6 @@
 import type * as api from '@kubernetes/client-node';
 import { injector } from '../contract.ts';
-import { withoutTokens } from '../credentials/token.ts';
+import { withoutTokens } from '../wording/token.ts';
 import type { Sparse } from '../injection/types.ts';
 import { printable } from '../wording/printable.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chartName } from '../contract.ts';
-import { withoutTokens } from '../credentials/token.ts';
+import { withoutTokens } from '../wording/token.ts';
 import { chartSource } from './chart-source.ts';
 import type { Revision } from './plan-update.ts';
 

@@ -1,5 +1,5 @@
 import { printable } from '../../wording/printable.ts';
-import { withoutTokens } from '../../credentials/token.ts';
+import { withoutTokens } from '../../wording/token.ts';
 /** What an ApiError is made of, taken from a Kubernetes Status where the server sent one. */
 interface ApiFailure {
   readonly status: number;

@@ -2,7 +2,7 @@ import type { V1ObjectReference } from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
 import { fieldManager } from '../../contract.ts';
 import { printable } from '../../wording/printable.ts';
-import { withoutTokens } from '../../credentials/token.ts';
+import { withoutTokens } from '../../wording/token.ts';
 import type { Client } from '../http/client.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from '../http/errors.ts';
 import type { Manifest } from './objects.ts';

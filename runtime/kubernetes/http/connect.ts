@@ -1,6 +1,6 @@
-import { mounts } from '../contract.ts';
-import { inCluster, type Connection } from '../kubernetes/http/credentials.ts';
-import { fromKubeconfig } from '../kubernetes/http/kubeconfig.ts';
+import { mounts } from '../../contract.ts';
+import { inCluster, type Connection } from './credentials.ts';
+import { fromKubeconfig } from './kubeconfig.ts';
 
 export interface ConnectOptions {
   readonly kubeconfig?: string;

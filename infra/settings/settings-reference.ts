@@ -1,5 +1,5 @@
-import { settingEntries } from '../settings/tree.ts';
-import { settingsVariable } from '../settings/settings.ts';
+import { settingEntries } from './tree.ts';
+import { settingsVariable } from './settings.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
