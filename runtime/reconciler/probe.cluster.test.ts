@@ -13,8 +13,10 @@ let namespace: string;
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
   namespace = await operator.bench.namespace('probed');
-  await operator.bench.activate(namespace);
   await operator.bench.create(workloadOf(workloads[0], namespace, 'app'));
+  await operator.bench.activate(namespace);
+  // The probe after the first start may have come before there was a workload to try it with; the next one would be a minute later.
+  await restarted();
 });
 afterAll(() => operator?.stop());
 
