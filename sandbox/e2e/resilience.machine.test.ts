@@ -111,7 +111,7 @@ describe('the operator', () => {
     expect(after?.metadata.uid).toBe(before?.metadata.uid);
     expect(after?.status?.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0]);
     const count = (await bench.system.sink.spans()).length;
-    await ask(url);
+    await ask(url, 10_000);
     await eventually(async () => expect((await bench.system.sink.spans()).length).toBeGreaterThan(count), {
       timeoutMs: 20_000,
     });

@@ -1,6 +1,6 @@
 /**
- * Asks a service on the node once, by a connection of its own. For up to a second after a pod is gone the node leads connections to it; they
- * get no answer and are never led elsewhere, but whoever asks again is.
+ * Asks a service on the node once, by a connection of its own. One that is led to a pod which is just gone fails only after seconds, and is
+ * never led elsewhere; whoever asks again is.
  * @param withinMs left out: two seconds, where the sample programs take a few milliseconds
  * @throws where no answer comes within that time
  */
