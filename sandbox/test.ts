@@ -14,7 +14,8 @@ const [, , ...passedOn] = process.argv;
 const folder = mkdtempSync(join(tmpdir(), 'lumigo-tests-'));
 
 function run(projects: readonly string[], workers?: number): Outcome {
-  const flags = ['--selectProjects', ...projects, ...passedOn];
+  // In this order: Jest would take the names of tests behind it for more projects.
+  const flags = [...passedOn, '--selectProjects', ...projects];
   const wanted = { flags, workers, output: join(folder, 'results.json'), stdout: 'inherit' } as const;
   return passedOn.length === 0 ? runTwice(wanted) : outcomeOf(runJest(wanted));
 }
