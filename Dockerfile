@@ -23,7 +23,7 @@ FROM ${BASE} AS node
 USER 0
 
 # Run, but not read: Linux shows nobody the memory, files, environment or descriptors of a process whose program its user may not
-# read. In the operator's pod the telemetry proxy sees the manager's process, as the same user (docs/adr/0013).
+# read. In the operator's pod the telemetry proxy sees the manager's process, as the same user (docs/contributing/adr/0013).
 FROM ${BASE} AS prepared
 COPY --from=node --chown=0:0 --chmod=0111 /nodejs/bin/node /nodejs/bin/node
 
@@ -31,14 +31,14 @@ COPY --from=node --chown=0:0 --chmod=0111 /nodejs/bin/node /nodejs/bin/node
 FROM scratch AS operator
 COPY --from=prepared / /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
-# One arena for malloc, which gives back what it need not hold: some 3 MB, and its threads are few (docs/performance.md).
+# One arena for malloc, which gives back what it need not hold: some 3 MB, and its threads are few (docs/contributing/performance.md).
 ENV MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072
 COPY --from=build /src/dist/runtime /app
 WORKDIR /app
 USER 65532:65532
 # The heap takes a part of the container's memory limit, whatever that is. Left alone, Node.js would not go below 256 MB; and 60 %
 # leaves room for what is no heap: connections, buffers, code. While the old generation is looked through, the young one is emptied as
-# always: V8 13 lets it grow by tens of MB meanwhile, and moves all of it at once. And code is compiled for what is hot alone, which spares a megabyte (docs/performance.md).
+# always: V8 13 lets it grow by tens of MB meanwhile, and moves all of it at once. And code is compiled for what is hot alone, which spares a megabyte (docs/contributing/performance.md).
 ENTRYPOINT ["/nodejs/bin/node", "--max-old-space-size-percentage=60", "--no-separate-gc-phases", "--no-sparkplug", "/app/main.js"]
 
 FROM operator AS updater

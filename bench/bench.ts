@@ -25,11 +25,11 @@ interface Flags {
 
 const pictures = [
   {
-    ...{ file: 'docs/performance-time.svg', title: 'Time over existing Deployments', unit: 's' },
+    ...{ file: 'docs/contributing/performance-time.svg', title: 'Time over existing Deployments', unit: 's' },
     names: ['bare loop of patches', 'instrumenting', 'uninstrumenting'],
   },
   {
-    ...{ file: 'docs/performance-memory.svg', title: 'Peak resident memory of the manager', unit: 'MB' },
+    ...{ file: 'docs/contributing/performance-memory.svg', title: 'Peak resident memory of the manager', unit: 'MB' },
     names: ['peak resident'],
   },
 ];
@@ -44,7 +44,7 @@ function draw(figures: readonly Figure[]): void {
   }
 }
 
-/** `npm run bench`: what docs/performance.md reports, measured here. It prints figures and judges nothing. */
+/** `npm run bench`: what docs/contributing/performance.md reports, measured here. It prints figures and judges nothing. */
 new Command('bench')
   .description('Measures the operator against a real API server on this machine, and prints one table')
   .option('--workloads <counts>', 'how many Deployments to instrument, one run each', '1000')

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const folder = join('docs', 'changes');
+const folder = join('docs', 'contributing', 'changes');
 const patches = readdirSync(folder).toSorted();
 
 const sources = ['infra', 'runtime', 'imports', 'package.json', 'tsconfig.json'];

@@ -23,7 +23,7 @@ import type { Settings } from './settings/schema.ts';
 
 export interface OperatorProps {
   /**
-   * Everything that can be chosen (docs/settings.md), as `parseSettings` completes it.
+   * Everything that can be chosen (docs/reference/settings.md), as `parseSettings` completes it.
    * @default - every setting's own default
    */
   readonly settings?: Settings;

@@ -50,7 +50,7 @@ describe('the pictures of the README', () => {
   });
 });
 
-describe('docs/numbers.md', () => {
+describe('docs/contributing/numbers.md', () => {
   const tests = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.test.ts') && /^(runtime|infra|sandbox|bench)\//.test(file),
   );
@@ -61,6 +61,6 @@ describe('docs/numbers.md', () => {
   it('explains each number that a test is named after', () => {
     const used = new Set(tests.flatMap(numbersIn));
     expect(used.size).toBeGreaterThan(60);
-    expect([...used].filter((number) => !read('docs/numbers.md').includes(`| ${number} |`))).toEqual([]);
+    expect([...used].filter((number) => !read('docs/contributing/numbers.md').includes(`| ${number} |`))).toEqual([]);
   });
 });

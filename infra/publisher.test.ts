@@ -75,9 +75,12 @@ describe('publisher.yaml', () => {
 });
 
 describe('the repository of the original operator', () => {
-  it.each(['README.md', 'docs/settings.md', 'docs/operations.md', 'CHANGELOG.md'])('is not named in %s', (file) => {
-    expect(readFileSync(file, 'utf8')).not.toMatch(original);
-  });
+  it.each(['README.md', 'docs/reference/settings.md', 'docs/operate/operations.md', 'CHANGELOG.md'])(
+    'is not named in %s',
+    (file) => {
+      expect(readFileSync(file, 'utf8')).not.toMatch(original);
+    },
+  );
 
   it('is not named in what is delivered', () => {
     const settings = parseSettings({ updater: { mode: 'upgrade' } });

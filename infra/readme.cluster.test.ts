@@ -21,7 +21,7 @@ const commandsOf = (file: string): string[] =>
       .trim()
       .split('\n'),
   );
-const firstSteps = commandsOf('docs/first-steps.md');
+const firstSteps = commandsOf('docs/start/first-steps.md');
 const commands = [...commandsOf('README.md'), ...firstSteps];
 
 /** What is not run here, and where it is tried instead. */

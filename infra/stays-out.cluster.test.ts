@@ -10,7 +10,7 @@ import { eventually } from '../sandbox/testing/eventually.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import { operatorUser } from './constructs/access.ts';
 
-/** The admission policy of docs/security.md, applied as it stands there. */
+/** The admission policy of docs/security/README.md, applied as it stands there. */
 let cluster: ControlPlane;
 let installation: Installation;
 let kubectl = '';
@@ -43,7 +43,7 @@ const patchAsOperator = (namespace: string, value: number) =>
 describe('the admission policy of the document', () => {
   it('keeps the operator’s account out of namespaces that RBAC cannot keep it out of, and of no other', async () => {
     expect(patchAsOperator('kube-system', 1)).toEqual({ status: 0, stderr: '' });
-    const policy = /```yaml\n(.*?)```/s.exec(readFileSync('docs/security.md', 'utf8'))?.[1] ?? '';
+    const policy = /```yaml\n(.*?)```/s.exec(readFileSync('docs/security/README.md', 'utf8'))?.[1] ?? '';
     expect(run(['apply', '-f', '-'], policy.replaceAll(/^ {2}/gm, ''))).toEqual({ status: 0, stderr: '' });
     let value = 1;
     await eventually(() => {

@@ -11,8 +11,8 @@ import { Bench } from '../sandbox/testing/bench.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { finished } from '../sandbox/testing/run.ts';
 
-/** What docs/migration.md says of plain YAML, word for word, over a release of the original; nobody runs in its pods. */
-const page = readFileSync('docs/migration.md', 'utf8');
+/** What docs/migrate-from-original.md says of plain YAML, word for word, over a release of the original; nobody runs in its pods. */
+const page = readFileSync('docs/migrate-from-original.md', 'utf8');
 const section = page.slice(page.indexOf('## As plain YAML'), page.indexOf('## With GitOps'));
 const blocks = [...section.matchAll(/```sh\n([^`]*)```/g)].map(([, block = '']) => block);
 
@@ -54,7 +54,7 @@ const definition = ['crd', 'lumigoes.operator.lumigo.io'];
 const lumigo = ['lumigo', 'lumigo', '-n', 'shop'];
 
 describe('F51: the original operator and plain YAML', () => {
-  it('is replaced by the steps of docs/migration.md: definition and Lumigo resources keep their uid', async () => {
+  it('is replaced by the steps of docs/migrate-from-original.md: definition and Lumigo resources keep their uid', async () => {
     const original = join(folder, 'original');
     writeOriginalChart(original);
     helm('install', 'lumigo', original, '--create-namespace', '--no-hooks');

@@ -18,7 +18,7 @@ export interface Tried {
 }
 
 /** Below the project's folder. */
-export const triedFile = 'docs/tried-versions.json';
+export const triedFile = 'docs/reference/tried-versions.json';
 
 export const readTried = (): readonly Tried[] =>
   JSON.parse(readFileSync(new URL(`../${triedFile}`, import.meta.url), 'utf8')) as readonly Tried[];

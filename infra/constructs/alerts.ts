@@ -1,4 +1,4 @@
-/** What is worth waking somebody for, or worth a look. docs/operations.md has its table from here. */
+/** What is worth waking somebody for, or worth a look. docs/operate/operations.md has its table from here. */
 export interface Alert {
   readonly name: string;
   /** In PromQL. Series of the manager's are told apart by pod. */
@@ -86,7 +86,7 @@ export const alerts: readonly Alert[] = [
   },
 ];
 
-/** What docs/operations.md says of them. */
+/** What docs/operate/operations.md says of them. */
 export function alertsTable(): string {
   const rows = alerts.map(
     ({ name, expr, for: held, severity, summary }) =>

@@ -16,7 +16,7 @@ export const instanceOf = ({ name, instance }: Named): string =>
 
 /**
  * By what the operator's Deployment knows its pods. It can never change, so nothing that varies over the life of an installation
- * belongs here; and it is the original operator's, whose Deployment of the same name it becomes (docs/adr/0019).
+ * belongs here; and it is the original operator's, whose Deployment of the same name it becomes (docs/contributing/adr/0019).
  */
 export const ownedBy = (installation: Named): Record<string, string> => ({
   'app.kubernetes.io/name': part,

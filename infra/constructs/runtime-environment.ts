@@ -51,7 +51,7 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
 
 /**
  * A small young generation keeps the process small, for some more time in the webhook: with 4 MiB reviews cost a tenth less, and the
- * process has 3 MB more at rest (docs/performance.md). The old generation follows the container's memory limit (Dockerfile).
+ * process has 3 MB more at rest (docs/contributing/performance.md). The old generation follows the container's memory limit (Dockerfile).
  */
 export const nodeOptions = { name: 'NODE_OPTIONS', value: '--max-semi-space-size=2' };
 

@@ -4,7 +4,7 @@ import type { Manifest } from '../manifest.ts';
 import { groupVersionOf, pluralOf } from '../settings/plurals.ts';
 
 export interface UpdaterRule extends PolicyRule {
-  /** What it is for. docs/security.md has it from here. */
+  /** What it is for. docs/security/README.md has it from here. */
   readonly why: string;
 }
 

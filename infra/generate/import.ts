@@ -17,8 +17,8 @@ import { renderings, renderingsFolder } from './renderings.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 
 /**
- * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security.md,
- * docs/operations.md and docs/migration.md, how to install with Helm in the README, and what the constructs render. With `--check` it writes nothing, and ends with 1
+ * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security/README.md,
+ * docs/operate/operations.md and docs/migrate-from-original.md, how to install with Helm in the README, and what the constructs render. With `--check` it writes nothing, and ends with 1
  * where what is committed is not what would be written.
  */
 
@@ -26,7 +26,7 @@ type Generated = Readonly<Record<string, string>>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definition = 'lumigo-crd.yaml';
-const security = join('docs', 'security.md');
+const security = join('docs', 'security', 'README.md');
 const imported = `${lumigo.group}.ts`;
 
 function generate(): Generated {
@@ -38,10 +38,10 @@ function generate(): Generated {
     return {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
-      [join('docs', 'settings.md')]: settingsReference(),
+      [join('docs', 'reference', 'settings.md')]: settingsReference(),
       ...anew('README.md', { helm: () => installWithHelm(), tried: () => triedTable() }),
-      ...anew(join('docs', 'operations.md'), { alerts: alertsTable }),
-      ...anew(join('docs', 'migration.md'), { values: migrationTable }),
+      ...anew(join('docs', 'operate', 'operations.md'), { alerts: alertsTable }),
+      ...anew(join('docs', 'migrate-from-original.md'), { values: migrationTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
       ...renderings(),
     };

@@ -1,6 +1,6 @@
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 
-/** The table of docs/migration.md: what becomes of each value of the original operator's chart. */
+/** The table of docs/migrate-from-original.md: what becomes of each value of the original operator's chart. */
 export const migrationTable = (): string =>
   [
     '| value of the original | here | what to do |',

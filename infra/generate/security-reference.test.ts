@@ -8,7 +8,7 @@ import { withTables } from './security-reference.ts';
 const read = (file: string): string => readFileSync(file, 'utf8');
 
 describe('the documents of security', () => {
-  const document = read('docs/security.md');
+  const document = read('docs/security/README.md');
 
   it('have every right and every port as the constructs have them', () => {
     expect(withTables(document)).toBe(document);
@@ -17,7 +17,7 @@ describe('the documents of security', () => {
 
   it('say where a table was to go that is not there any more', () => {
     expect(() => withTables(document.replace('<!-- ports: generated -->', ''))).toThrow(
-      'docs/security.md has no <!-- ports: generated --> with <!-- /ports --> after it',
+      'docs/security/README.md has no <!-- ports: generated --> with <!-- /ports --> after it',
     );
   });
 
@@ -29,10 +29,10 @@ describe('the documents of security', () => {
   it.each([
     'README.md',
     'SUPPORT.md',
-    'docs/security.md',
+    'docs/security/README.md',
     'SECURITY.md',
-    'docs/operations.md',
-    'docs/adr/0010-updater.md',
+    'docs/operate/operations.md',
+    'docs/contributing/adr/0010-updater.md',
   ])('in %s: every link leads to a file and a heading that there are', (file) => {
     const links = [...read(file).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
     const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(file, link));

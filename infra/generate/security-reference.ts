@@ -7,7 +7,7 @@ import { withGenerated } from './generated-parts.ts';
 import { releaseOf } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** The tables of docs/security.md: what the constructs grant and open, so that the document cannot say otherwise. */
+/** The tables of docs/security/README.md: what the constructs grant and open, so that the document cannot say otherwise. */
 const tables: Readonly<Record<string, () => string>> = {
   permissions: permissionsTable,
   updater: updaterTable,
@@ -16,7 +16,7 @@ const tables: Readonly<Record<string, () => string>> = {
 };
 
 /** The document with its tables anew. */
-export const withTables = (document: string): string => withGenerated('docs/security.md', document, tables);
+export const withTables = (document: string): string => withGenerated('docs/security/README.md', document, tables);
 
 /** As Helm installs it: the namespace is no part of its release. */
 const settings = parseSettings({ createNamespace: false });
@@ -53,7 +53,7 @@ function permissionsTable(): string {
       verbs.join(', '),
       resourceNames === undefined ? 'all' : code(resourceNames.map(generic)),
       why,
-      `[${test}](../runtime/${test})`,
+      `[${test}](../../runtime/${test})`,
     ]),
   );
   return markdown(['of', 'resources', 'verbs', 'which', 'why', 'a test that needs it'], rows);

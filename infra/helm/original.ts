@@ -30,7 +30,7 @@ export const originalWarning = [
       : [],
   ),
   '{{- if $idle }}',
-  '! These values are of the original operator, and do nothing here (docs/migration.md):',
+  '! These values are of the original operator, and do nothing here (docs/migrate-from-original.md):',
   '{{- range $idle }}',
   '    {{ . }}',
   '{{- end }}',

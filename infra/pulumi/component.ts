@@ -20,7 +20,7 @@ import { parseSettings, SettingsError, type Settings } from '../settings/setting
 import { operatorVersion } from '../version.ts';
 
 export interface LumigoOperatorArgs {
-  /** Settings of the installation that differ from their default (docs/settings.md). */
+  /** Settings of the installation that differ from their default (docs/reference/settings.md). */
   readonly settings?: unknown;
   /** The token (`lumigoToken.value`); it stays secret in state and output. */
   readonly lumigoToken?: Input<string> | undefined;

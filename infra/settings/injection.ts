@@ -24,7 +24,7 @@ export const injection = section({
     .describe(
       'Whether a Lumigo may ask for Pod mode (`spec.tracing.injection.mode: Pod`): pods are injected as they are created, and no ' +
         'workload is changed. It gives the operator a webhook for the pods of such namespaces, and the right to evict pods ' +
-        '(docs/pod-mode.md).',
+        '(docs/use/pod-mode.md).',
     ),
   updateOnUpgrade: flag()
     .default(false)

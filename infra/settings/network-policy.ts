@@ -7,7 +7,7 @@ export const networkPolicy = section({
   enabled: flag()
     .default(false)
     .describe(
-      "Whether a NetworkPolicy closes each port of the operator's pods to whoever has no business there (docs/security.md lists " +
+      "Whether a NetworkPolicy closes each port of the operator's pods to whoever has no business there (docs/security/README.md lists " +
         'them). It needs a network plugin that enforces NetworkPolicies; what the pods reach themselves stays open.',
     ),
   webhook: section({

@@ -2,7 +2,7 @@ import { isMap } from '../../runtime/injection/lists.ts';
 
 /**
  * What becomes of the values that the original operator's chart (v69) has, a row for each or for all below it. From here come what
- * the chart's schema lets in, its warning and its refusals, the same of settings files, and the table of docs/migration.md.
+ * the chart's schema lets in, its warning and its refusals, the same of settings files, and the table of docs/migrate-from-original.md.
  *
  * `acts`: it does what it did, under its own name or, where there is one, by the setting `as`. `warned`: it is let in, does
  * nothing, and is named with what to do. `refused`: what it says cannot be; a value that `when` does not find is as good as any.

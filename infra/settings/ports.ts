@@ -9,7 +9,7 @@ export type Reach = 'webhook' | 'otlp' | 'metrics' | 'node' | 'pod';
 
 export type PortName = keyof typeof defaults;
 
-/** Every port that anything in the operator's pods listens on. docs/security.md has its table from here. */
+/** Every port that anything in the operator's pods listens on. docs/security/README.md has its table from here. */
 export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string; readonly by: Reach }>> = {
   webhook: { purpose: 'the API server asks about writes, over TLS', by: 'webhook' },
   otlpHttp: { purpose: 'traces and logs, OTLP over HTTP, with a token', by: 'otlp' },

@@ -26,7 +26,7 @@ export function problemsOf(issues: readonly Issue[], given: unknown): readonly s
 function unknownSetting(path: readonly PropertyKey[]): string {
   const written = pathText(path);
   const meant = suggestion(written.replace(/\[\d+\]/g, '[]'));
-  const hint = meant === undefined ? 'docs/settings.md lists those that there are' : `did you mean ${meant}?`;
+  const hint = meant === undefined ? 'docs/reference/settings.md lists those that there are' : `did you mean ${meant}?`;
   return `${written} is not a setting; ${hint}`;
 }
 

@@ -7,7 +7,7 @@ export const rollout = section({
     .describe(
       'How workloads that exist already are instrumented, which restarts their pods: `progressive` (one first, then more as their ' +
         'pods run well; what breaks is put back), `immediate` (all at once, and nothing is put back), `on-next-change` (when their ' +
-        'pod template changes anyway) or `manual` (so, or once they have the annotation `lumigo.retry`). See docs/rollout.md.',
+        'pod template changes anyway) or `manual` (so, or once they have the annotation `lumigo.retry`). See docs/use/rollout.md.',
     ),
   soakSeconds: wholeNumber(0, 86_400)
     .default(10)

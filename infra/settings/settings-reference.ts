@@ -24,7 +24,7 @@ export function settingsTable(
   return ['| setting | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** docs/settings.md. */
+/** docs/reference/settings.md. */
 export function settingsReference(): string {
   return `# Settings
 

@@ -20,7 +20,7 @@ export const updater = section({
       'What it does about a newer version. `check`: tells of it, by an event, its log and metrics, and has no right beyond that. ' +
         '`upgrade` (the default of the Helm chart, and there only: elsewhere is no release): verifies the signature of the newer chart ' +
         'and upgrades the release to it, or rolls back; whoever can sign a chart, or start pods in the ' +
-        "operator's namespace, then owns the cluster (docs/security.md). `off`: there is no CronJob.",
+        "operator's namespace, then owns the cluster (docs/security/README.md). `off`: there is no CronJob.",
     ),
   schedule: schedule().default('17 3 * * *').describe('When it looks for a newer chart, as cron writes it (UTC).'),
   repository: chartRepository()

@@ -16,7 +16,7 @@ export const webhook = section({
     configMap: orEmpty(dnsSubdomain(), 'must be the name of a ConfigMap, or empty').describe(
       "A ConfigMap in the operator's namespace whose `ca.crt` is the authority of the API server's client certificate: nobody " +
         'else is answered by the webhook. The API server has to be told of that certificate first, which managed clusters do ' +
-        'not offer (docs/security.md). Empty: the webhook answers everybody.',
+        'not offer (docs/security/README.md). Empty: the webhook answers everybody.',
     ),
     names: z
       .array(commonName(), { error: 'must be a list of common names' })

@@ -9,7 +9,7 @@ export interface PolicyRule {
 }
 
 export interface Permission extends PolicyRule {
-  /** What it is for. docs/security.md has it from here. */
+  /** What it is for. docs/security/README.md has it from here. */
   readonly why: string;
   /** Below runtime/: what fails without it. */
   readonly test: string;

@@ -5,7 +5,7 @@ import { templateOf } from './workload.ts';
 /**
  * The largest object that is decided about: some 2,000 environment variables, or 100 containers, or 320 KB of text. The
  * webhook has one thread for everybody, and anybody can send it anything; one of this size takes it less than 10 ms
- * (docs/performance.md), since every part of a decision is linear in what is counted here.
+ * (docs/contributing/performance.md), since every part of a decision is linear in what is counted here.
  */
 export const LARGEST = 10_000;
 /** What weighs as much as one value: so many characters. */

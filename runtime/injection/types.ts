@@ -91,7 +91,7 @@ export type NamespacePolicy =
       /** Whether its injections go when it does. */
       readonly remove: boolean;
     }
-  /** Pods are injected as they are created, and no workload is (docs/pod-mode.md). */
+  /** Pods are injected as they are created, and no workload is (docs/use/pod-mode.md). */
   | {
       readonly state: 'pods';
       readonly lumigo: string;

@@ -23,7 +23,7 @@ export type InjectedVariable = { readonly name: string; readonly since: number }
 
 /**
  * Every variable that is injected, one row each. A release that adds a row, or writes one differently, gives it the next
- * format: injections of earlier formats then stay as they are (docs/adr/0002).
+ * format: injections of earlier formats then stay as they are (docs/contributing/adr/0002).
  */
 export const variables: readonly InjectedVariable[] = [
   { name: environment.preload, since: 1, joined: injector.preload },

@@ -10,7 +10,7 @@ import type { Term } from './term.ts';
 
 /**
  * Tells of each change once, by an event on the workload. An event's name follows from the change itself, so that telling it
- * again after a crash finds it there; what an earlier leader had the time to tell is not told again at all (docs/adr/0002).
+ * again after a crash finds it there; what an earlier leader had the time to tell is not told again at all (docs/contributing/adr/0002).
  */
 export class EventRecorder {
   /** The stamps of injections of whose end was told, by uid. */

@@ -8,7 +8,7 @@ import { annotations } from '../contract.ts';
 
 /**
  * Whatever a namespace's users, its pods and the machines do, in whatever order: sandbox/testing/rollout-judge.ts says what must
- * never be seen, at any moment, and docs/rollout.md where all of it ends.
+ * never be seen, at any moment, and docs/use/rollout.md where all of it ends.
  */
 let operator: OperatorBench;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { Shape } from './shape.ts';
 import type { Trial } from './trial.ts';
 
 /**
- * Where a workload is on its way (docs/rollout.md has the picture). It is found anew from the object and its pods by whoever leads
+ * Where a workload is on its way (docs/use/rollout.md has the picture). It is found anew from the object and its pods by whoever leads
  * next: a stamp says when an injection was written, a note that and why it was put back. Times are of the monotonic clock, in milliseconds.
  */
 export type Rollout = { readonly policy: NamespacePolicy } & (

@@ -27,7 +27,7 @@ const backoff = { firstMs: 1_000, maxMs: 30_000 };
 
 /**
  * Writes what the telemetry proxy asks the API server with, as the kubelet would: its own ServiceAccount's token, not that of the
- * pod, which reads every Secret. It cannot be bound to the pod, whose account is another (docs/adr/0013-identities.md).
+ * pod, which reads every Secret. It cannot be bound to the pod, whose account is another (docs/contributing/adr/0013-identities.md).
  * @returns for how many seconds the token is good
  */
 export async function writeAccount({ config, client, authority }: AccountOptions): Promise<number> {

@@ -21,7 +21,7 @@ export const lanesOf = (signal: 'traces' | 'logs'): string => `routing/${signal}
 /**
  * The ways out to Lumigo. What Lumigo will not take just now is tried again for as long as that lasts, and holds up what stands behind it;
  * so tokens are spread over lanes by their hash, each with a queue and senders of its own. A token that is throttled holds up those of
- * its own lane, one in sixteen, instead of all; a lane for each would be a reload for each token that comes or goes (docs/adr/0027).
+ * its own lane, one in sixteen, instead of all; a lane for each would be a reload for each token that comes or goes (docs/contributing/adr/0027).
  */
 export function renderLanes(settings: ProxySettings): Rendered {
   const lane = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${lanes[index]}`}`;

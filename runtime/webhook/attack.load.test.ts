@@ -11,7 +11,7 @@ import { paths, workloads } from '../contract.ts';
 
 /** The container's. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
-/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/reliability.md tells of. */
+/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/contributing/reliability.md tells of. */
 const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 25);
 
 let operator: OperatorBench;

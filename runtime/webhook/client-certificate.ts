@@ -19,7 +19,7 @@ interface Refusal {
 }
 
 const advice =
-  "the API server's AdmissionConfiguration has to name a kubeconfig with one for this webhook (docs/security.md, webhook.clientCa)";
+  "the API server's AdmissionConfiguration has to name a kubeconfig with one for this webhook (docs/security/README.md, webhook.clientCa)";
 
 /** Why whoever shows this is not answered; undefined when he is. @param allowed common names; empty: any */
 export function refusalOf({ authorized, problem, names }: Shown, allowed: readonly string[]): Refusal | undefined {

@@ -9,7 +9,7 @@ import { eventually } from '../testing/eventually.ts';
 import { workloadOf } from '../testing/workloads.ts';
 import { NodeBench } from './bench.ts';
 
-/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/reliability.md tells of. */
+/** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/contributing/reliability.md tells of. */
 const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 20);
 const ATTACKERS = 20;
 /** Attackers have machines of their own; here they share two cores with all that they attack. */

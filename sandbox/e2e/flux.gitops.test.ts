@@ -18,7 +18,7 @@ import { tokenOf } from '../testing/telemetry.ts';
 import { NodeBench } from './bench.ts';
 import { toolOn, type Tool } from './tools.ts';
 
-/** The installation's life from a git repository, as docs/gitops.md has it, by Flux's own controllers, on a real node. */
+/** The installation's life from a git repository, as docs/install/gitops.md has it, by Flux's own controllers, on a real node. */
 const cluster = 'clusters/production';
 let bench: NodeBench;
 let kubectl: Tool;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   bench = await NodeBench.bare({ audit: true });
   kubectl = await toolOn(bench.system.node, 'kubectl');
   flux = await Flux.start(bench.system.node, kubectl);
-  [source, lumigoOperator, shop] = documented('gitops.md', 'Flux') as [Documented, Documented, Documented];
+  [source, lumigoOperator, shop] = documented('install/gitops.md', 'Flux') as [Documented, Documented, Documented];
 }, 900_000);
 afterAll(async () => {
   await flux?.stop();

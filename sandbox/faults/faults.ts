@@ -22,7 +22,7 @@ function keep(verdicts: readonly Verdict[], { operator }: Arena, say: (line: str
   if (faultsOf(last) > 0) copyFileSync(operator.manager().logFile, `dist/faults-${last.name}.log`);
 }
 
-/** `npm run test:faults`: what docs/reliability.md reports, tried here. */
+/** `npm run test:faults`: what docs/contributing/reliability.md reports, tried here. */
 new Command('faults')
   .description('Breaks one thing after the other around a real operator, and counts what becomes of the workloads')
   .argument('[names...]', 'only the faults whose names begin so')

@@ -31,7 +31,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): string {
 const words = { lost: 'lost', toldTwice: 'told twice', untold: 'untold', restarted: 'restarted', stuck: 'stuck' };
 const counts = Object.keys(words) as (keyof typeof words)[];
 
-/** What a verdict comes to in one cell of docs/reliability.md. */
+/** What a verdict comes to in one cell of docs/contributing/reliability.md. */
 export function summaryOf(verdict: Verdict): string {
   const counted = counts.filter((each) => verdict[each] > 0).map((each) => `${words[each]} ${verdict[each]}`);
   const said = [counted.join(', '), ...verdict.broken].filter((part) => part !== '');

@@ -22,7 +22,7 @@ let flux: Flux;
 beforeAll(async () => {
   operator = await startOperator({ audit: true });
   flux = await Flux.start(operator.cluster, await toolOn(operator.cluster, 'kubectl'));
-  const [source, , shop] = documented('gitops.md', 'Flux');
+  const [source, , shop] = documented('install/gitops.md', 'Flux');
   commit({ namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, before: own('before') });
   flux.apply({ ...source, spec: { ...source?.spec, url: flux.url } });
   // The operator runs beside this cluster, and there is no Kustomization of it.

@@ -26,7 +26,7 @@ interface Published {
   readonly digests: Readonly<Record<Platform, string>>;
 }
 
-/** The release whose API server controller-tools publishes for all four platforms; docs/adr/0005-sandbox.md tells why it may differ. */
+/** The release whose API server controller-tools publishes for all four platforms; docs/contributing/adr/0005-sandbox.md tells why it may differ. */
 export const envtestVersion = 'v1.34.1';
 /** Those of the Go modules: which of the two ways a program came makes no difference. */
 export const kubernetesVersion = 'v1.34.4';

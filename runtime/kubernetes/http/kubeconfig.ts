@@ -15,7 +15,7 @@ interface KubeconfigSource {
 
 /**
  * The credentials of a kubeconfig. Throws a ConfigError that lists the contexts there are where the asked one is missing.
- * The library is loaded only here: it costs 60 MB that the manager in a cluster does without (docs/adr/0003).
+ * The library is loaded only here: it costs 60 MB that the manager in a cluster does without (docs/contributing/adr/0003).
  */
 export async function fromKubeconfig({ path, context }: KubeconfigSource): Promise<Connection> {
   const library = await import('@kubernetes/client-node');

@@ -92,7 +92,7 @@ const defaultTimeoutMs = 30_000;
 /** The API server closes idle connections after 90 s; closing first spares a race with it. */
 const idleSocketMs = 60_000;
 
-/** The one way to the API server: JSON over kept-alive TLS connections, with the server's pace respected (docs/adr/0003). */
+/** The one way to the API server: JSON over kept-alive TLS connections, with the server's pace respected (docs/contributing/adr/0003). */
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
   const pools = { work: agentOf(connection, options.maxSockets ?? 8), standing: agentOf(connection, Infinity) };
 
