@@ -7,16 +7,20 @@ import { operatorContainer, operatorPod } from './pod.ts';
 
 const component = 'uninstall';
 
+/** The Job ends before `helm delete` stops waiting, which is after 300 s: then Helm shows the reason. */
+const DEADLINE_SECONDS = 270;
+const JOB_DEADLINE_SECONDS = 300;
+
 /**
- * A Job that Helm runs before the release is deleted, while everything is there still, with the operator's own program, account and
- * environment: it deletes the Lumigo resources and waits until nothing is instrumented any more. What fails here fails `helm delete`,
- * and nothing is left half-done.
+ * A Job that Helm runs before it deletes the release, with the operator's own program, account and environment. It deletes the
+ * `Lumigo` resources and waits until no workload is instrumented. If it fails, `helm delete` fails, shows the Job's log, and
+ * deletes nothing. The Job does not run again by itself: a second `helm delete` repeats it.
  */
 export class HelmHooks extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const all = { ...labels(settings, component), ...optOut };
-    const args = ['--uninstall', '--leave-refusing', '--deadline', '280'];
+    const args = ['--uninstall', '--deadline', String(DEADLINE_SECONDS)];
     new ApiObject(this, component, {
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -27,11 +31,12 @@ export class HelmHooks extends Construct {
         annotations: {
           'helm.sh/hook': 'pre-delete',
           'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+          'helm.sh/hook-output-log-policy': 'hook-failed',
         },
       },
       spec: {
-        backoffLimit: 1,
-        activeDeadlineSeconds: 300,
+        backoffLimit: 0,
+        activeDeadlineSeconds: JOB_DEADLINE_SECONDS,
         template: {
           metadata: { labels: all },
           spec: {

@@ -23,7 +23,6 @@ export interface Surroundings {
 interface Flags extends ConnectOptions {
   readonly uninstall?: boolean;
   readonly deadline: number;
-  readonly leaveRefusing?: boolean;
   readonly preview?: boolean;
   readonly assumeLumigo?: boolean;
   readonly explain?: string;
@@ -77,12 +76,6 @@ export function createProgram({ print, environment }: Surroundings): Command {
     .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
     .option('--assume-lumigo', 'with --preview: where there is no Lumigo yet, assume one with the defaults')
     .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
-    .addOption(
-      new Option(
-        '--leave-refusing',
-        'with --uninstall: what refuses to change is told and stays (the chart does this)',
-      ).hideHelp(),
-    )
     .helpOption('-h, --help', 'show this help')
     .addHelpText(
       'after',
@@ -143,14 +136,10 @@ async function runInsight(
   return preview({ ...context, pace: config, assume, ...(namespace === undefined ? {} : { namespace }) });
 }
 
-async function runUninstall(
-  client: Client,
-  { deadline, leaveRefusing: leavesRefusing = false }: Flags,
-  { print, environment }: Surroundings,
-): Promise<void> {
+async function runUninstall(client: Client, { deadline }: Flags, { print, environment }: Surroundings): Promise<void> {
   const installed = await findInstalled(client, environment);
   const until = Date.now() + deadline * 1_000;
-  const stuck = [...(await uninstall({ client, installed, deadline: until, print, leavesRefusing }))];
+  const stuck = [...(await uninstall({ client, installed, deadline: until, print }))];
   const isInContainer = environment['LUMIGO_OPERATOR_NAME'] !== undefined;
   // What is stuck is left to a manager, if there is one, and so are its account and its rights.
   if (stuck.length > 0 && installed !== undefined)

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { synthesize } from '../../infra/manifests.ts';
+import { parseSettings } from '../../infra/settings/settings.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -11,8 +13,22 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 const [deployment] = workloads;
-const uninstall = (deadline = '60') =>
-  runInContainer(operator.cluster, operator.installation, ['--uninstall', '--deadline', deadline]);
+const uninstall = (deadline = '60', flags: readonly string[] = []) =>
+  runInContainer(operator.cluster, operator.installation, ['--uninstall', ...flags, '--deadline', deadline]);
+
+interface Job {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly [{ args: readonly string[] }] } };
+  };
+}
+
+/** The flags that the chart's hook passes, without its deadline. */
+function hookFlags(): readonly string[] {
+  const job = synthesize(parseSettings({}), 'Helm').find(({ kind }) => kind === 'Job') as unknown as Job;
+  const [command, ...flags] = job.spec.template.spec.containers[0].args;
+  expect(command).toBe('--uninstall');
+  return flags.slice(0, flags.indexOf('--deadline'));
+}
 
 async function instrumentedNamespace(spec: object = {}): Promise<string> {
   const { bench } = operator;
@@ -21,6 +37,15 @@ async function instrumentedNamespace(spec: object = {}): Promise<string> {
   await bench.create(workloadOf(deployment, namespace, 'app'));
   await bench.whenInstrumented(deployment, namespace, 'app');
   return namespace;
+}
+
+/** Makes the leader's Lease one that nothing has renewed for two minutes: a manager that runs takes it at once. */
+async function expireLease(): Promise<void> {
+  const { cluster, installation } = operator;
+  const { name, namespace } = installation.settings;
+  const lease = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace, name: `${name}-leader` };
+  const renewTime = new Date(Date.now() - 120_000).toISOString().replace('Z', '000Z');
+  await cluster.client.patch(lease, { kind: 'merge', body: { spec: { renewTime, leaseDurationSeconds: 1 } } });
 }
 
 const keep = { tracing: { injection: { removeLumigoFromResourcesOnDeletion: false } } };
@@ -58,14 +83,11 @@ describe('--uninstall', () => {
   });
 
   it('D42: without a manager it removes injections and finalizers itself', async () => {
-    const { bench, cluster, installation } = operator;
+    const { bench } = operator;
     const [gone, kept] = [await instrumentedNamespace(), await instrumentedNamespace(keep)];
     await operator.killManager();
-    // A Lease that nobody has renewed for long: the manager is not merely restarting.
-    const { name, namespace } = installation.settings;
-    const lease = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace, name: `${name}-leader` };
-    const renewTime = new Date(Date.now() - 120_000).toISOString().replace('Z', '000Z');
-    await cluster.client.patch(lease, { kind: 'merge', body: { spec: { renewTime } } });
+    // The manager is not merely restarting.
+    await expireLease();
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
     expect(stdout).toContain(`No manager answers; removed the injection from 1 workload of '${gone}'.`);
@@ -73,6 +95,23 @@ describe('--uninstall', () => {
     expect(await bench.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(bench.readLumigo(each)).rejects.toThrow('not found');
     await operator.startManager();
+  });
+
+  it('fails as the hook of the chart while a workload refuses to change, names it, and succeeds afterwards [F91]', async () => {
+    const { bench } = operator;
+    const namespace = await instrumentedNamespace();
+    const relent = await operator.refuseChanges(namespace, { app: 'app' });
+    const { code, stdout, stderr } = await uninstall('20', hookFlags());
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`Deployment ${namespace}/app stays instrumented: `),
+    });
+    // Helm shows what is in the log when its own time is up.
+    expect(stdout).toContain(`Deployment ${namespace}/app stays instrumented: `);
+    await relent();
+    expect(await uninstall('60', hookFlags())).toMatchObject({ code: 0, stderr: '' });
+    expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
+    await expireLease();
   });
 
   // The last one: it takes the Lease from the manager for a while.

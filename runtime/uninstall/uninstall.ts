@@ -20,15 +20,13 @@ interface UninstallOptions {
   readonly deadline: number;
   /** Until when changes are begun, where that is later: many that do change may take longer than one that refuses. */
   readonly until?: number;
-  /** A line for whoever watches. */
+  /** Prints a line of progress. */
   readonly print: (line: string) => void;
   /**
-   * No manager is left that would answer, whatever the Lease says, and nobody comes after the caller: what is stuck at the
-   * deadline holds up no Lumigo, and so no namespace, any longer.
+   * The caller is the last one, and no manager answers, whatever the Lease says. A `Lumigo` that is stuck at the deadline is
+   * released, so that it does not hold its namespace.
    */
   readonly isLast?: boolean;
-  /** What refuses to change is told of and stays, and is no failure: a release that is deleted must not hang on one workload. */
-  readonly leavesRefusing?: boolean;
 }
 
 const INTERVAL_MS = 1_000;
@@ -53,7 +51,7 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     for (const namespace of namespacesThatKeep(left)) kept.add(namespace);
     left = await takeStep(left, options, problems);
     if (left.length === 0) break;
-    if (Date.now() > deadline) {
+    if (isLastLook(deadline)) {
       if (options.isLast === true) await Promise.all(left.map((lumigo) => letLumigoGo(client, lumigo)));
       return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
     }
@@ -90,8 +88,8 @@ async function takeStep(
 }
 
 /**
- * What is instrumented still: opted in by its label, which no manager would instrument again once all Lumigo resources are
- * gone, or left behind by a Lumigo because it refused to change. Returns what refuses until the deadline.
+ * Removes the injections that are left when no `Lumigo` exists: of workloads that opted in by label, and of those that refused to
+ * change before. Returns a sentence for each workload that refuses until the deadline.
  */
 async function cleanRest(
   options: UninstallOptions,
@@ -104,18 +102,21 @@ async function cleanRest(
     return [];
   }
   if (installed !== undefined && (await isAnswered(options))) await standDown(client, installed);
+  const printed = new Set<string>();
   for (let total = 0; ; await sleep(INTERVAL_MS)) {
     const { removed, problems } = await removeInstrumentation(client, { wanted }, endOf(options));
     total += removed;
-    if (options.leavesRefusing === true) {
-      problems.forEach(print);
-      return [];
-    }
-    if (problems.length > 0 && Date.now() < deadline) continue;
+    // Helm shows the log of its hook also if Helm's own timeout comes first.
+    for (const problem of problems.filter((each) => !printed.has(each))) print(problem);
+    problems.forEach((problem) => printed.add(problem));
+    if (problems.length > 0 && !isLastLook(deadline)) continue;
     print(`No Lumigo is left. Removed the injection from ${counted(total, 'workload')} that had none.`);
     return problems;
   }
 }
+
+/** Whether the next attempt would come after the deadline. It would change nothing, and would lose the reasons that this one found. */
+const isLastLook = (deadline: number): boolean => Date.now() + INTERVAL_MS >= deadline;
 
 const endOf = ({ deadline, until = deadline }: UninstallOptions): number => Math.max(deadline, until);
 const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;

@@ -141,15 +141,17 @@ describe('helm', () => {
     expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
   });
 
-  it('D42: delete does so where a workload refuses to be changed, which is told and stays as it is', async () => {
+  it('delete fails while a workload refuses to change, shows which one, and succeeds afterwards [F91]', async () => {
     await reinstall('--set', 'removal.deadlineSeconds=5');
     const relent = await refuseChanges(bench.client, 'shop', { app: 'idle' });
-    release('delete', 'lumigo', ...waiting);
-    expect(left()).toEqual([]);
+    expect(() => release('delete', 'lumigo', '--timeout', '40s')).toThrow('Deployment shop/idle stays instrumented');
     const events = kubectl('get', 'events', '-n', 'shop', '-o', 'jsonpath={.items[*].reason}');
     expect(events).toContain('LumigoCannotRemoveInstrumentation');
     expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector');
     await relent();
+    release('delete', 'lumigo', ...waiting);
+    expect(left()).toEqual([]);
+    expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');
   });
 });
 
