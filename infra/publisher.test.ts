@@ -75,7 +75,7 @@ describe('publisher.yaml', () => {
 });
 
 describe('the repository of the original operator', () => {
-  it.each(['README.md', 'docs/reference/settings.md', 'docs/operate/operations.md', 'CHANGELOG.md'])(
+  it.each(['README.md', 'docs/reference/settings.md', 'docs/operate/updater.md', 'CHANGELOG.md'])(
     'is not named in %s',
     (file) => {
       expect(readFileSync(file, 'utf8')).not.toMatch(original);

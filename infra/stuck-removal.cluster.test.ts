@@ -14,7 +14,7 @@ import { startOperator, type OperatorBench } from '../sandbox/testing/operator.t
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import type { Manifest } from './manifests.ts';
 
-/** What docs/operate/operations.md tells whoever has nothing but kubectl, run as it stands there. */
+/** Runs the lines of docs/operate/uninstall.md for people who have nothing but kubectl. */
 let operator: OperatorBench;
 let programs = '';
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => operator?.stop());
 
 function documentedLines(): readonly string[] {
-  const text = readFileSync('docs/operate/operations.md', 'utf8');
+  const text = readFileSync('docs/operate/uninstall.md', 'utf8');
   const [, section = ''] = text.split('## A removal that is stuck\n');
   return (/```sh\n(.*?)```/s.exec(section)?.[1] ?? '').trim().split('\n');
 }

@@ -1,12 +1,15 @@
-/** What is worth waking somebody for, or worth a look. docs/operate/operations.md has its table from here. */
+/** An alert about the operator, as the PrometheusRule and docs/operate/monitoring.md have it. */
 export interface Alert {
   readonly name: string;
-  /** In PromQL. Series of the manager's are told apart by pod. */
+  /** In PromQL. The `pod` label distinguishes the managers' series. */
   readonly expr: string;
-  /** So long it has to hold; left out: at once. */
+  /** How long the expression must be true. Default: the alert fires at once. */
   readonly for?: string;
   readonly severity: 'warning' | 'info';
+  /** One sentence: the problem and its effect. */
   readonly summary: string;
+  /** What to do. */
+  readonly action: string;
 }
 
 const metric = (name: string): string => `lumigo_operator_${name}`;
@@ -17,80 +20,102 @@ export const alerts: readonly Alert[] = [
     name: 'LumigoOperatorWithoutLeader',
     expr: `absent(${metric('leader')}) or sum by (namespace) (${metric('leader')}) < 1`,
     ...{ for: '10m', severity: 'warning' },
-    summary: 'No replica of the Lumigo operator leads: existing workloads and Lumigo resources are not looked after.',
+    summary: 'No replica of the Lumigo operator leads, so nothing reconciles workloads and Lumigo resources.',
+    action:
+      "Check the operator's pods, their logs and the Lease `<name>-leader` in the operator's namespace. New workloads are instrumented as long as one pod is ready.",
   },
   {
     name: 'LumigoWatchSilent',
     expr: `time() - ${metric('watch_heard_timestamp_seconds')} > 600 and on (pod) ${metric('leader')} == 1`,
     ...{ for: '5m', severity: 'warning' },
-    summary:
-      'The Lumigo operator has heard nothing of a kind of resource for ten minutes: what exists is not looked after.',
+    summary: 'The Lumigo operator has received no watch message for ten minutes, so it misses changes.',
+    action:
+      "Look for watch errors in the manager's log. Check that the operator's pods reach the API server and that nothing changed their ClusterRole.",
   },
   {
     name: 'LumigoWebhookUnreachable',
     expr: `${metric('webhook_reachable')} == 0 and on (pod) ${metric('leader')} == 1`,
     ...{ for: '10m', severity: 'warning' },
     summary:
-      'An API server does not reach the Lumigo webhook: new workloads are instrumented later, at the price of a restart.',
+      'An API server does not reach the Lumigo webhook, so new workloads are instrumented later and restart once more.',
+    action: 'Read the condition `WebhookReachable` of a `Lumigo` resource. Then check firewalls and NetworkPolicies.',
   },
   {
     name: 'LumigoWebhookCertificateExpires',
-    // How long it lives is its issuer's matter; the operator's own and most others are renewed in their last third.
+    // How long a certificate lives depends on its issuer; the operator and most issuers renew it in its last third.
     expr: `${certificate('expiry')} - time() < 2 / 3 * (${certificate('expiry')} - ${certificate('renewal')})`,
     ...{ for: '1h', severity: 'warning' },
-    summary: 'A third of the time to renew the certificate of the Lumigo webhook is over, and nobody has renewed it.',
+    summary: 'The certificate of the Lumigo webhook is due for renewal and was not renewed.',
+    action:
+      "With cert-manager, describe the Certificate in the operator's namespace. With `external`, renew the Secret. Otherwise read the manager's log.",
   },
   {
     name: 'LumigoInjectionsMissed',
     expr: `increase(${metric('missed_injections_total')}[30m]) > 0`,
     ...{ for: '30m', severity: 'warning' },
-    summary: 'The Lumigo webhook goes on missing workloads, which then restart once more than they need to.',
+    summary: 'The Lumigo webhook keeps missing workloads, which then restart once more than necessary.',
+    action:
+      'Read the condition `WebhookReachable`. If it is True, the webhook answers too late: compare `lumigo_operator_admission_review_seconds` with `webhook.timeoutSeconds`.',
   },
   {
     name: 'LumigoAdmissionReviewsFail',
     expr: `increase(${metric('admission_reviews_total')}{outcome="failed"}[15m]) > 0`,
     severity: 'warning',
-    summary: 'The Lumigo webhook fails to decide: a fault of the operator; the workloads went through unchanged.',
+    summary: 'The Lumigo webhook failed to decide about workloads, which were admitted unchanged.',
+    action: "This is a defect of the operator. Report it with the error from the manager's log.",
+  },
+  {
+    name: 'LumigoInstrumentationReverted',
+    expr: `max by (namespace) (${metric('rollout_workloads')}{state="reverted"}) > 0`,
+    ...{ for: '5m', severity: 'warning' },
+    summary: 'The Lumigo operator reverted workloads of this namespace because their pods failed with the injection.',
+    action:
+      'List them with `kubectl get deploy,ds,sts,rs,cj -n NAMESPACE -l lumigo.rollout=reverted`. Their events have container, reason and exit code.',
   },
   {
     name: 'LumigoTelemetryProxyReloadFails',
     expr: `increase(${metric('telemetry_proxy_reloads_total')}{outcome="failed"}[15m]) > 0`,
     ...{ for: '15m', severity: 'warning' },
     summary:
-      'The Lumigo telemetry proxy does not take its configuration: Kubernetes events and objects are not collected.',
+      'The Lumigo telemetry proxy rejects its configuration, so Kubernetes events and objects are not collected.',
+    action: 'Read the condition `TelemetryProxyReady` of a `Lumigo` resource, and the log of the telemetry proxy.',
   },
   {
     name: 'LumigoTelemetryDropped',
     expr: 'sum by (pod) (increase(otelcol_exporter_enqueue_failed_spans[15m])) > 0 or sum by (pod) (increase(otelcol_exporter_enqueue_failed_log_records[15m])) > 0',
     ...{ for: '5m', severity: 'warning' },
-    summary:
-      'A queue of the Lumigo telemetry proxy is full, since Lumigo takes less than what comes: what comes is dropped.',
+    summary: 'A Lumigo telemetry proxy drops data: its queue is full because Lumigo accepts less than workloads send.',
+    action:
+      'Check that the pod reaches `endpoint.otlp.url` and that Lumigo does not throttle a token. Raise `controllerManager.telemetryProxy.queue` for longer outages.',
   },
   {
     name: 'LumigoTokenRefused',
     expr: `max by (namespace) (${metric('refused_tokens')}) > 0`,
     ...{ for: '5m', severity: 'warning' },
-    summary: 'Lumigo refuses the token of this namespace: what it sends is dropped.',
+    summary: 'Lumigo refuses the token of this namespace, so its telemetry is dropped.',
+    action: 'Put a valid token into the Secret of the namespace, then restart its workloads.',
   },
   {
     name: 'LumigoFormerTokenInUse',
     expr: `max by (namespace) (${metric('former_token_pods')}) > 0`,
     ...{ for: '30m', severity: 'warning' },
-    summary: 'Pods of this namespace send a Lumigo token that was replaced; restart them before it is refused.',
+    summary: 'Pods of this namespace send a Lumigo token that was replaced.',
+    action: 'Restart the workloads that the condition `TokenCurrent` names, before the former token is refused.',
   },
   {
     name: 'LumigoUpdateCheckOverdue',
     expr: `${metric('update_check_due_timestamp_seconds')} > 0 and time() > ${metric('update_check_due_timestamp_seconds')}`,
     ...{ for: '1h', severity: 'info' },
-    summary: 'The Lumigo updater should have looked for a newer version more than a day ago, and has not.',
+    summary: 'The Lumigo updater has missed its check for a newer version for more than a day.',
+    action: "Look at the CronJob `<name>-updater`, its Jobs and their logs in the operator's namespace.",
   },
 ];
 
-/** What docs/operate/operations.md says of them. */
-export function alertsTable(): string {
-  const rows = alerts.map(
-    ({ name, expr, for: held, severity, summary }) =>
-      `| \`${name}\` | ${severity} | \`${expr.replaceAll('|', '\\|')}\` | ${held ?? 'at once'} | ${summary} |`,
-  );
-  return ['| alert | severity | when | for | meaning |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
-}
+/** Returns a section for each alert, under a heading that a link can name. */
+export const alertSections = (): string =>
+  alerts
+    .map(({ name, expr, for: held, severity, summary, action }) => {
+      const when = held === undefined ? 'at once' : `after ${held}`;
+      return `### ${name}\n\n${summary} ${action}\n\nSeverity ${severity}, fires ${when}:\n\n\`\`\`promql\n${expr}\n\`\`\``;
+    })
+    .join('\n\n');

@@ -49,11 +49,11 @@ export class Monitoring extends Construct {
 }
 
 const rules = () =>
-  alerts.map(({ name, severity, summary, ...when }) => ({
+  alerts.map(({ name, severity, summary, action: description, ...when }) => ({
     alert: name,
     ...when,
     labels: { severity },
-    annotations: { summary },
+    annotations: { summary, description },
   }));
 
 /** Metrics by namespace say which one themselves. */

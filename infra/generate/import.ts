@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App, Chart } from 'cdk8s';
 import { lumigo } from '../../runtime/contract.ts';
-import { alertsTable } from '../constructs/alerts.ts';
+import { alertSections } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
@@ -18,7 +18,7 @@ import { settingsReference } from '../settings/settings-reference.ts';
 
 /**
  * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security/README.md,
- * docs/operate/operations.md and docs/migrate-from-original.md, how to install with Helm in the README, and what the constructs render. With `--check` it writes nothing, and ends with 1
+ * docs/operate/monitoring.md and docs/migrate-from-original.md, how to install with Helm in the README, and what the constructs render. With `--check` it writes nothing, and ends with 1
  * where what is committed is not what would be written.
  */
 
@@ -40,7 +40,7 @@ function generate(): Generated {
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'reference', 'settings.md')]: settingsReference(),
       ...anew('README.md', { helm: () => installWithHelm(), tried: () => triedTable() }),
-      ...anew(join('docs', 'operate', 'operations.md'), { alerts: alertsTable }),
+      ...anew(join('docs', 'operate', 'monitoring.md'), { alerts: alertSections }),
       ...anew(join('docs', 'migrate-from-original.md'), { values: migrationTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),
       ...renderings(),

@@ -31,7 +31,7 @@ describe('the documents of security', () => {
     'SUPPORT.md',
     'docs/security/README.md',
     'SECURITY.md',
-    'docs/operate/operations.md',
+    ...['monitoring', 'uninstall', 'upgrade', 'updater', 'certificates'].map((page) => `docs/operate/${page}.md`),
     'docs/contributing/adr/0010-updater.md',
   ])('in %s: every link leads to a file and a heading that there are', (file) => {
     const links = [...read(file).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);

@@ -37,7 +37,7 @@ const MOST_STRANGERS = { perSecond: 16, atOnce: 4 };
 const none: Refusal = {
   status: 401,
   message:
-    "metrics need a token; send that of a ServiceAccount which may get /metrics, as 'Authorization: Bearer TOKEN' (docs/operate/operations.md)",
+    "metrics need a token; send that of a ServiceAccount which may get /metrics, as 'Authorization: Bearer TOKEN' (docs/operate/monitoring.md)",
 };
 const busy: Refusal = { status: 503, message: 'too many unknown tokens are being looked at; try again in a second' };
 const unasked: Refusal = {

@@ -8,7 +8,7 @@ const outcomes = { review: ['patched', 'unchanged', 'refused', 'failed'], reload
 
 export type ReviewOutcome = (typeof outcomes.review)[number];
 
-/** Everything the operator counts about itself, in a registry of its own; docs/operate/operations.md says what to watch and alert on. */
+/** The operator's own metrics, in a registry of their own. docs/operate/monitoring.md lists them. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
