@@ -4,7 +4,7 @@ import type { Manifest } from '../manifest.ts';
 import { groupVersionOf, pluralOf } from '../settings/plurals.ts';
 
 export interface UpdaterRule extends PolicyRule {
-  /** What it is for. docs/security/README.md has it from here. */
+  /** The purpose, as the table of docs/security/README.md says it. */
   readonly why: string;
 }
 
@@ -14,21 +14,21 @@ export interface UpdaterRules {
   readonly cluster: readonly UpdaterRule[];
 }
 
-/** Rules of one reason stand in one row of the document. */
+/** The table of docs/security/README.md has one row for each of these. */
 const why = {
-  objects: 'to upgrade and roll back what the release has there, also what a later version adds of these kinds',
-  release: 'the release itself, which Helm keeps in Secrets',
-  progress: 'to see whether the new version is ready',
-  told: 'to tell what was done or found',
-  about: 'what the events are about',
-  found: 'what was found, of which the manager makes metrics',
-  missing: 'to bring back what is missing of the release; what is to be created has no name yet that a rule could know',
-  changed: 'to upgrade and roll back what the release has, by name',
-  granting: 'a later version of a role may allow more than the updater may do itself',
-  notes: 'the notes of the chart list them',
+  objects: 'to upgrade and roll back objects of the release, also new ones of these kinds',
+  release: 'to read and write the release itself, which Helm keeps in Secrets',
+  progress: 'to see if the new version is ready',
+  told: 'to report the result',
+  about: 'to find the object of the events',
+  found: 'to record the result, from which the manager makes metrics',
+  missing: 'to create missing objects of the release. RBAC cannot restrict their names.',
+  changed: 'to upgrade and roll back objects of the release, by name',
+  granting: 'a later version of a role can have rights that the updater lacks',
+  notes: 'to list them in the notes of the chart',
 } as const;
 
-/** What checking and reporting takes, in the operator's namespace. Of an updater that cannot upgrade it is all that it may do. */
+/** The rights to check and report, in the operator's namespace. An updater that cannot upgrade has no others. */
 export const checkRules = (name: string): readonly UpdaterRule[] => [
   { ...rule('apps', ['deployments'], ['get'], why.about), resourceNames: [`${name}${suffixes.manager}`] },
   rule('', ['events'], ['create'], why.told),
@@ -38,9 +38,8 @@ export const checkRules = (name: string): readonly UpdaterRule[] => [
 const change = ['get', 'patch', 'update', 'delete'];
 
 /**
- * What Helm needs to upgrade a release of these objects, and to roll it back. In the operator's namespace a new version may bring
- * more objects of the same kinds; outside of it only those that are there already can be changed, and none can be read that is
- * not the operator's.
+ * Returns the rights that Helm needs to upgrade a release of these objects and to roll it back. In the operator's namespace a new
+ * version can bring more objects of the same kinds. Elsewhere the updater can change only existing objects of the release.
  */
 export function updaterRules(manifests: readonly Manifest[], namespace: string): UpdaterRules {
   const own = manifests.filter(({ metadata }) => metadata.namespace === namespace);
@@ -65,7 +64,7 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
   };
 }
 
-/** A new version of a role may allow more than the updater may do itself; whom it is given to stays the operator. */
+/** A new version of a role can have rights that the updater lacks. The binding still gives it to the operator only. */
 const grants = (manifests: readonly Manifest[]): UpdaterRule[] =>
   manifests
     .filter(({ kind }) => kind.endsWith('Role'))

@@ -7,7 +7,7 @@ import { withGenerated } from './generated-parts.ts';
 import { releaseOf } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** The tables of docs/security/README.md: what the constructs grant and open, so that the document cannot say otherwise. */
+/** The tables of docs/security/README.md: the rights that the constructs grant, and the ports that they open. */
 const tables: Readonly<Record<string, () => string>> = {
   permissions: permissionsTable,
   updater: updaterTable,
@@ -56,7 +56,7 @@ function permissionsTable(): string {
       `[${test}](../../runtime/${test})`,
     ]),
   );
-  return markdown(['of', 'resources', 'verbs', 'which', 'why', 'a test that needs it'], rows);
+  return markdown(['Account', 'Resources', 'Verbs', 'Names', 'Purpose', 'Test'], rows);
 }
 
 /** One row for each reason. */
@@ -68,7 +68,7 @@ function updaterTable(): string {
     ...byReason(own, ours).map((row) => ['upgrade', ...row]),
     ...byReason(cluster, 'the cluster').map((row) => ['upgrade', ...row]),
   ];
-  return markdown(['to', 'where', 'resources', 'verbs', 'why'], rows);
+  return markdown(['Mode', 'Scope', 'Resources', 'Verbs', 'Purpose'], rows);
 }
 
 function byReason(rules: readonly UpdaterRule[], where: string): Row[] {
@@ -88,19 +88,19 @@ function usersTable(): string {
   const rows = userRoles.flatMap(({ aggregatedTo, rules }) =>
     rules.map(({ resources, verbs }) => [code(aggregatedTo), code(resources), verbs.join(', ')]),
   );
-  return markdown(['whoever has', 'may with', 'do'], rows);
+  return markdown(['Role', 'Resource', 'Verbs'], rows);
 }
 
 function portsTable(): string {
   const whom = {
-    webhook: '`networkPolicy.webhook.from` (default: anybody)',
+    webhook: '`networkPolicy.webhook.from` (default: every address)',
     otlp: '`networkPolicy.otlp.from` (default: every pod)',
     metrics: '`networkPolicy.metrics.from` (default: namespaces labelled `metrics: enabled`)',
     node: "the pod's node",
     pod: 'the pod itself (loopback)',
   } as const;
   return markdown(
-    ['port', 'setting', 'what for', 'with `networkPolicy.enabled` reached by'],
+    ['Port', 'Setting', 'Use', 'Reached by, with `networkPolicy.enabled`'],
     portNames.map((name) => {
       const { purpose, by } = reachedPorts[name];
       return [String(settings.ports[name]), `\`ports.${name}\``, purpose, whom[by]];

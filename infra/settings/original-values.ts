@@ -13,10 +13,9 @@ export type OriginalValue = { readonly path: string } & (
   | { readonly refused: string; readonly when: string }
 );
 
-const noMetrics =
-  'no metrics of the infrastructure are collected; leave it out, and have them collected by a collector of your own';
+const noMetrics = 'infrastructure metrics are not collected; remove it, and use another collector for them';
 const onePod = "the telemetry proxy runs in the operator's pods; set controllerManager";
-const noSuchPart = 'there is no such part; leave it out';
+const noSuchPart = 'this operator has no such part; remove it';
 
 const acts = (path: string, as?: string, note?: string): OriginalValue => ({
   ...{ path, acts: true },
@@ -38,52 +37,43 @@ const perPart = (section: string): OriginalValue[] => [
 
 export const originalValues: readonly OriginalValue[] = [
   acts('debug.enabled'),
-  warned('output', 'the notes have no colours, and `kubectl get lumigo -A` shows the state; leave it out'),
+  warned('output', 'the notes have no colours; remove it'),
   acts('cluster.name'),
   ...perPart('tolerations'),
   ...perPart('nodeSelector'),
-  warned('watchdog', 'the operator has metrics and alerts of its own; set metrics.prometheusRule.enabled'),
-  warned(
-    'telemetryProxy',
-    `${onePod}.replicas and controllerManager.telemetryProxy; logs are batched by their token always`,
-  ),
+  warned('watchdog', 'the operator has its own metrics and alerts; set metrics.prometheusRule.enabled'),
+  warned('telemetryProxy', `${onePod}.replicas and controllerManager.telemetryProxy; logs are always batched by token`),
   warned('controllerManager.kubeRbacProxy', 'the manager serves its metrics itself; set metrics.secure'),
   {
     path: 'controllerManager.manager.image.tag',
     refused:
-      'a release of the original operator, whose image does not run here; leave it out, or name an image of this operator',
+      'a release of the original operator, whose image does not run here; remove it, or name an image of this operator',
     when: ofTheOriginal,
   },
-  acts('controllerManager.manager.image.repository', undefined, "a copy of this operator's image has to be there"),
+  acts('controllerManager.manager.image.repository', undefined, "it must have a copy of this operator's image"),
   acts('controllerManager.manager.resources'),
   warned('controllerManager.telemetryProxy.replicas', `${onePod}.replicas`),
   {
     path: 'controllerManager.telemetryProxy.image.tag',
     refused:
-      'a release of the original telemetry proxy, whose image does not run here; leave it out, or name an OpenTelemetry Collector',
+      'a release of the original telemetry proxy, whose image does not run here; remove it, or name an OpenTelemetry Collector',
     when: ofTheOriginal,
   },
   {
     path: 'controllerManager.telemetryProxy.image.repository',
-    refused: 'the original telemetry proxy, which does not run here; leave it out, or name an OpenTelemetry Collector',
+    refused: 'the original telemetry proxy, which does not run here; remove it, or name an OpenTelemetry Collector',
     when: 'lumigo-kubernetes-telemetry-proxy$',
   },
   acts('controllerManager.telemetryProxy.resources'),
   warned('controllerManager.namespaceFileServer', noSuchPart),
   warned('controllerManager.initContainer', noSuchPart),
-  warned(
-    'logFileCollector',
-    'log files are not collected; have the programs send their logs (logging.enabled of a Lumigo)',
-  ),
+  warned('logFileCollector', 'log files are not collected; let the programs send logs (logging.enabled of a Lumigo)'),
   warned('kubeStateMetrics', noMetrics),
   warned('prometheusNodeExporter', noMetrics),
   acts('injectorWebhook.lumigoInjector.image'),
-  warned(
-    'injectorWebhookService',
-    'the Service is for the API server alone; set ports.webhook for the port of the pods',
-  ),
+  warned('injectorWebhookService', 'only the API server uses the Service; set ports.webhook for the port of the pods'),
   acts('kubernetesClusterDomain'),
-  warned('metricsService', 'metrics have a Service of their own; set ports.metrics for the port of the pods'),
+  warned('metricsService', 'metrics have their own Service; set ports.metrics for the port of the pods'),
   acts('endpoint.otlp.url'),
   acts('endpoint.otlp.logs_url'),
   warned('endpoint.otlp.metrics_url', noMetrics),

@@ -11,7 +11,7 @@ export type PortName = keyof typeof defaults;
 
 /** Every port that anything in the operator's pods listens on. docs/security/README.md has its table from here. */
 export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string; readonly by: Reach }>> = {
-  webhook: { purpose: 'the API server asks about writes, over TLS', by: 'webhook' },
+  webhook: { purpose: 'admission calls of the API server, over TLS', by: 'webhook' },
   otlpHttp: { purpose: 'traces and logs, OTLP over HTTP, with a token', by: 'otlp' },
   otlpGrpc: { purpose: 'traces and logs, OTLP over gRPC, with a token', by: 'otlp' },
   metrics: {
@@ -24,7 +24,7 @@ export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string;
   },
   health: { purpose: 'probes of the manager', by: 'node' },
   telemetryHealth: { purpose: 'probes of the telemetry proxy', by: 'node' },
-  telemetryLoop: { purpose: 'what the telemetry proxy hands itself', by: 'pod' },
+  telemetryLoop: { purpose: 'collected data on its way through the telemetry proxy', by: 'pod' },
 };
 
 export const portNames = Object.keys(reachedPorts) as readonly PortName[];

@@ -9,9 +9,9 @@ export interface PolicyRule {
 }
 
 export interface Permission extends PolicyRule {
-  /** What it is for. docs/security/README.md has it from here. */
+  /** The purpose, as the table of docs/security/README.md says it. */
   readonly why: string;
-  /** Below runtime/: what fails without it. */
+  /** A test below runtime/ that fails without it. */
   readonly test: string;
 }
 
@@ -44,61 +44,61 @@ function neededOn(granted: readonly WorkloadKind[], verbs: string, why: string, 
 }
 
 const neededOnAddOn = (kind: WorkloadKind): Permission[] => [
-  ...neededOn([kind], verbsOn(kind), `the same, where ${kind.addOn} is`, 'reconciler/add-ons'),
+  ...neededOn([kind], verbsOn(kind), `the same, with ${kind.addOn}`, 'reconciler/add-ons'),
   needed(
-    'whether it is, or comes later; the definition of that kind alone',
+    'to see if it is installed, now or later',
     'reconciler/add-ons',
     rule('apiextensions.k8s.io', 'customresourcedefinitions', 'list watch', `${kind.plural}.${kind.group}`),
   ),
 ];
 
 /**
- * What the two ServiceAccounts may do: the manager's, and (`telemetryProxy`) the collector's, which parses what every pod sends. A
- * test proves that each does all of it (runtime/access/access.cluster.test.ts).
+ * The rights of the two ServiceAccounts: the manager's, and (`telemetryProxy`) the collector's, which parses data of every pod. A
+ * test proves that each right is used (runtime/access/access.cluster.test.ts).
  */
 export const permissions = {
   cluster: [
     needed(
-      'to follow them, to add and release their finalizer, to probe the webhook by a dry run; `delete` when the whole operator goes',
+      'to follow them, to set and remove their finalizer, and to probe the webhook by a dry run. `delete` is for the uninstallation.',
       'reconciler/lifecycle',
       rule('operator.lumigo.io', 'lumigoes', 'get list watch patch delete'),
     ),
     needed(
-      'conditions, and which workloads are instrumented',
+      'to write conditions and the list of instrumented workloads',
       'reconciler/credential',
       rule('operator.lumigo.io', 'lumigoes/status', 'patch'),
     ),
     ...neededOn(
       builtIn.filter(({ mutable }) => mutable),
       verbsOn({ mutable: true }),
-      'the injection into what is there already, and its removal; watched as metadata, read whole before a change',
+      'to add and remove the injection. They are watched as metadata, and read whole before a change.',
       'reconciler/lifecycle',
     ),
     ...kinds.filter(({ addOn }) => addOn !== undefined).flatMap(neededOnAddOn),
     ...neededOn(
       builtIn.filter(({ mutable }) => !mutable),
       verbsOn({ mutable: false }),
-      'to say which cannot be changed any more',
+      'to report which of them cannot change',
       'reconciler/lifecycle',
     ),
     needed(
-      'what becomes of pods with the injection, in a namespace where it is new: what breaks is put back',
+      'to see if pods with a new injection fail, and to revert the workload',
       'reconciler/rollout',
       rule('', 'pods', 'list watch'),
     ),
     needed(
-      "within disruption budgets: a StatefulSet's pod that an injection has broken, for which its controller waits without end; in Pod mode, pods without the injection",
+      "to evict a StatefulSet's pod that fails with the injection, and in Pod mode pods without the injection. Disruption budgets hold.",
       'reconciler/broken-pod',
       rule('', 'pods/eviction', 'create'),
     ),
     needed(
-      'the token that a Lumigo or a workload refers to, by its name; neither listed nor watched',
+      'to read the token that a `Lumigo` or a workload refers to, by name',
       'reconciler/manners',
       rule('', 'secrets', 'get'),
     ),
-    needed('what was done to a workload, beside it', 'reconciler/manners', rule('', 'events', 'create')),
+    needed('to report changes of a workload', 'reconciler/manners', rule('', 'events', 'create')),
     needed(
-      "the authority of the webhook's certificate (`caBundle`), put back as soon as somebody replaces the configuration",
+      "to set the authority of the webhook's certificate (`caBundle`), also after the configuration was replaced",
       'certificates/certificates',
       rule(
         'admissionregistration.k8s.io',
@@ -108,63 +108,68 @@ export const permissions = {
       ),
     ),
     needed(
-      'where each API server is: whether all of them reach the webhook is tried',
+      'to find each API server, for the probe of the webhook',
       'reconciler/probe',
       rule('discovery.k8s.io', 'endpointslices', 'get', 'kubernetes'),
     ),
     needed(
-      'the uid of the one is what a cluster is known by; whether the other is being deleted is asked on the way out',
+      'to read the uid of the first, which identifies the cluster, and to see if the second is being deleted',
       'uninstall/cleanup-finalizer',
       rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),
     ),
     needed(
-      'a finalizer holds its own account until everything is clean, and is put back where somebody replaced the account; `delete`, which it never does, to name who the account goes with',
+      'to keep its own account by a finalizer until everything is clean. `delete` is unused: OpenShift requires it for an owner reference.',
       'uninstall/cleanup-protection',
       rule('', 'serviceaccounts', 'get list watch patch delete', `NAME${suffixes.manager}`),
     ),
-    // Kubernetes lets nobody give himself more rights by changing a role: of these only finalizers can be changed.
+    // Kubernetes lets no account extend its own role, so the manager can change only the finalizers of these.
     needed(
-      'the same for its own rights; `delete` so that they go after the account, never before it',
+      'the same for its own rights. `delete` makes them outlive the account.',
       'uninstall/cleanup-finalizer',
       rule(rbac, 'clusterroles clusterrolebindings', 'get list watch patch delete', `NAME${suffixes.managerRole}`),
     ),
     needed(
-      "to say that its rights wait for the account, where the API server asks (OpenShift's does); nothing is sent there",
+      'to set that owner reference on OpenShift, which requires this right',
       'uninstall/cleanup-finalizer',
       rule(rbac, 'clusterroles/finalizers clusterrolebindings/finalizers', 'update', `NAME${suffixes.managerRole}`),
     ),
   ],
-  /** What the telemetry proxy collects, and finds senders' pods by. */
+  /** For the telemetry proxy: data that it collects, and the pods of senders. */
   telemetryProxy: [
     needed(
-      'which pod a span comes from; events and pods of namespaces whose Lumigo has `kubeEvents` on; which pods have a token that was replaced',
+      'to find the pod that sends a span, to collect events and pods if `kubeEvents` is on, and to find pods with a former token',
       'telemetry-proxy/collection',
       rule('', 'pods events', 'list watch'),
     ),
-    ...neededOn(builtIn, 'list watch', 'their versions, of the same namespaces', 'telemetry-proxy/collection'),
+    ...neededOn(
+      builtIn,
+      'list watch',
+      'to collect their versions, if `kubeEvents` is on',
+      'telemetry-proxy/collection',
+    ),
     needed(
-      'the heartbeat of each monitored namespace',
+      'to send the heartbeat of each namespace',
       'telemetry-proxy/collection',
       rule('operator.lumigo.io', 'lumigoes', 'list'),
     ),
   ],
-  /** Of the manager, with `metrics.secure` only: whom to let read metrics is the API server's to say. */
+  /** For the manager, with `metrics.secure` only: the API server decides who may read metrics. */
   metrics: [
     needed(
-      'whose token a scrape comes with',
+      'to check the token of a scrape',
       'manager/scrapes',
       rule('authentication.k8s.io', 'tokenreviews', 'create'),
     ),
     needed(
-      'whether that account may get `/metrics`',
+      'to check if that account may get `/metrics`',
       'manager/scrapes',
       rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
     ),
   ],
-  /** Of the manager, with `injection.podMode` only. */
+  /** For the manager, with `injection.podMode` only. */
   podMode: [
     needed(
-      'the webhook for pods, of the namespaces in Pod mode and of no other',
+      'to set the webhook for pods of namespaces in Pod mode',
       'webhook/pod-mode',
       rule(
         'admissionregistration.k8s.io',
@@ -174,59 +179,59 @@ export const permissions = {
       ),
     ),
   ],
-  /** Of the manager, with `monitoredNamespaces` only. */
+  /** For the manager, with `monitoredNamespaces` only. */
   monitoring: [
+    needed('to find present and later namespaces', 'monitoring/monitoring', rule('', 'namespaces', 'list watch')),
     needed(
-      'which namespaces there are, and which come later',
+      'to create a `Lumigo` in a namespace without one',
       'monitoring/monitoring',
-      rule('', 'namespaces', 'list watch'),
+      rule('operator.lumigo.io', 'lumigoes', 'create'),
     ),
-    needed('a Lumigo where there is none', 'monitoring/monitoring', rule('operator.lumigo.io', 'lumigoes', 'create')),
-    needed('the Secret that it refers to, where there is none', 'monitoring/monitoring', rule('', 'secrets', 'create')),
+    needed(
+      'to create the Secret that it refers to, if it is missing',
+      'monitoring/monitoring',
+      rule('', 'secrets', 'create'),
+    ),
   ],
-  /** Of the manager in its own namespace, with `webhook.clientCa` only. */
+  /** For the manager in its own namespace, with `webhook.clientCa` only. */
   clientCa: [
     needed(
-      "the authority that the API server's client certificate is of, and to follow another one at once",
+      "to read the authority of the API server's client certificate",
       'webhook/client-certificate',
       rule('', 'configmaps', 'get list watch', '{clientCa}'),
     ),
   ],
   ownNamespace: [
-    needed('which replica leads', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),
+    needed('to elect the leader', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),
     needed(
-      'that of the original operator, whose place it has taken',
+      'to delete that of the original operator after a migration',
       'installation/original',
       rule('coordination.k8s.io', 'leases', 'delete', originalLease),
     ),
-    // What is to be created has no name yet that a rule could know.
+    // RBAC cannot restrict the name of an object that is created.
+    needed("to create the webhook's certificate", 'certificates/certificates', rule('', 'secrets', 'create')),
     needed(
-      "the webhook's certificate, where nobody else brings one",
-      'certificates/certificates',
-      rule('', 'secrets', 'create'),
-    ),
-    needed(
-      'its renewal, and to serve another one at once',
+      'to renew it, and to follow its changes',
       'certificates/certificates',
       rule('', 'secrets', 'list watch patch', `NAME${suffixes.certificates}`),
     ),
     needed(
-      'what the updater has found, for two metrics',
+      'to read the result of the updater, for two metrics',
       'updater/check',
       rule('', 'configmaps', 'list watch', `NAME${suffixes.updater}`),
     ),
     needed(
-      'its own account anew, where that was deleted by mistake',
+      'to restore its own account if that was deleted by mistake',
       'uninstall/no-removal',
       rule('', 'serviceaccounts', 'create'),
     ),
     needed(
-      'a token of its own account, which is believed while that is replaced',
+      'to get a token that is valid while its account is restored',
       'uninstall/no-removal',
       rule('', 'serviceaccounts/token', 'create', `NAME${suffixes.manager}`),
     ),
     needed(
-      'the token that the telemetry proxy of its own pod asks with: a pod has one account, and this is another',
+      'to get the token of the telemetry proxy, which has an account of that name',
       'telemetry-proxy/account',
       rule('', 'serviceaccounts/token', 'create', `NAME${suffixes.telemetryProxy}`),
     ),

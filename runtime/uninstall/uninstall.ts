@@ -115,7 +115,7 @@ async function cleanRest(
   }
 }
 
-/** Whether the next attempt would come after the deadline. It would change nothing, and would lose the reasons that this one found. */
+/** Returns true if the next attempt would come after the deadline. It would lose the reasons that this one found. */
 const isLastLook = (deadline: number): boolean => Date.now() + INTERVAL_MS >= deadline;
 
 const endOf = ({ deadline, until = deadline }: UninstallOptions): number => Math.max(deadline, until);
