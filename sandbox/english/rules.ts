@@ -1,0 +1,74 @@
+import { lineFeeds, type Finding, type Kind, type Passage } from './passage.ts';
+import { HEADLESS, HEADLESS_FIRST, MAX_SEMICOLONS, MAX_WORDS, NOT_FOR_USERS, WORDS, type Word } from './words.ts';
+
+interface Sentence {
+  readonly kind: Kind;
+  readonly text: string;
+  readonly line: number;
+  readonly isFirst: boolean;
+}
+
+/** White space after a full stop, a question mark or an exclamation mark, closing marks included. */
+const SENTENCE_END = /(?<=[^\s.][.!?]["'”’)\]]*)(?<!\b(?:e\.g|i\.e|vs|cf)\.)\s+/;
+/** A number of docs/contributing/numbers.md and a mark of a list are no words of the sentence. */
+const PREFIX = /^(?:[DF]\d+(?:, | and )?)+:\s|^[^\p{L}\p{N}]+/u;
+
+/** Returns each break of a rule in a passage, in the order of its lines. */
+export const findingsOf = (passage: Passage): readonly Finding[] =>
+  [
+    ...sentencesOf(passage).flatMap((sentence) => RULES.flatMap((rule) => rule(sentence))),
+    ...(passage.kind === 'userPage' ? matches(NOT_FOR_USERS, { ...passage, text: passage.raw }, 'facts') : []),
+  ].toSorted((a, b) => a.line - b.line);
+
+function sentencesOf({ kind, text, line }: Passage): readonly Sentence[] {
+  let at = line;
+  return text.split(new RegExp(`(${SENTENCE_END.source})`)).flatMap((part, index) => {
+    const sentence = { kind, text: part, line: at, isFirst: index === 0 };
+    at += lineFeeds(part);
+    return index % 2 === 0 && part !== '' ? [sentence] : [];
+  });
+}
+
+const patterns = new Map(
+  [...WORDS, ...NOT_FOR_USERS].map(({ phrase }) => [
+    phrase,
+    new RegExp(`(?<![\\w-])(?:${phrase.replaceAll(' ', '\\s+')})(?![\\w-])`, 'gi'),
+  ]),
+);
+
+const matches = (
+  words: readonly Word[],
+  { kind, text, line }: Pick<Passage, 'kind' | 'text' | 'line'>,
+  rule: 'words' | 'facts',
+): readonly Finding[] =>
+  words
+    .filter(({ only = kind }) => only === kind)
+    .flatMap(({ phrase, instead }) =>
+      [...text.matchAll(patterns.get(phrase) ?? /$^/g)].map((match) => {
+        const found = match[0].replaceAll(/\s+/g, ' ');
+        return { line: line + lineFeeds(text.slice(0, match.index)), rule, found, instead };
+      }),
+    );
+
+function beginning({ kind, text, line, isFirst }: Sentence): readonly Finding[] {
+  const words = text.replace(PREFIX, '').trim();
+  if (/\?["'”’)\]]*$/.test(words) || countWords(words) < 4) return [];
+  const beginnings = isFirst && (kind === 'comment' || kind === 'title') ? [HEADLESS, HEADLESS_FIRST] : [HEADLESS];
+  const found = beginnings.flatMap((pattern) => pattern.exec(words)?.[0] ?? [])[0];
+  return found === undefined ? [] : [{ line, rule: 'beginning', found, instead: "begin with the thing's name" }];
+}
+
+function length({ kind, text, line }: Sentence): readonly Finding[] {
+  const [words, most] = [countWords(text), kind === 'userPage' ? MAX_WORDS.userPage : MAX_WORDS.other];
+  return words <= most ? [] : [{ line, rule: 'length', found: `${words} words`, instead: `at most ${most}` }];
+}
+
+function semicolons({ text, line }: Sentence): readonly Finding[] {
+  const count = text.split(';').length - 1;
+  if (count <= MAX_SEMICOLONS) return [];
+  return [{ line, rule: 'semicolons', found: `${count} semicolons`, instead: 'sentences or a list' }];
+}
+
+const countWords = (text: string): number => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
+const RULES = [(sentence: Sentence) => matches(WORDS, sentence, 'words'), beginning, length, semicolons];

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import type { Finding } from './passage.ts';
+
+const MAX_CHARACTERS = 72;
+const AREA = /^[a-z][a-z0-9,/ -]*: (\S+)/;
+/** Past tense, -ing, third person, and words that begin a description of the new state. */
+const NOT_IMPERATIVE =
+  /^(?!(?:bring|embed|need|seed|speed|feed|string|focus|alias)$)(?:the|an?|no|\w+(?:ed|ing|[^us]s))$/i;
+
+/** Returns why a commit's subject is not `area: imperative` of at most 72 characters. */
+export function findingsOfSubject(subject: string): readonly Omit<Finding, 'line'>[] {
+  if (/^(?:Revert|Reapply) "/.test(subject)) return [];
+  const [, verb] = AREA.exec(subject) ?? [];
+  const reasons = [
+    verb === undefined && { found: subject, instead: 'area: imperative' },
+    NOT_IMPERATIVE.test(verb ?? '') && { found: `${verb}`, instead: 'the imperative' },
+    subject.length > MAX_CHARACTERS && { found: `${subject.length} characters`, instead: `at most ${MAX_CHARACTERS}` },
+  ];
+  return reasons.flatMap((reason) => (reason === false ? [] : [{ rule: 'subject' as const, ...reason }]));
+}
+
+/**
+ * Returns hash and subject of each commit that descends from the one that added this file. A shallow clone, or none,
+ * has fewer of them or no such commit.
+ */
+export function subjectsToCheck(): readonly (readonly [hash: string, subject: string])[] {
+  const [base] = git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'sandbox/english/subjects.ts');
+  if (base === undefined) return [];
+  return git('log', '--no-merges', '--ancestry-path', '--format=%h %s', `${base}..HEAD`).map((line) => {
+    const space = line.indexOf(' ');
+    return [line.slice(0, space), line.slice(space + 1)];
+  });
+}
+
+const git = (...args: readonly string[]): readonly string[] =>
+  (spawnSync('git', args, { encoding: 'utf8' }).stdout ?? '').split('\n').filter((line) => line !== '');
