@@ -12,7 +12,7 @@ import { SKIPPED, USER_PAGES } from './words.ts';
 /**
  * Checks the English of pages, programs and commit subjects (CONTRIBUTING.md, section "Style"). Exits with 1 if a file
  * has more findings than sandbox/english/known.txt lists, or fewer: `--update` lowers the numbers of the list.
- * `--file FILE` prints all findings of one file, `--count` their number by rule.
+ * `--file FILE` prints all findings of one file, and `--all` those of the whole tree.
  */
 
 const LIST = join('sandbox', 'english', 'known.txt');
@@ -69,27 +69,14 @@ function checkTree(mayUpdate: boolean): number {
   return print(files + commits > 0 ? [...lines, `files: ${files}, commit subjects: ${commits}\n`] : []);
 }
 
-const scopeOf = (file: string): string =>
-  isUserPage(file) ? 'user pages' : file.endsWith('.md') ? 'other pages' : 'programs';
-
-function countByRule(): number {
-  const counts = new Map<string, number>();
-  for (const file of filesToCheck())
-    for (const { rule } of check(file)) {
-      const key = `${scopeOf(file)}: ${rule}`;
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    }
-  process.stdout.write(
-    [...counts]
-      .map(([key, count]) => `${key} ${count}\n`)
-      .toSorted()
-      .join(''),
-  );
-  return 0;
+/** Prints all findings of some files, known or not. */
+function checkFiles(files: readonly string[]): number {
+  const lines = files.flatMap((file) => inFile(file, check(file)));
+  return print(lines.length > 0 ? [...lines, `findings: ${lines.length}\n`] : []);
 }
 
 const { values } = parseArgs({
-  options: { file: { type: 'string' }, update: { type: 'boolean', default: false }, count: { type: 'boolean' } },
+  options: { file: { type: 'string' }, all: { type: 'boolean' }, update: { type: 'boolean', default: false } },
 });
-if (values.file !== undefined) process.exitCode = print(inFile(values.file, check(values.file)));
-else process.exitCode = values.count ? countByRule() : checkTree(values.update);
+if (values.file !== undefined) process.exitCode = checkFiles([values.file]);
+else process.exitCode = values.all ? checkFiles(filesToCheck()) : checkTree(values.update);
