@@ -1,37 +1,115 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { Agent, request } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
-import { serveTls } from './tls-server.ts';
+import { serveTls, type TlsServer } from './tls-server.ts';
 
-it('D41: while it drains it answers, and ends each connection with the answer, so that none is closed under a request', async () => {
-  const validity = { now: new Date(), days: 1 };
-  const authority = await issueAuthority('test', validity);
-  const pair = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
-  const server = serveTls((_request, response) => void response.end('answered'), {
-    ...{ port: 0, host: '127.0.0.1', purpose: 'the webhook', mostConnections: 8 },
-  });
-  const port = await server.listening;
+const validity = { now: new Date(), days: 1 };
+const authority = await issueAuthority('test', validity);
+const pair = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
+
+let server: TlsServer | undefined;
+const agents: Agent[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const agent of agents.splice(0)) agent.destroy();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.close(0, 0);
+  server = undefined;
+});
+
+async function serve(mostConnections: number, app: RequestListener): Promise<number> {
+  server = serveTls(app, { port: 0, host: '127.0.0.1', purpose: 'the webhook', mostConnections });
   server.useCertificate({ cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) });
+  return server.listening;
+}
+
+interface Answered {
+  readonly status: number | undefined;
+  readonly connection: string | undefined;
+  readonly isReused: boolean;
+}
+
+/** A client that keeps one connection, like the API server. Returns how to send a request on it. */
+function client(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: authority.certificate });
-  const ask = () =>
-    new Promise<{ status: number | undefined; connection: string | undefined; isReused: boolean }>(
-      (resolve, reject) => {
-        const sent = request({ host: '127.0.0.1', port, agent, method: 'POST' }, (response) => {
-          const { statusCode: status, headers } = response;
-          response.resume().on('end', () => {
-            // The agent puts a socket back after this event.
-            setImmediate(() => resolve({ status, connection: headers.connection, isReused: sent.reusedSocket }));
-          });
+  agents.push(agent);
+  return (path = '/') =>
+    new Promise<Answered>((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path, agent, method: 'POST' }, (response) => {
+        const { statusCode: status, headers } = response;
+        response.resume().on('end', () => {
+          // The agent reuses a socket only after this event.
+          setImmediate(() => resolve({ status, connection: headers.connection, isReused: sent.reusedSocket }));
         });
-        sent.on('error', reject);
-        sent.end();
-      },
-    );
-  expect(await ask()).toEqual({ status: 200, connection: 'keep-alive', isReused: false });
-  expect(await ask()).toEqual({ status: 200, connection: 'keep-alive', isReused: true });
-  const closed = server.close(0.5);
-  expect(await ask()).toEqual({ status: 200, connection: 'close', isReused: true });
-  expect(await ask()).toEqual({ status: 200, connection: 'close', isReused: false });
-  await closed;
-  agent.destroy();
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+}
+
+/** Opens connections that never send a byte, 100 at once. Returns how to read the state of each, in the order of opening. */
+async function flood(port: number, count: number): Promise<() => readonly ('open' | 'closed')[]> {
+  const opened: Socket[] = [];
+  while (opened.length < count) {
+    const batch = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').resume());
+    for (const socket of batch) socket.on('error', () => undefined);
+    await Promise.all(batch.map((socket) => once(socket, 'connect')));
+    opened.push(...batch);
+  }
+  sockets.push(...opened);
+  return () => opened.map(({ closed }) => (closed ? 'closed' : 'open'));
+}
+
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+const reused = { status: 200, connection: 'keep-alive', isReused: true };
+
+describe('the TLS server', () => {
+  it('answers while it drains and ends each connection with the answer, so that none is closed under a request [D41]', async () => {
+    const port = await serve(8, (_request, response) => void response.end('answered'));
+    const ask = client(port);
+    expect(await ask()).toEqual({ ...reused, isReused: false });
+    expect(await ask()).toEqual(reused);
+    const closed = server?.close(0.5);
+    expect(await ask()).toEqual({ ...reused, connection: 'close' });
+    expect(await ask()).toEqual({ status: 200, connection: 'close', isReused: false });
+    await closed;
+  });
+
+  it('closes the oldest of 600 silent connections beyond its 512, and none that sent a request or waits for an answer', async () => {
+    let answer: (() => void) | undefined;
+    const port = await serve(512, (request, response) => {
+      request.resume().on('end', () => {
+        if (request.url !== '/slow') response.end('answered');
+        else answer = () => void response.end('answered');
+      });
+    });
+    const [idle, waiting] = [client(port), client(port)];
+    await idle();
+    const slow = waiting('/slow');
+    await idle();
+    const states = await flood(port, 600);
+    expect(await idle()).toEqual(reused);
+    answer?.();
+    expect(await slow).toMatchObject({ status: 200 });
+    const oldestClosed = [...times(90, 'closed'), ...times(510, 'open')];
+    await eventually(() => expect(states()).toEqual(oldestClosed), { timeoutMs: 2_000 });
+  });
+
+  it('closes the idle connection whose last request is the oldest when clients that send requests are too many', async () => {
+    const port = await serve(8, (_request, response) => void response.end('answered'));
+    const clients = times(8, port).map(client);
+    for (const ask of clients) await ask();
+    await clients[0]?.();
+    const another = client(port);
+    await another();
+    const isReused = async (index: number) => (await clients[index]?.())?.isReused;
+    expect(await isReused(0)).toBe(true);
+    expect((await another()).isReused).toBe(true);
+    expect(await isReused(2)).toBe(true);
+    expect(await isReused(1)).toBe(false);
+  });
 });

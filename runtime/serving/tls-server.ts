@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pair } from '../certificates/follow-certificate.ts';
+import { Connections } from './connections.ts';
 import { listen, type Where } from './listen.ts';
 
 export interface TlsServer {
@@ -51,7 +52,7 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
   };
   const asking = { requestCert: options.asksClients === true, rejectUnauthorized: false };
   const server = createServer({ minVersion: 'TLSv1.2', ...bounds, ...asking }, (request, response) => {
-    const isOutdated = connections.used(request.socket);
+    const isOutdated = connections.follow(request, response);
     if (isDraining || isOutdated) response.setHeader('Connection', 'close');
     app(request, response);
   });
@@ -75,47 +76,3 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
     },
   };
 }
-
-/**
- * The connections that are open, at most so many. Beyond that the one that was used longest ago gives way, and no new one is
- * turned away: anybody can open any number, and the API server's are those that are used.
- */
-class Connections {
-  /** In the order of their last use. */
-  private readonly open = new Map<string, Socket>();
-  private outdated = new WeakSet<Socket>();
-
-  constructor(private readonly most: number) {}
-
-  /** A new one, before its handshake. */
-  add(socket: Socket): void {
-    const key = keyOf(socket);
-    this.open.set(key, socket);
-    socket.once('close', () => {
-      if (this.open.get(key) === socket) this.open.delete(key);
-    });
-    const [oldest] = this.open.values();
-    if (this.open.size > this.most) oldest?.destroy();
-  }
-
-  /** A request has come on it, by whichever of the layers of one connection. Returns whether it is outdated. */
-  used(socket: Socket): boolean {
-    const key = keyOf(socket);
-    const open = this.open.get(key);
-    if (open === undefined) return false;
-    this.open.delete(key);
-    this.open.set(key, open);
-    return this.outdated.has(open);
-  }
-
-  /** Those that are open now were begun under conditions that hold no longer. */
-  outdate(): void {
-    this.outdated = new WeakSet(this.open.values());
-  }
-
-  closeAll(): void {
-    for (const socket of this.open.values()) socket.destroy();
-  }
-}
-
-const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
