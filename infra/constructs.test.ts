@@ -56,6 +56,10 @@ describe('the pods of the operator', () => {
     expect(chosen.map(({ kind }) => kind)).not.toContain('PriorityClass');
   });
 
+  it('wait for room on a node and evict no pod of a user for it', () => {
+    expect(find(defaults, 'PriorityClass')['preemptionPolicy']).toBe('Never');
+  });
+
   it('run images by tag, or by digest where there is one', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const image = { repository: 'registry.example.com:5000/lumigo', tag: 'next', digest };

@@ -40,7 +40,8 @@ export class ControllerManager extends Construct {
         metadata: { name: priorityClassName, labels: common },
         description: 'The Lumigo operator. Without it new workloads are traced only after a restart of their pods.',
         globalDefault: false,
-        preemptionPolicy: 'PreemptLowerPriority',
+        // Its pods are the next to be scheduled. They evict no pod of a user.
+        preemptionPolicy: 'Never',
         value: 1_000_000,
       });
 
