@@ -1,5 +1,4 @@
 import { ensureBundle } from '../infra/bundle.ts';
-import { nodeOptions } from '../infra/constructs/runtime-environment.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../sandbox/control-plane/processes.ts';
 import { install, type Installation } from '../sandbox/manager/install.ts';
@@ -11,7 +10,7 @@ import { forgetPeak, usageOf } from './process-usage.ts';
 
 /** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
 export const asInThePod = {
-  NODE_OPTIONS: `${nodeOptions.value} --max-old-space-size=154`,
+  NODE_OPTIONS: '--max-old-space-size=154',
   MALLOC_ARENA_MAX: '1',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };

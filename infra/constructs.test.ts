@@ -28,6 +28,14 @@ interface Pod {
 const podOf = (manifests: readonly Manifest[]): Pod =>
   (find(manifests, 'Deployment').spec as { template: Pod }).template;
 
+/** All containers of all pod templates, at whatever depth. */
+function containersIn(node: unknown): Tree[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) =>
+    ['containers', 'initContainers'].includes(key) ? (value as Tree[]) : containersIn(value),
+  );
+}
+
 describe('the pods of the operator', () => {
   it('are never instrumented', () => {
     expect((find(defaults, 'Deployment').metadata as Pod['metadata']).labels[labels.autoTrace]).toBe('false');
@@ -104,6 +112,18 @@ describe('the pods of the operator', () => {
     // The image's own command line says which part (runtime-environment.cluster.test.ts).
     expect(JSON.stringify(env)).not.toContain('old-space');
     expect(env).toContainEqual({ name: 'LUMIGO_WEBHOOK_TIMEOUT_SECONDS', value: '2' });
+  });
+
+  it('run the program of the image with the flags of the image, in every delivery [F62]', () => {
+    const deliveries = ['Manifests', 'Helm', 'Pulumi'] as const;
+    const made = deliveries.flatMap((delivery) => synthesize(parseSettings({}), delivery));
+    const own = containersIn(made).filter(({ image }) => String(image).includes('lumigo-kubernetes-operator'));
+    // The manager and its init container three times, the updater at least with Helm, and Helm's Job that uninstalls.
+    expect(own.length).toBeGreaterThanOrEqual(8);
+    for (const { command, env } of own) {
+      expect(command).toBeUndefined();
+      expect(JSON.stringify(env)).not.toContain('NODE_OPTIONS');
+    }
   });
 
   it('log at debug level where the settings say so', () => {

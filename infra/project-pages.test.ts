@@ -56,7 +56,7 @@ describe('docs/contributing/numbers.md', () => {
   );
   // In a title: at its beginning, or in brackets at its end.
   const numbersIn = (file: string) =>
-    [...read(file).matchAll(/(?<=['"`(, ])[DF]\d{1,2}(?=[:,)])/g)].map(([number]) => number);
+    [...read(file).matchAll(/(?<=['"`(, [])[DF]\d{1,2}(?=[:,)\]])/g)].map(([number]) => number);
 
   it('explains each number that a test is named after', () => {
     const used = new Set(tests.flatMap(numbersIn));

@@ -49,16 +49,10 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
   };
 }
 
-/**
- * A small young generation keeps the process small, for some more time in the webhook: with 4 MiB reviews cost a tenth less, and the
- * process has 3 MB more at rest (docs/contributing/performance.md). The old generation follows the container's memory limit (Dockerfile).
- */
-export const nodeOptions = { name: 'NODE_OPTIONS', value: '--max-semi-space-size=2' };
-
-/** The manager's environment: its configuration, its pod's name as Kubernetes tells it, and what Node.js is to keep to. */
+/** The manager's environment: its configuration, and its pod's name as Kubernetes tells it. The image has the options of Node.js. */
 export function managerEnvironment(settings: Settings, delivery: Delivery) {
   const configuration = toEnvironment({ ...runtimeConfig(settings, delivery), podName: '' });
-  return [...withPodName(configuration, variableOf('podName')), nodeOptions];
+  return withPodName(configuration, variableOf('podName'));
 }
 
 /** An environment in which one variable is the pod's name, as Kubernetes tells it. */

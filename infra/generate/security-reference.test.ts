@@ -76,6 +76,14 @@ describe('the Dockerfile', () => {
     expect(bases).toHaveLength(3);
     for (const base of bases) expect(base).toMatch(/:[-.a-z0-9]+@sha256:[0-9a-f]{64}$/);
   });
+
+  it('closes the inspector of Node.js to signals, for its program and for what kubectl exec starts [F62]', () => {
+    const dockerfile = read('Dockerfile');
+    expect(dockerfile.match(/^ENTRYPOINT .*/gm)).toEqual([
+      expect.stringMatching(/^ENTRYPOINT \["\/nodejs\/bin\/node", "--disable-sigusr1", .*"\/app\/main.js"\]$/),
+    ]);
+    expect(dockerfile.match(/^ENV NODE_OPTIONS.*/gm)).toEqual(['ENV NODE_OPTIONS=--disable-sigusr1']);
+  });
 });
 
 describe('npm run sbom', () => {

@@ -2,6 +2,7 @@ import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { lumigoOf } from '../lumigo.ts';
 import { apply } from '../manager/apply.ts';
 import { ask } from '../node/ask.ts';
+import type { NodeOptions } from '../node/node.ts';
 import {
   addressOf,
   isInstrumented,
@@ -27,9 +28,9 @@ export class NodeBench {
     this.client = system.node.client;
   }
 
-  static async start(settings: object = {}): Promise<NodeBench> {
+  static async start(settings: object = {}, options: Pick<NodeOptions, 'kubelet'> = {}): Promise<NodeBench> {
     const started = Date.now();
-    const system = await startNodeWithOperator({ settings });
+    const system = await startNodeWithOperator({ ...options, settings });
     process.stderr.write(`      the operator runs in pods after ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
     return new NodeBench(system);
   }

@@ -9,6 +9,7 @@ import { sign, verify, type Signer } from '../../infra/release/signing.ts';
 import { steps, type Releasing } from '../../infra/release/steps.ts';
 import { operatorVersion } from '../../infra/version.ts';
 import { ensureReleaseBases, releaseBase, releaseBuildah } from '../images/release-bases.ts';
+import { imageFlags } from '../manager/image-flags.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { startRegistry, type Registry } from '../registry/registry.ts';
 
@@ -148,14 +149,11 @@ describe('F52: a release', () => {
       expect(config.architecture).toBe(architecture);
       expect(config.config).toMatchObject({
         User: '65532:65532',
-        Env: expect.arrayContaining(['SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt', 'MALLOC_ARENA_MAX=1']),
-        Entrypoint: [
-          '/nodejs/bin/node',
-          '--max-old-space-size-percentage=60',
-          '--no-separate-gc-phases',
-          '--no-sparkplug',
-          '/app/main.js',
-        ],
+        Env: expect.arrayContaining([
+          'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt',
+          'NODE_OPTIONS=--disable-sigusr1',
+        ]),
+        Entrypoint: ['/nodejs/bin/node', ...imageFlags(), '/app/main.js'],
         Labels: { 'org.opencontainers.image.version': version, 'org.opencontainers.image.licenses': 'Apache-2.0' },
       });
     }

@@ -7,6 +7,7 @@ import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { answerTo, type Answer } from '../answer.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { startCollector, prepareTelemetry, type Collector } from './collector.ts';
+import { flagsFor } from './image-flags.ts';
 import { install, managerPod, withoutNodes, type Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
@@ -32,7 +33,7 @@ const READY_MS = 60_000;
  * and nothing else. Resolves when it says that it is ready.
  */
 export async function startManager(cluster: Cluster, installation: Installation, options: ManagerOptions) {
-  const { name = 'manager-0', webhookPort, program = bundlePath } = options;
+  const { name = 'manager-0', webhookPort, program = bundlePath, node = process.execPath } = options;
   const folder = join(cluster.dir, name);
   const [healthPort = 0, metricsPort = 0] = await freePorts(2);
   const certificates = join(folder, 'certificates');
@@ -68,9 +69,8 @@ export async function startManager(cluster: Cluster, installation: Installation,
   const started = performance.now();
   const running = launch({
     name,
-    path: options.node ?? process.execPath,
-    // As in the image (Dockerfile), whose other flag is about the container's memory.
-    args: ['--no-separate-gc-phases', '--no-sparkplug', program, '--service-account', serviceAccount],
+    path: node,
+    args: [...flagsFor(node), program, '--service-account', serviceAccount],
     folder: cluster.dir,
     reaper: cluster.reaper,
     environment,

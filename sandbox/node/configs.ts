@@ -7,6 +7,8 @@ export interface NodeFolders {
   readonly folder: string;
   /** Where images are kept from one cluster to the next. */
   readonly images: string;
+  /** Fields of the kubelet's configuration that differ from the sandbox's. */
+  readonly kubelet?: object | undefined;
 }
 
 export const nodeName = 'sandbox';
@@ -61,7 +63,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
 `;
 
 /** JSON, which the kubelet reads as YAML. Images never go: nobody could pull them again. */
-export const kubeletConfig = ({ folder }: NodeFolders, slot: Slot): string =>
+export const kubeletConfig = ({ folder, kubelet = {} }: NodeFolders, slot: Slot): string =>
   JSON.stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -89,6 +91,7 @@ export const kubeletConfig = ({ folder }: NodeFolders, slot: Slot): string =>
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     syncFrequency: '10s',
+    ...kubelet,
   });
 
 export const proxyConfig = ({ folder }: NodeFolders, { podRange }: Slot): string =>

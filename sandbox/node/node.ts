@@ -44,6 +44,8 @@ export interface NodeCluster extends ControlPlane {
 export interface NodeOptions extends ControlPlaneOptions {
   /** Images that pods may run. */
   readonly images: readonly ImageArchive[];
+  /** Fields of the kubelet's configuration that differ from the sandbox's. */
+  readonly kubelet?: object;
 }
 
 const READY_MS = 60_000;
@@ -89,7 +91,7 @@ async function start(
   const linux = await openLinuxNamespaces(folder, slot, makeCgroups(slot.cgroup), reaper);
   const nodeToken = randomBytes(24).toString('base64url');
   const cluster = await startControlPlane({ ...options, dir: folder, host: hostIn(linux, slot, folder, nodeToken) });
-  await writeNodeFiles(folders, slot, cluster, nodeToken);
+  await writeNodeFiles({ ...folders, kubelet: options.kubelet }, slot, cluster, nodeToken);
   const running = new Map<string, Running>();
   const begin = (name: string, path: string, args: readonly string[]): void =>
     void running.set(name, linux.launch({ name, path, args, folder, reaper }));
