@@ -37,7 +37,10 @@ export class Connections {
     if (connection === undefined) return false;
     this.open.delete(key);
     this.open.set(key, connection);
-    request.once('end', () => (connection.stage = 'waiting'));
+    request.once('end', () => {
+      // A request can be answered before its end.
+      if (!response.writableEnded) connection.stage = 'waiting';
+    });
     response.once('close', () => (connection.stage = 'idle'));
     return connection.isOutdated;
   }
@@ -55,7 +58,7 @@ export class Connections {
     const all = [...this.open];
     const oldest = (stage: Connection['stage']) => all.find(([, connection]) => connection.stage === stage);
     const unused = all.filter(([, { stage }]) => stage === 'unused');
-    const found = unused.length > this.limit / 2 ? unused[0] : (oldest('idle') ?? unused[0] ?? oldest('waiting'));
+    const found = unused.length >= this.limit / 2 ? unused[0] : (oldest('idle') ?? unused[0] ?? oldest('waiting'));
     if (found === undefined) return;
     const [key, { socket }] = found;
     // At once, not upon `close`, which comes later: the same one must not be chosen twice.
