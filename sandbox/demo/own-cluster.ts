@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { Manifest } from '../../infra/manifests.ts';
 import { lumigo } from '../../runtime/contract.ts';
 import { createClient, type Client } from '../../runtime/kubernetes/http/client.ts';
@@ -14,6 +13,7 @@ import { freePorts } from '../control-plane/processes.ts';
 import { refOf } from '../manager/apply.ts';
 import { install, withoutNodes } from '../manager/install.ts';
 import { startManager } from '../manager/manager.ts';
+import { requireAgreement } from '../own-cluster/agree.ts';
 import type { DemoCluster } from './cluster.ts';
 import { deleteLumigo } from './steps.ts';
 import { demoNamespace } from './workloads.ts';
@@ -42,8 +42,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
   const transport = createTransport(connection, { userAgent: 'lumigo-demo', maxSockets: 8 });
   const client = createClient(transport);
   await refuseIfInstalled(client, context);
-  if (!yes && !(await agrees(context, connection.server.href)))
-    throw new Error('nothing was changed, as you did not agree');
+  await requireAgreement(getQuestion(context, connection.server.href), yes);
   const dir = mkdtempSync(join(tmpdir(), 'lumigo-demo-'));
   const reaper = startReaper(dir);
   const only = ({ kind }: Manifest) => borrowed.has(kind);
@@ -89,12 +88,5 @@ async function refuseIfInstalled(client: Client, context: string): Promise<void>
     );
 }
 
-async function agrees(context: string, server: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Error('there is no terminal to ask at; pass --yes to agree beforehand');
-  const questions = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await questions.question(
-    `This installs the Lumigo resource definition and the operator's permissions into '${context}' (${server}),\nmakes the namespace '${demoNamespace}' with a few workloads, and takes all of it out again at the end. Go on? [y/N] `,
-  );
-  questions.close();
-  return /^y(es)?$/i.test(answer.trim());
-}
+const getQuestion = (context: string, server: string): string =>
+  `This installs the Lumigo resource definition and the operator's permissions into '${context}' (${server}),\ncreates the namespace '${demoNamespace}' with a few workloads, and removes all of it at the end.`;

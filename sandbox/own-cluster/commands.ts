@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { ensureBinaries } from '../programs/build.ts';
+import { finished, type Finished } from '../testing/run.ts';
+import type { Printer } from '../demo/printer.ts';
+import { engines, type Command, type Engine } from './image.ts';
+import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
+
+const TICK_MS = 10_000;
+const SHOWN_LINES = 20;
+
+const INSTALL_HINTS: Readonly<Record<string, string>> = {
+  kind: 'see https://kind.sigs.k8s.io',
+  minikube: 'see https://minikube.sigs.k8s.io',
+};
+
+/** Runs a program to its end. `code` is null if the program is missing or was killed. */
+export async function run(argv: readonly string[]): Promise<Finished> {
+  const [program = '', ...args] = argv;
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const missing = new Promise<Finished>((resolve) =>
+    child.on('error', () => resolve({ code: null, stdout: '', stderr: `${program} is not installed` })),
+  );
+  return Promise.race([finished(child), missing]);
+}
+
+/** Runs one command and reports it as a step, with its time every 10 s. @throws Error with the end of its output */
+export async function runStep({ title, argv }: Command, printer: Printer): Promise<string> {
+  printer.step(title);
+  const started = Date.now();
+  const ticker = setInterval(() => printer.aside(`${title}, ${Math.round((Date.now() - started) / 1_000)} s`), TICK_MS);
+  const { code, stdout, stderr } = await run(argv).finally(() => clearInterval(ticker));
+  if (code === 0) return stdout;
+  const program = argv[0] ?? '';
+  const hint = stderr.endsWith('is not installed') ? ` (${INSTALL_HINTS[program] ?? 'install it first'})` : '';
+  const said = `${stderr}\n${stdout}`.trim().split('\n').slice(-SHOWN_LINES).join('\n');
+  throw new Error(`\`${argv.join(' ')}\` failed: ${said}${hint}`);
+}
+
+/** The first engine that can build here. @throws Error that names the engines */
+export async function findEngine(): Promise<Engine> {
+  for (const [engine, check] of Object.entries(engines)) if ((await run(check)).code === 0) return engine as Engine;
+  throw new Error(
+    `no program that builds images works here: ${Object.keys(engines).join(', ')}. Install or start one of them, or pass --image with an image that is in a registry`,
+  );
+}
+
+/** kubectl and helm: of this machine if they are installed, otherwise fetched into the cache. */
+export async function getClusterTools(printer: Printer): Promise<{ kubectl: string; helm: string }> {
+  const names = ['kubectl', 'helm'] as const;
+  const versions = { kubectl: ['kubectl', 'version', '--client'], helm: ['helm', 'version'] };
+  const present = await Promise.all(names.map(async (name) => (await run(versions[name])).code === 0));
+  const missing = names.filter((_name, index) => !(present[index] ?? false));
+  const { kubectl = 'kubectl', helm = 'helm' } = await ensureBinaries(missing, printer.aside);
+  return { kubectl, helm };
+}
+
+/** Reads a context of the kubeconfig, the current one by default. @throws Error if there is no kubeconfig or no such context */
+export async function readTarget(kubectl: string, context?: string): Promise<Target> {
+  const chosen = context === undefined ? [] : [`--context=${context}`];
+  const { code, stdout, stderr } = await run([kubectl, 'config', 'view', '--minify', '--output=json', ...chosen]);
+  if (code === 0) {
+    const config = JSON.parse(stdout) as MinifiedKubeconfig;
+    return getTarget({ ...config, 'current-context': context ?? config['current-context'] });
+  }
+  throw new Error(
+    `no cluster to install into: ${stderr.trim()}. Start one (\`kind create cluster\` or \`minikube start\`), or choose a context of your kubeconfig with --context`,
+  );
+}

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureBundle } from '../../infra/bundle.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
+import { addOperator, type Manager } from '../manager/manager.ts';
+import { runScript } from '../testing/run.ts';
+import { SAMPLE_NAMESPACE } from './sample-objects.ts';
+
+/** The two commands for a cluster of the user, against an API server without a node: neither a kind nor a minikube cluster. */
+let cluster: ControlPlane;
+beforeAll(async () => {
+  cluster = await startControlPlane();
+});
+afterAll(() => cluster?.stop());
+
+const run = (script: 'install' | 'sample', ...args: readonly string[]) =>
+  runScript(`sandbox/own-cluster/${script}.ts`, args, { ...process.env, KUBECONFIG: cluster.kubeconfig });
+
+const image = ['--image', 'registry.example/acme/lumigo-kubernetes-operator:0.1.0'];
+
+const getDeployments = async () => {
+  const { value } = await cluster.client.pages({ ...kinds.deployments, namespace: 'lumigo-system' }).next();
+  return (value?.items ?? []).map((item) => JSON.stringify(item));
+};
+
+describe('npm run cluster:install', () => {
+  it('says how the image reaches a cluster that is of neither kind nor minikube, and changes nothing', async () => {
+    const { code, stderr } = await run('install');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/is neither a kind nor a minikube cluster[^]*npm run cluster:install -- --image REGISTRY/);
+    expect(await getDeployments()).toEqual([]);
+  });
+
+  it('asks first, and changes nothing if there is no terminal to ask at', async () => {
+    const { code, stderr } = await run('install', ...image);
+    expect(code).toBe(1);
+    expect(stderr).toContain('there is no terminal to ask at. Pass --yes to agree beforehand');
+    expect(await getDeployments()).toEqual([]);
+  });
+
+  it('says what to do if the kubeconfig has no such context', async () => {
+    const { code, stderr } = await run('install', '--context', 'nowhere');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/no cluster to install into: .*nowhere[^]*`kind create cluster` or `minikube start`/);
+  });
+
+  it('installs the chart with the image that is named, and again without an error', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const { code, stdout, stderr } = await run('install', ...image, '--yes', '--no-wait');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(/installing the chart with Helm[^]*Next: npm run cluster:sample/);
+    }
+    expect((await getDeployments()).join()).toContain('"registry.example/acme/lumigo-kubernetes-operator:0.1.0"');
+  });
+});
+
+describe('npm run cluster:sample', () => {
+  let operated: ControlPlane;
+  let manager: Manager;
+  beforeAll(async () => {
+    await ensureBundle();
+    operated = await startControlPlane();
+  });
+  afterAll(async () => {
+    await manager?.stop();
+    await operated?.stop();
+  });
+  const sample = (...args: readonly string[]) =>
+    runScript('sandbox/own-cluster/sample.ts', args, { ...process.env, KUBECONFIG: operated.kubeconfig });
+
+  it('says what to do if there is no operator', async () => {
+    const { code, stderr } = await sample('--yes');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/has no Lumigo operator\. Install it first: npm run cluster:install/);
+  });
+
+  it('shows an instrumented program and the Lumigo resource, and removes both', async () => {
+    manager = await addOperator(operated, { collector: false });
+    const { code, stdout, stderr } = await sample('--yes', '--no-wait');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/LUMIGO_TRACER_TOKEN is not set[^]*Deployment\/hello +instrumented[^]*lumigo +True/);
+
+    expect(await sample('--yes', '--remove')).toMatchObject({ code: 0, stderr: '' });
+    const { client } = operated;
+    const found = await client.find({ ...kinds.namespaces, name: SAMPLE_NAMESPACE });
+    expect(found === undefined || found.metadata.deletionTimestamp !== undefined).toBe(true);
+  });
+});
