@@ -8,27 +8,24 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { apply } from '../../sandbox/manager/apply.ts';
 import type { Manifest } from '../manifest.ts';
 import { synthesize } from '../manifests.ts';
-import { parsePublisher } from '../publisher.ts';
+import { publisher } from '../publisher.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../version.ts';
-import { packageNpm } from './npm-package.ts';
+import { getPublishedReadme, LOCAL_ARCHIVE, packageNpm, UNPUBLISHED_NAME } from './npm-package.ts';
 import { program } from './program.ts';
 
 /**
- * The npm package as a stranger uses it: packed, installed into an empty project of each kind with what its README says, and the
- * README's own program run there.
+ * Packs the npm package, installs it into an empty project of each kind by the command of its README, and runs the README's own
+ * program there.
  */
-const npm = '@acme/lumigo';
 const MINUTES_MS = 60_000;
-const publisher = parsePublisher(`{ home: https://git.example/acme/operator, images: '', npm: '${npm}',
-  charts: { index: '', oci: '' }, maintainers: [] }`);
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 let folder: string;
 let archive: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-package-'));
-  const release = { version: operatorVersion(), publisher, images: [], chart: '', npm };
+  const release = { version: operatorVersion(), publisher, npm: UNPUBLISHED_NAME };
   archive = await packageNpm(release, folder, join(folder, 'work'));
 }, 2 * MINUTES_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,7 +39,7 @@ async function project(kind: 'cdk8s' | 'Pulumi', before = '', after = '') {
   const cwd = join(folder, kind);
   mkdirSync(cwd);
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ name: 'empty', type: 'module', private: true }));
-  const wanted = command.split(' ').map((name) => (name === npm ? archive : name));
+  const wanted = command.split(' ').map((name) => (name.endsWith(LOCAL_ARCHIVE) ? archive : name));
   const quietly = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
   await program('npm', ['install', ...quietly, ...wanted], { cwd });
   writeFileSync(join(cwd, 'main.ts'), `${before}${text}${after}`);
@@ -55,6 +52,24 @@ async function project(kind: 'cdk8s' | 'Pulumi', before = '', after = '') {
   };
 }
 
+describe('the README of the npm package', () => {
+  const readme = readFileSync(join('infra', 'README.md'), 'utf8');
+  const installs = (text: string) => text.match(/^npm install .*/gm) ?? [];
+
+  it('installs nothing from a scope or a name that is not published [F82]', () => {
+    expect(installs(readme)).toHaveLength(2);
+    for (const command of installs(readme)) expect(command).toMatch(/^npm install \.\.\/\S+\.tgz /);
+    expect(readme).not.toContain('@acme');
+  });
+
+  it('names the package of the publisher once there is one', () => {
+    const published = getPublishedReadme(readme, '@example/operator');
+    for (const command of installs(published)) expect(command).toMatch(/^npm install @example\/operator /);
+    expect(published).toContain("from '@example/operator/pulumi'");
+    expect(published).not.toMatch(/npm run package|\.tgz/);
+  });
+});
+
 describe('the npm package in an empty project', () => {
   let cluster: ControlPlane;
   beforeAll(async () => {
@@ -63,7 +78,7 @@ describe('the npm package in an empty project', () => {
   afterAll(() => cluster?.stop());
 
   it(
-    'of cdk8s synthesizes the installation, with a construct of the user that refers to it, and a real API server takes both',
+    'synthesizes with cdk8s the installation and a construct that refers to it, and a real API server accepts both',
     async () => {
       const { installed, cwd, run } = await project('cdk8s');
       await run();
@@ -90,7 +105,7 @@ describe('the npm package in an empty project', () => {
   );
 
   it(
-    'of Pulumi registers the installation, and what refers to it after it',
+    'registers with Pulumi the installation, and afterwards the resource that refers to it',
     async () => {
       const { run } = await project('Pulumi', engine, summary);
       const registered = JSON.parse((await run()).trim().split('\n').at(-1) ?? '') as { type: string; url?: string }[];
@@ -106,7 +121,7 @@ describe('the npm package in an empty project', () => {
   );
 });
 
-/** What Pulumi's engine would be told. It is in no package registry. */
+/** Records the resources that Pulumi's engine would register. The engine is in no package registry. */
 const engine = `import { runtime } from '@pulumi/pulumi';
 const registered: { type: string; url?: string }[] = [];
 await runtime.setMocks({

@@ -11,15 +11,27 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** Beside what is compiled: what that reads, and what a package is expected to have. */
+/** The part of a release that the package is made from. */
+type Packaged = Pick<Release, 'npm' | 'version' | 'publisher'>;
+
+/** Files besides the compiled ones: those that the program reads, and those that every package should have. */
 const files = ['publisher.yaml', 'LICENSE', 'CHANGELOG.md'];
 
-/** What stands for the package's name in its README, which is written before anybody publishes it. */
-const placeholder = '@acme/operator';
+/** The package's name until publisher.yaml names one. Nothing is published under it, so it is installed from its archive. */
+export const UNPUBLISHED_NAME = 'lumigo-kubernetes-operator';
+/** The archive as the package's README names it, relative to a project beside the checkout. */
+export const LOCAL_ARCHIVE = `dist/${UNPUBLISHED_NAME}.tgz`;
+
+/** The package's README, which tells how to install it from a checkout, for a package with this name in a registry. */
+export const getPublishedReadme = (readme: string, name: string): string =>
+  readme
+    .replace(/<!-- unpublished -->[^]*<!-- \/unpublished -->\n/, '')
+    .replaceAll(`../${UNPUBLISHED_NAME}/${LOCAL_ARCHIVE}`, name)
+    .replaceAll(`'${UNPUBLISHED_NAME}`, `'${name}`);
 
 /**
- * What a program of the user's must share with the package, so that there is one of each: cdk8s' constructs know each other, and
- * Pulumi's engine its resources, within one copy. Who uses the one has no need of the other.
+ * The packages that a user's program must share with this one: cdk8s and Pulumi recognize their objects only within one copy.
+ * A program that uses one of the two does not need the other.
  */
 const shared = /^(cdk8s|constructs|@pulumi\/.+)$/;
 const optional = /^@pulumi\//;
@@ -29,7 +41,7 @@ const optional = /^@pulumi\//;
  * @param work a folder for what is packed, made anew
  * @returns the archive in `folder`
  */
-export async function packageNpm(release: Release, folder: string, work = 'dist/npm'): Promise<string> {
+export async function packageNpm(release: Packaged, folder: string, work = 'dist/npm'): Promise<string> {
   rmSync(work, { recursive: true, force: true });
   const tsc = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.package.json', '--outDir', work];
   await program(process.execPath, tsc);
@@ -37,7 +49,8 @@ export async function packageNpm(release: Release, folder: string, work = 'dist/
   writeFileSync(join(work, 'bin', 'lumigo-operator.js'), "#!/usr/bin/env node\nimport './main.js';\n");
   for (const file of files) copyFileSync(file, join(work, file));
   const readme = readFileSync(join('infra', 'README.md'), 'utf8');
-  writeFileSync(join(work, 'README.md'), readme.replaceAll(placeholder, release.npm));
+  const isPublished = release.npm !== UNPUBLISHED_NAME;
+  writeFileSync(join(work, 'README.md'), isPublished ? getPublishedReadme(readme, release.npm) : readme);
   writeFileSync(join(work, 'package.json'), `${JSON.stringify(packageManifest(release, work), undefined, 2)}\n`);
   mkdirSync(folder, { recursive: true });
   const packed = await program('npm', ['pack', resolve(work), '--json', '--pack-destination', folder]);
@@ -45,7 +58,7 @@ export async function packageNpm(release: Release, folder: string, work = 'dist/
   return join(folder, filename);
 }
 
-function packageManifest({ npm, version, publisher }: Release, work: string) {
+function packageManifest({ npm, version, publisher }: Packaged, work: string) {
   const { description, license, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
   const imported = importedPackages(work);
   const used = Object.entries(dependencies).filter(([name]) => imported.has(name));
@@ -55,8 +68,9 @@ function packageManifest({ npm, version, publisher }: Release, work: string) {
     version,
     description,
     license,
-    homepage: publisher.home,
-    repository: { type: 'git', url: `git+${publisher.home}.git` },
+    ...(publisher.home === ''
+      ? {}
+      : { homepage: publisher.home, repository: { type: 'git', url: `git+${publisher.home}.git` } }),
     type: 'module',
     engines,
     exports: {
@@ -72,7 +86,7 @@ function packageManifest({ npm, version, publisher }: Release, work: string) {
   };
 }
 
-/** What the compiled files import that is none of them. The command has its own in it. */
+/** The packages that the compiled files import. The command is a bundle and imports none. */
 function importedPackages(work: string): ReadonlySet<string> {
   const compiled = readdirSync(work, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(js|d\.ts)$/.test(file) && !file.startsWith('bin/'))
