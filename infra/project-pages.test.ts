@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { kubernetesVersion } from '../sandbox/programs/archives.ts';
-import { chartMetadata } from './helm/chart-texts.ts';
+import { chartMetadata, oldestKubernetes } from './helm/chart-texts.ts';
 
-/** The pages that a stranger looks for first say what is so. */
+/** Checks the pages that a new user reads first against the code. */
 const read = (file: string): string => readFileSync(file, 'utf8');
 
 describe('LICENSE', () => {
   it('is the text of the Apache License 2.0, to the byte, which the package and the chart name', () => {
-    // Of https://www.apache.org/licenses/LICENSE-2.0.txt, also what cdk8s-cli and others carry.
+    // From https://www.apache.org/licenses/LICENSE-2.0.txt; cdk8s-cli and others have the same text.
     const published = 'cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30';
     expect(createHash('sha256').update(readFileSync('LICENSE')).digest('hex')).toBe(published);
     expect(JSON.parse(read('package.json'))).toMatchObject({ license: 'Apache-2.0' });
@@ -17,17 +18,25 @@ describe('LICENSE', () => {
   });
 });
 
-describe('the table of Kubernetes versions', () => {
-  const [, table = ''] = read('README.md').split('## Kubernetes versions\n');
+describe('docs/contributing/tested-versions.md', () => {
+  it('names the Kubernetes version that the usual tests run on', () => {
+    const [, usual = ''] = /^v(\d+\.\d+)/.exec(kubernetesVersion) ?? [];
+    expect(read('docs/contributing/tested-versions.md')).toContain(`Every change is tested on Kubernetes ${usual},`);
+  });
+});
 
-  it('names the version that the tests run on', () => {
-    const [, tried] = /^v(\d+\.\d+)/.exec(kubernetesVersion) ?? [];
-    expect(table).toContain(`Every change is tried on Kubernetes ${tried},`);
+describe('README.md', () => {
+  const readme = read('README.md');
+
+  it('has at most 170 lines', () => expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(170));
+
+  it('names the oldest Kubernetes version that the chart accepts', () => {
+    expect(readme).toContain(`a Kubernetes cluster, version ${oldestKubernetes()} or newer`);
+    expect(readme).toContain(`Kubernetes ${oldestKubernetes()} or newer. The tests pass on`);
   });
 
-  it('has as its oldest the one that the chart lets in', () => {
-    const [, oldest] = />=(\d+\.\d+)/.exec(chartMetadata().kubeVersion) ?? [];
-    expect(table).toContain(`The chart takes ${oldest} and newer`);
+  it('has the command for a first look in its first lines', () => {
+    expect(readme.split('\n').slice(0, 12).join('\n')).toContain('run `npm start`');
   });
 });
 
@@ -50,6 +59,37 @@ describe('the pictures of the README', () => {
   });
 });
 
+describe('a drawn picture', () => {
+  const drawn = ['docs/how-it-works.svg', 'docs/use/rollout.svg'];
+  const numbersOf = (element: string, names: readonly string[]): number[] =>
+    names.map((name) => Number(new RegExp(` ${name}="(\\d+)"`).exec(element)?.[1] ?? 0));
+
+  it.each(drawn)('%s has a background and colors for dark mode [F85]', (file) => {
+    const picture = read(file);
+    const [, width = '', height = ''] = /viewBox="0 0 (\d+) (\d+)"/.exec(picture) ?? [];
+    expect(picture).toContain(`<rect class="page" width="${width}" height="${height}"`);
+    expect(picture).toContain('@media (prefers-color-scheme:dark)');
+  });
+
+  it.each(drawn)('%s keeps each text inside its box, also with a wide font [F85]', (file) => {
+    const boxes = [...read(file).matchAll(/<rect [^>]*>/g)].map(([rect]) =>
+      numbersOf(rect, ['x', 'y', 'width', 'height']),
+    );
+    const texts = [...read(file).matchAll(/<text ([^>]*)>([^<]*)</g)].filter(
+      ([, given = '']) => !given.includes('anchor'),
+    );
+    const beyond = texts.filter(([element, given = '', text = '']) => {
+      const [x = 0, y = 0] = numbersOf(element, ['x', 'y']);
+      const around = boxes.filter(([left = 0, top = 0, width = 0, height = 0]) => {
+        return left <= x && x <= left + width && top <= y && y <= top + height;
+      });
+      const right = Math.min(...around.map(([left = 0, , width = 0]) => left + width));
+      return x + text.length * (given.includes('small') ? 7.2 : 8.6) > right;
+    });
+    expect(beyond.map(([, , text]) => text)).toEqual([]);
+  });
+});
+
 describe('docs/contributing/numbers.md', () => {
   const tests = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.test.ts') && /^(runtime|infra|sandbox|bench)\//.test(file),
@@ -64,3 +104,46 @@ describe('docs/contributing/numbers.md', () => {
     expect([...used].filter((number) => !read('docs/contributing/numbers.md').includes(`| ${number} |`))).toEqual([]);
   });
 });
+
+describe('a link in a page', () => {
+  const pages = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(file),
+  );
+  /** Links of the text, without those that only quote the form of one. */
+  const linksOf = (page: string): string[] =>
+    [
+      ...read(page)
+        .replace(/```[^]*?```|`[^`\n]*`/g, '')
+        .matchAll(/\]\(([^)\s]+)\)/g),
+    ].map(([, link = '']) => link);
+
+  it('is found by this test in every page', () => expect(pages.flatMap(linksOf).length).toBeGreaterThan(200));
+
+  it.each(pages)('leads from %s to a file and a heading that exist', (page) => {
+    const broken = linksOf(page).filter((link) => !/^(https?|mailto):/.test(link) && !leadsSomewhere(page, link));
+    expect(broken).toEqual([]);
+  });
+
+  it.each(pages)('names a decision in %s by its own number', (page) => {
+    const links = [...read(page).matchAll(/\[(?:adr\/|ADR )?(\d+)\]\((?:[^)]*\/)?(\d{4})-[^)]*\)/g)];
+    expect(links.filter(([, label, target]) => Number(label) !== Number(target)).map(([link]) => link)).toEqual([]);
+  });
+});
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? page : join(dirname(page), path);
+  if (!existsSync(target)) return false;
+  return anchor === undefined || anchorsOf(read(target)).includes(anchor);
+}
+
+/** The anchors of a page's headings as the repository's host makes them, and those that the page sets itself. */
+const anchorsOf = (text: string): string[] => [
+  ...[...text.replace(/```[^]*?```/g, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\-_ ]/gu, '')
+      .replaceAll(' ', '-'),
+  ),
+  ...[...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, anchor = '']) => anchor),
+];

@@ -8,7 +8,7 @@ export interface Tried {
   readonly version: string;
   /** `2026-11-22` */
   readonly date: string;
-  /** Of the short form alone: what differs between API servers. */
+  /** Only the short form was run, which covers the differences between API servers. */
   readonly isShort?: boolean;
   readonly passed: number;
   /** How many of these failed beside all the others, and passed by themselves. */
@@ -23,7 +23,16 @@ export const triedFile = 'docs/reference/tried-versions.json';
 export const readTried = (): readonly Tried[] =>
   JSON.parse(readFileSync(new URL(`../${triedFile}`, import.meta.url), 'utf8')) as readonly Tried[];
 
-/** The README's table of what was tried: a row for each run. */
+/** The README's sentence about Kubernetes. @param oldest the version that the chart requires, such as 1.30 */
+export function describeKubernetes(oldest: string, tried: readonly Tried[] = readTried()): string {
+  const minors = tried
+    .filter(({ program, failed }) => program === 'Kubernetes' && failed.length === 0)
+    .map(({ version }) => Number(/^v1\.(\d+)/.exec(version)?.[1]));
+  const range = minors.length === 0 ? '' : ` The tests pass on 1.${Math.min(...minors)} to 1.${Math.max(...minors)}.`;
+  return `Kubernetes ${oldest} or newer.${range}`;
+}
+
+/** The table of test runs in docs/contributing/tested-versions.md: a row for each run. */
 export function triedTable(tried: readonly Tried[] = readTried()): string {
   if (tried.length === 0) return 'No run of all of them is on record yet.';
   const rows = tried.map(

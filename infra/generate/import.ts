@@ -10,15 +10,16 @@ import { alertSections } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
-import { installWithHelm } from '../helm/installation-texts.ts';
+import { oldestKubernetes } from '../helm/chart-texts.ts';
+import { installWithHelm, quickInstallation, releaseStatus } from '../helm/installation-texts.ts';
 import { withTables } from './security-reference.ts';
-import { triedTable } from '../tried-versions.ts';
+import { describeKubernetes, triedTable } from '../tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 
 /**
  * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security/README.md,
- * docs/operate/monitoring.md and docs/migrate-from-original.md, how to install with Helm in the README, and what the constructs render. With `--check` it writes nothing, and ends with 1
+ * docs/operate/monitoring.md and docs/migrate-from-original.md, parts of the README and of docs/install/helm.md, and what the constructs render. With `--check` it writes nothing, and ends with 1
  * where what is committed is not what would be written.
  */
 
@@ -39,7 +40,13 @@ function generate(): Generated {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'reference', 'settings.md')]: settingsReference(),
-      ...anew('README.md', { helm: () => installWithHelm(), tried: () => triedTable() }),
+      ...anew('README.md', {
+        status: () => releaseStatus(),
+        install: () => quickInstallation(),
+        kubernetes: () => describeKubernetes(oldestKubernetes()),
+      }),
+      ...anew(join('docs', 'install', 'helm.md'), { helm: () => installWithHelm() }),
+      ...anew(join('docs', 'contributing', 'tested-versions.md'), { tried: () => triedTable() }),
       ...anew(join('docs', 'operate', 'monitoring.md'), { alerts: alertSections }),
       ...anew(join('docs', 'migrate-from-original.md'), { values: migrationTable }),
       [security]: withTables(readFileSync(join(root, security), 'utf8')),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { permissions } from '../../runtime/access/permissions.ts';
 import { withTables } from './security-reference.ts';
 
@@ -25,45 +25,7 @@ describe('the documents of security', () => {
     const named = Object.values(permissions).flatMap((rules) => rules.map(({ test }) => test));
     expect(named.filter((test) => !existsSync(join('runtime', test)))).toEqual([]);
   });
-
-  it.each([
-    'README.md',
-    'SUPPORT.md',
-    'docs/security/README.md',
-    'SECURITY.md',
-    ...['monitoring', 'uninstall', 'upgrade', 'updater', 'certificates'].map((page) => `docs/operate/${page}.md`),
-    'docs/contributing/adr/0010-updater.md',
-  ])('in %s: every link leads to a file and a heading that there are', (file) => {
-    const links = [...read(file).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
-    const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(file, link));
-    expect(broken).toEqual([]);
-  });
 });
-
-describe('the pages of docs/', () => {
-  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
-
-  it.each(pages)('in %s: a link to a decision has the number of that decision', (file) => {
-    const links = [...read(join('docs', file)).matchAll(/\[(?:adr\/|ADR )?(\d+)\]\((?:adr\/)?(\d{4})-[^)]*\)/g)];
-    expect(links.filter(([, label, target]) => Number(label) !== Number(target)).map(([link]) => link)).toEqual([]);
-  });
-});
-
-function leadsSomewhere(file: string, link: string): boolean {
-  const [path = '', anchor] = link.split('#');
-  const target = path === '' ? file : join(dirname(file), path);
-  if (!existsSync(target)) return false;
-  return anchor === undefined || headings(read(target)).includes(anchor);
-}
-
-/** As the repository's host makes anchors of them. */
-const headings = (text: string): string[] =>
-  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\- ]/gu, '')
-      .replaceAll(' ', '-'),
-  );
 
 describe('the Dockerfile', () => {
   it('begins with nothing that is not pinned to its content', () => {

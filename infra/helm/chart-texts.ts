@@ -8,7 +8,10 @@ import { chartDefaults, ofTheRelease } from './values.ts';
 
 const description = 'Traces every Python and Node.js program of a namespace, without a change to any of them.';
 
-/** What Chart.yaml says, and the index of a repository that holds the chart. */
+/** The oldest Kubernetes version that Helm installs the chart on, such as 1.30. */
+export const oldestKubernetes = (): string => /\d+\.\d+/.exec(chartMetadata().kubeVersion)?.[0] ?? '';
+
+/** The metadata of the chart, for Chart.yaml and for the index of a chart repository. */
 export const chartMetadata = (publisher: Publisher = own) => ({
   apiVersion: 'v2',
   name: chartName,
@@ -36,7 +39,7 @@ export const chartMetadata = (publisher: Publisher = own) => ({
   },
 });
 
-/** Whose it is: nobody's, where nobody publishes it. */
+/** The fields about the publisher. They are left out if there is none. */
 const origin = ({ home, maintainers }: Publisher) => ({
   ...(home === '' ? {} : { home, sources: [home] }),
   ...(maintainers.length === 0 ? {} : { maintainers }),

@@ -6,31 +6,59 @@ const intoNamespace = '--namespace lumigo-system --create-namespace';
 
 const block = (...lines: readonly string[]): string => ['```sh', ...lines, '```'].join('\n');
 
-/** How to install with Helm from where the chart is published, or from a checkout where that is nowhere. */
+/** How to install with Helm: from the publisher's repositories, or from a checkout if there are none. */
 export function installWithHelm(publisher: Publisher = own): string {
-  const { oci, index } = publisher.charts;
+  const published = publishedInstallation(publisher);
+  if (published !== undefined) return published;
   const image = `${imageRepositoryOf('lumigo-kubernetes-operator', publisher)}:${operatorVersion()}`;
+  return [
+    'No release is published yet, so build the image and the chart in a checkout. `podman build` and `buildah build` work like',
+    '`docker build`.',
+    '',
+    block(`docker build -t ${image} .`, 'npm run chart'),
+    '',
+    'Bring the image to the nodes. kind and minikube load it from your machine:',
+    '',
+    block(`kind load docker-image ${image}`, `minikube image load ${image}`),
+    '',
+    'For any other cluster, push it to a registry and name it with `controllerManager.manager.image.repository`. Then install the chart:',
+    '',
+    block(`helm install lumigo dist/chart/${chartName} ${intoNamespace}`),
+  ].join('\n');
+}
+
+/** The README's shortest way to install. */
+export const quickInstallation = (publisher: Publisher = own): string =>
+  publishedInstallation(publisher) ??
+  [
+    'In a clone of this repository, for a [kind](https://kind.sigs.k8s.io) or [minikube](https://minikube.sigs.k8s.io) cluster in your current context:',
+    '',
+    block('npm run cluster:install', 'npm run cluster:sample'),
+    '',
+    'The first command builds the image, loads it into the cluster and installs the chart with Helm. The second one traces a sample program in',
+    'the namespace `lumigo-sample`. Set `LUMIGO_TRACER_TOKEN` to your token before, to see its traces in Lumigo.',
+  ].join('\n');
+
+/** The README's box about releases. */
+export const releaseStatus = (publisher: Publisher = own): string => {
+  const isPublished = publishedInstallation(publisher) !== undefined;
+  const status = isPublished
+    ? `**Status:** version ${operatorVersion()} is published at ${publisher.charts.oci || publisher.charts.index}.`
+    : '**Status:** there is no release yet. Build the operator from source with [two commands](#install).';
+  return `> ${status}\n> To see it at work on your machine, without a cluster, run \`npm start\` in a clone of this repository.`;
+};
+
+function publishedInstallation({ charts: { oci, index } }: Publisher): string | undefined {
   const parts = [
     oci === '' ? [] : [block(`helm install lumigo oci://${oci}/${chartName} ${intoNamespace}`)],
     index === ''
       ? []
       : [block(`helm repo add lumigo ${index}`, `helm install lumigo lumigo/${chartName} ${intoNamespace}`)],
   ].flat();
-  if (parts.length > 0) return parts.join('\n\nor\n\n');
-  return [
-    'This build is in no chart repository and its images are in no registry, so make both in a checkout (`buildah build` does for',
-    '`docker build`), and bring the image to the nodes: `kind load docker-image`, `minikube image load`, or a registry of yours, which',
-    '`controllerManager.manager.image.repository` then names.',
-    '',
-    block(
-      `docker build -t ${image} .`,
-      'npm run chart',
-      `helm install lumigo dist/chart/${chartName} ${intoNamespace}`,
-    ),
-  ].join('\n');
+  return parts.length === 0 ? undefined : parts.join('\n\nor\n\n');
 }
 
-/** What `helm upgrade` takes: the chart by its name there, or the folder. */
+/** The chart as `helm upgrade` takes it: by its name in the repository, or as a folder. */
 export function chartReference({ charts }: Publisher = own): string {
   if (charts.index !== '') return `lumigo/${chartName}`;
   return charts.oci === '' ? `dist/chart/${chartName}` : `oci://${charts.oci}/${chartName}`;

@@ -33,7 +33,7 @@ Generated from \`infra/settings/schema.ts\` by \`npm run generate\`; do not edit
 A YAML or JSON file with those settings that shall differ from their default, named by \`${settingsVariable}\`:
 
 \`\`\`sh
-${settingsVariable}=my-settings.yaml npx cdk8s synth
+${settingsVariable}=my-settings.yaml npm run synth
 \`\`\`
 
 Maps are merged with their default key by key (\`null\` takes a key out), lists replace theirs.

@@ -183,8 +183,8 @@ describe('F52: a release', () => {
     expect(await ask<Manifest>('manifests', 'acme/lumigo-kubernetes-operator', version)).toEqual(before);
   }, 200_000);
 
-  it('is copied to a registry of somebody else by the commands of the README, with its signatures', async () => {
-    const [copying = ''] = /while read [^`]*/.exec(readFileSync('README.md', 'utf8')) ?? [];
+  it('is copied to another registry by the commands of docs/install/private-registry.md, with its signatures', async () => {
+    const [copying = ''] = /while read [^`]*/.exec(readFileSync('docs/install/private-registry.md', 'utf8')) ?? [];
     const mirror = `${registry.host}/mirror`;
     // The images of others are in no registry that can be reached here; and a name with a port cannot follow another.
     const own = readFileSync(join(releasing.folder, 'images.txt'), 'utf8').split('\n').slice(0, 2);

@@ -38,7 +38,7 @@ async function main(names: readonly string[], { short = false, built = false, ke
   }
   if (keep) {
     writeFileSync(triedFile, `${JSON.stringify(withResults(readTried(), results), undefined, 2)}\n`);
-    say(`${triedFile} has it; \`npm run generate\` brings it into the README`);
+    say(`${triedFile} has it; \`npm run generate\` brings it into docs/contributing/tested-versions.md`);
   }
   if (results.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
 }
