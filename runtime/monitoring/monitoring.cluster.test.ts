@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import { dataOf, type ChangedObject } from '../kubernetes/resources/objects.ts';
 import { tokenOf } from '../../sandbox/testing/telemetry.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -33,6 +36,36 @@ const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<st
 };
 
 const whenActive = (name: string) => operator.bench.whenActive(name);
+
+/** Changes the leader, and waits until the new one has seen to every namespace: a last one is monitored after the others. */
+async function restart(more: Record<string, string> = {}): Promise<void> {
+  const name = await operator.bench.namespace('after');
+  const entries = JSON.parse(
+    more['LUMIGO_MONITORED_NAMESPACES'] ?? operator.installation.environment['LUMIGO_MONITORED_NAMESPACES'] ?? '[]',
+  ) as unknown[];
+  await operator.stopManager();
+  await operator.startManager({ LUMIGO_MONITORED_NAMESPACES: JSON.stringify([...entries, { namespace: name }]) });
+  await whenActive(name);
+  // One more look at all of them.
+  await namespace(`${name}-b`, { team: 'z' });
+  await sleep(1_000);
+}
+
+const marks = async (): Promise<Readonly<Record<string, string>>> => {
+  const name = 'lumigo-lumigo-operator-monitored-namespaces';
+  const found = await operator.cluster.client.find({ ...kinds.configMaps, namespace: 'lumigo-system', name });
+  return found === undefined ? {} : dataOf(found);
+};
+
+/** No controller of Kubernetes runs here that would finish the deletion. */
+async function removeNamespace(name: string): Promise<void> {
+  const { client } = operator.cluster;
+  const ref = { ...kinds.namespaces, name };
+  await client.delete(ref);
+  const found = await client.get(ref);
+  const emptied = { ...found, spec: { finalizers: [] } } as ChangedObject;
+  await client.update({ ...ref, subresource: 'finalize' }, emptied);
+}
 
 describe('F54: monitored namespaces', () => {
   it('get a Lumigo with traces and logs, and the token, when they come', async () => {
@@ -86,5 +119,39 @@ describe('F54: monitored namespaces', () => {
     await namespace('late');
     await whenActive('late');
     await expect(operator.bench.readLumigo('shop')).rejects.toThrow('not found');
+  });
+
+  it('keep what a team decided when the leader changes: a deleted Lumigo stays deleted, and its flags stay [F70]', async () => {
+    const { bench } = operator;
+    const changed = { spec: { tracing: { enabled: true }, logging: { enabled: true } } };
+    for (const name of ['bank', 'labelled']) await bench.changeLumigo(name, changed);
+    await operator.cluster.client.delete({ ...kinds.secrets, namespace: 'shop', name: 'lumigo-credentials' });
+    await restart();
+    await expect(bench.readLumigo('shop')).rejects.toThrow('not found');
+    expect(await secretIn('shop')).toBeUndefined();
+    for (const name of ['bank', 'labelled']) expect((await bench.readLumigo(name)).spec).toMatchObject(changed.spec);
+  });
+
+  it('get a flag that the settings change, once, and no Lumigo that was deleted [F70]', async () => {
+    const { bench } = operator;
+    const entries = [{ namespace: 'shop' }, { namespace: 'bank', loggingEnabled: false, tracingEnabled: false }];
+    await restart({ LUMIGO_MONITORED_NAMESPACES: JSON.stringify(entries) });
+    // Only the flag that the settings did not have before.
+    expect((await bench.readLumigo('bank')).spec).toMatchObject({
+      tracing: { enabled: false },
+      logging: { enabled: true },
+    });
+    await expect(bench.readLumigo('shop')).rejects.toThrow('not found');
+  });
+
+  it('are new ones if they are deleted and created again, and get a Lumigo [F70]', async () => {
+    const { bench, cluster } = operator;
+    const uid = (await cluster.client.get({ ...kinds.namespaces, name: 'late' })).metadata.uid;
+    expect(await marks()).toHaveProperty([uid]);
+    await bench.deleteLumigo('late');
+    await removeNamespace('late');
+    await eventually(async () => expect(await marks()).not.toHaveProperty([uid]));
+    await namespace('late');
+    await bench.whenActive('late');
   });
 });

@@ -157,11 +157,16 @@ const inWords = (progress: Progress): string =>
 
 /** Whether two statuses say the same, whatever the order of their keys. */
 export const sameStatus = (a: LumigoStatus, b: LumigoStatus): boolean =>
-  sameConditions(a, b) &&
-  a.instrumentedResourcesCount === b.instrumentedResourcesCount &&
-  sameList(a.conditions, b.conditions, ['message', 'lastTransitionTime']) &&
+  isSameText(a, b) &&
+  sameList(a.conditions, b.conditions, ['lastTransitionTime']) &&
   sameResources(a.instrumentedResources, b.instrumentedResources) &&
   sameList(a.instrumentedResources, b.instrumentedResources, ['state']);
+
+/** Whether two statuses say the same, apart from times and lists. */
+export const isSameText = (a: LumigoStatus, b: LumigoStatus): boolean =>
+  sameConditions(a, b) &&
+  a.instrumentedResourcesCount === b.instrumentedResourcesCount &&
+  sameList(a.conditions, b.conditions, ['message']);
 
 /** Whether two lists name the same instrumentations. */
 export const sameResources = (a: readonly InstrumentedResource[] = [], b: readonly InstrumentedResource[] = []) =>

@@ -11,7 +11,7 @@ import type { Term } from './term.ts';
 type State = Omit<ObservedLumigo, 'resource'>;
 
 const fresh: State = {
-  ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false, statusAt: 0, listedAt: 0 },
+  ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false, statusAt: -Infinity, listedAt: 0 },
 };
 const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Somebody else wrote to it just now; the watch is about to show what. */
@@ -83,8 +83,12 @@ export class LumigoWriter {
     lumigo,
     status,
     withList,
+    repeats,
   }: LumigoAction & { readonly do: 'write-status' }): Promise<void> {
-    const { api, lumigoes, events } = this.term;
+    const { api, lumigoes, events, logger } = this.term;
+    const { namespace, name } = lumigo.metadata;
+    if (repeats === 1)
+      logger.warn({ namespace, lumigo: name }, 'another writer changes the status of the Lumigo, writing it less often');
     const { instrumentedResources: listed = [], ...rest } = status;
     // A merge takes away what is null.
     const ended =
@@ -93,7 +97,7 @@ export class LumigoWriter {
     lumigoes.upsert(answer);
     for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
-    const written = { dropsSecretVersion, statusAt: performance.now() };
+    const written = { dropsSecretVersion, statusAt: performance.now(), said: rest, repeats };
     this.note(lumigo.metadata.uid, withList ? { ...written, listed, listedAt: written.statusAt } : written);
   }
 

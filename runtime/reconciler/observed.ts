@@ -1,7 +1,7 @@
 import type { RuntimeConfig } from '../config/config.ts';
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
-import type { InstrumentedResource, LumigoResource, NamespacePolicy, Problem } from '../injection/types.ts';
+import type { InstrumentedResource, LumigoResource, LumigoStatus, NamespacePolicy, Problem } from '../injection/types.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { PodTrial } from '../rollout/judge-pods.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';
@@ -83,8 +83,12 @@ export interface ObservedLumigo {
   readonly listed: readonly InstrumentedResource[] | undefined;
   /** Its definition is of an earlier version, which does not keep `status.secretVersion`: writing it again would never end. */
   readonly dropsSecretVersion: boolean;
-  /** When its status was last written, by the monotonic clock; 0: not yet. */
+  /** Monotonic time of the last write of its status; -Infinity before the first. */
   readonly statusAt: number;
+  /** The last status that this leader wrote, without its list. */
+  readonly said?: LumigoStatus;
+  /** Number of times in a row that the same status was written because another writer had changed it. */
+  readonly repeats?: number;
   /** And when its list was. */
   readonly listedAt: number;
 }

@@ -25,7 +25,7 @@ const ready = {
 const going = { deletionTimestamp: '2026-01-03T00:00:00Z' };
 
 const known = (resource: LumigoResource, more: Partial<ObservedLumigo> = {}): ObservedLumigo => ({
-  ...{ resource, isBusy: false, failure: undefined, listed: [], dropsSecretVersion: false, statusAt: 0 },
+  ...{ resource, isBusy: false, failure: undefined, listed: [], dropsSecretVersion: false, statusAt: -Infinity },
   ...{ listedAt: 0, ...more },
 });
 
@@ -146,6 +146,31 @@ describe('a Lumigo', () => {
     expect(plan(told, 5_001).lumigoes).toEqual([]);
     expect(plan(later, 5_000 + ms - 1)).toMatchObject({ lumigoes: [], wakeAt: 5_000 + ms });
     expect(actions(later, 5_000 + ms)).toEqual(['write-status']);
+  });
+
+  it('has its status written at most once a second, also if another writer contradicts it at once [F71]', () => {
+    const seen = observed([known(lumigo())]);
+    const [first] = plan(seen).lumigoes;
+    const said = first?.do === 'write-status' ? first.status : {};
+    const other = { ...said, conditions: (said.conditions ?? []).map((each) => ({ ...each, reason: 'Other' })) };
+    const written = known(lumigo({}, other), { statusAt: 5_000 });
+    expect(plan(observed([written]), 5_001)).toMatchObject({ lumigoes: [], wakeAt: 6_000 });
+    expect(actions(observed([written]), 6_000)).toEqual(['write-status']);
+  });
+
+  it('waits longer each time before it writes the same status against another writer, 5 minutes at most [F71]', () => {
+    const [first] = plan(observed([known(lumigo())])).lumigoes;
+    const said = first?.do === 'write-status' ? first.status : {};
+    const other = { ...said, instrumentedResourcesCount: 7 };
+    const waits = [0, 1, 2, 20].map((repeats) => {
+      const contested = known(lumigo({}, other), { statusAt: 5_000, said, repeats });
+      return plan(observed([contested]), 5_001).wakeAt - 5_000;
+    });
+    expect(waits).toEqual([1_000, 2_000, 4_000, 300_000]);
+    // News of its own is not held up by that.
+    const news = { ...observed([known(lumigo({}, other), { statusAt: 5_000, said, repeats: 20 })]), untold: 0 };
+    const credential = { problem: { reason: 'SecretNotFound', message: 'gone' }, version: undefined };
+    expect(actions({ ...news, credential }, 6_000)).toEqual(['write-status']);
   });
 
   it('F20: says how many workloads are too large to be decided about, under the policy that they were looked at for', () => {

@@ -6,7 +6,7 @@ import type {
   NamespacePolicy,
   Problem,
 } from '../injection/types.ts';
-import { sameConditions, sameResources, sameStatus, statusOf, type StatusInput } from './conditions.ts';
+import { isSameText, sameConditions, sameResources, sameStatus, statusOf, type StatusInput } from './conditions.ts';
 import {
   isInstrumented,
   type Now,
@@ -24,7 +24,13 @@ export type LumigoAction = { readonly lumigo: LumigoResource; readonly reason: s
   /** `leftBehind`: what stays instrumented because it refuses. */
   | { readonly do: 'remove-finalizer'; readonly leftBehind: readonly ObservedWorkload[] }
   /** `withList`: whether the list of instrumented resources is written as well. */
-  | { readonly do: 'write-status'; readonly status: LumigoStatus; readonly withList: boolean }
+  /** `repeats`: how often in a row the same was written before, each time because another writer had changed it. */
+  | {
+      readonly do: 'write-status';
+      readonly status: LumigoStatus;
+      readonly withList: boolean;
+      readonly repeats: number;
+    }
 );
 
 /** What the plan of a Lumigo takes into account beside itself. */
@@ -44,8 +50,12 @@ export interface PlannedAction {
   readonly wakeAt: number;
 }
 
-/** A status that differs by its numbers only is written so often at the most; pods come and go by themselves. */
+/** Minimum time between two writes of one status; the second applies in Pod mode, if only numbers differ. */
 const [STATUS_MS, PODS_STATUS_MS] = [1_000, 10_000];
+/** Longest wait before the same status is written again over that of another writer, which doubles each time. */
+const CONTEST_MAX_MS = 5 * 60_000;
+/** A contest is over if a status stays as written for this time. */
+const CONTEST_CALM_MS = 2 * CONTEST_MAX_MS;
 /** And of all namespaces that are under way ten a second are told of: a hundred took a fourth of all requests for that. */
 const SHARE_MS = 100;
 /** The list is the one large part of a status: that only states in it differ is written so often at the most. */
@@ -66,11 +76,20 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const current = { ...resource.status, instrumentedResources: listed };
   if (sameStatus(current, status)) return { wakeAt };
   const isUrgent = isListDue || !sameConditions(current, status);
-  const dueAt = isUrgent ? 0 : statusAt + intervalOf(context);
+  const isNewList = withList && instrumented.length > 0;
+  const repeats = isNewList ? 0 : repeatsOf(lumigo, status, now);
+  const dueAt = statusAt + Math.max(isUrgent ? STATUS_MS : intervalOf(context), contestMs(repeats));
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
   const reason = 'it says something else than what is seen';
-  return { action: { do: 'write-status', lumigo: resource, status, withList, reason }, wakeAt: Infinity };
+  return { action: { do: 'write-status', lumigo: resource, status, withList, repeats, reason }, wakeAt: Infinity };
 }
+
+/** The same status is due again only if another writer has changed it since. */
+const repeatsOf = ({ said, repeats = 0, statusAt }: ObservedLumigo, status: LumigoStatus, now: Now): number =>
+  said !== undefined && isSameText(said, status) && now.ms - statusAt < CONTEST_CALM_MS ? repeats + 1 : 0;
+
+const contestMs = (repeats: number): number =>
+  repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
 
 const intervalOf = ({ pods, observed }: LumigoContext): number =>
   pods === undefined ? Math.max(STATUS_MS, SHARE_MS * observed.underWay) : PODS_STATUS_MS;
