@@ -196,6 +196,8 @@ export const suffixes = {
   managerRole: '-controller-manager-role',
   metricsRole: '-metrics-auth-role',
   monitoringRole: '-monitored-namespaces-role',
+  /** The ConfigMap that remembers which namespaces got their `Lumigo`. */
+  monitored: '-monitored-namespaces',
   podModeRole: '-pod-mode-role',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',

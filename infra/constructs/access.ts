@@ -67,16 +67,24 @@ export class Access extends Construct {
       });
     }
 
-    const role = `${name}${suffixes.leaderElectionRole}`;
     const clientCa = props.webhook.clientCa.configMap === '' ? [] : permissions.clientCa;
-    new k8s.KubeRole(this, 'role', {
-      metadata: { name: role, namespace, labels: common },
-      rules: rules([...permissions.ownNamespace, ...clientCa], props),
-    });
-    new k8s.KubeRoleBinding(this, 'role-binding', {
-      metadata: { name: role, namespace, labels: common },
-      roleRef: reference('Role', role),
-      subjects: subjects(suffixes.manager),
-    });
+    const ownRoles = [
+      ['', suffixes.leaderElectionRole, [...permissions.ownNamespace, ...clientCa]],
+      ...(props.monitoredNamespaces.length > 0
+        ? [['marks-', suffixes.monitoringRole, permissions.monitoringMarks] as const]
+        : []),
+    ] as const;
+    for (const [id, suffix, granted] of ownRoles) {
+      const role = `${name}${suffix}`;
+      new k8s.KubeRole(this, `${id}role`, {
+        metadata: { name: role, namespace, labels: common },
+        rules: rules(granted, props),
+      });
+      new k8s.KubeRoleBinding(this, `${id}role-binding`, {
+        metadata: { name: role, namespace, labels: common },
+        roleRef: reference('Role', role),
+        subjects: subjects(suffixes.manager),
+      });
+    }
   }
 }

@@ -44,6 +44,7 @@ function permissionsTable(): string {
     monitoring: 'manager, with `monitoredNamespaces`',
     telemetryProxy: 'telemetry proxy',
     ownNamespace: "manager, the operator's namespace",
+    monitoringMarks: "manager, the operator's namespace, with `monitoredNamespaces`",
     clientCa: "manager, the operator's namespace, with `webhook.clientCa`",
   };
   const rows = (Object.keys(where) as (keyof typeof where)[]).flatMap((key) =>

@@ -28,7 +28,8 @@ export const monitoredNamespaces = z
   .default([])
   .describe(
     'Namespaces to trace, or `all`: where one has no Lumigo yet it gets one, with a Secret if the token stands in the ' +
-      "operator's namespace (`lumigoToken`). A Lumigo that is there is adopted, a Secret is left as it is, and what is taken out of the list stays.",
+      "operator's namespace (`lumigoToken`). An existing Lumigo is adopted, an existing Secret is not changed, and a namespace that leaves the list keeps both. " +
+      'Each namespace gets them once: a Lumigo that you delete stays deleted. A flag that you change here is applied once to an existing Lumigo.',
   );
 
 /** What `all` is short for. */

@@ -193,6 +193,15 @@ export const permissions = {
       rule('', 'secrets', 'create'),
     ),
   ],
+  /** For the manager in its own namespace, with `monitoredNamespaces` only. */
+  monitoringMarks: [
+    needed(
+      'to remember which namespaces got their Lumigo, so that a deleted one stays deleted',
+      'monitoring/monitoring',
+      rule('', 'configmaps', 'create'),
+    ),
+    needed('the same', 'monitoring/monitoring', rule('', 'configmaps', 'get patch', `NAME${suffixes.monitored}`)),
+  ],
   /** For the manager in its own namespace, with `webhook.clientCa` only. */
   clientCa: [
     needed(

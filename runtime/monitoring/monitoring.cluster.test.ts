@@ -146,6 +146,7 @@ describe('F54: monitored namespaces', () => {
 
   it('are new ones if they are deleted and created again, and get a Lumigo [F70]', async () => {
     const { bench, cluster } = operator;
+    await restart();
     const uid = (await cluster.client.get({ ...kinds.namespaces, name: 'late' })).metadata.uid;
     expect(await marks()).toHaveProperty([uid]);
     await bench.deleteLumigo('late');

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { parseMonitored, type MonitoredEntry } from '../config/monitored.ts';
@@ -12,7 +13,8 @@ import { Kept } from '../kubernetes/watch/kept.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
-import { entryOf, planMonitoring, type TokenPlace } from './plan-monitoring.ts';
+import { Marks } from './marks.ts';
+import { entryOf, flagsOf, planMonitoring, type TokenPlace } from './plan-monitoring.ts';
 
 interface MonitoringOptions extends Watching {
   readonly config: RuntimeConfig;
@@ -23,47 +25,48 @@ interface MonitoringOptions extends Watching {
 const pause = { quietMs: 20, atMostMs: 200 };
 const backoff = { firstMs: 500, maxMs: 60_000 };
 const IDLE_MS = 60 * 60_000;
+/** Between two attempts to read the marks. */
+const READ_AGAIN_MS = 1_000;
 /** What is there already is as good. */
 const unlessThere = undefinedIf(isAlreadyExists);
 
 interface Task {
   readonly namespace: string;
+  readonly uid: string;
   readonly entry: MonitoredEntry;
   failures: number;
 }
 
 /**
- * Sees to the namespaces that the settings monitor, once each in a leader's term: those that are there, and those that come or get
- * the labels later. A Lumigo that somebody deletes afterwards stays deleted, and nobody's Lumigo is deleted here.
+ * Gives each namespace that the settings monitor a `Lumigo`, once: existing namespaces, and those that are created or labelled
+ * later. A `Lumigo` that is deleted afterwards stays deleted, under each leader (`marks.ts`), and none is deleted here.
  */
 export async function monitorNamespaces(options: MonitoringOptions): Promise<void> {
   const { config, transport, logger, signal } = options;
   const monitored = parseMonitored(config.monitoredNamespaces);
   if (monitored.length === 0) return;
+  const marks = await readMarks(options);
+  if (marks === undefined) return;
   const changes = new Debounce(pause);
   /** By uid, so that a namespace that was deleted and created again is another one. */
   const tasks = new Map<string, Task>();
-  const done = new Set<string>();
   const observe = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
-    const isOpen = deletionTimestamp === undefined && !options.lumigoes.isExcluded(name) && !done.has(uid);
+    const isOpen = deletionTimestamp === undefined && !options.lumigoes.isExcluded(name);
     const entry = isOpen ? entryOf(monitored, { name, labels }) : undefined;
-    if (entry === undefined) return void tasks.delete(uid);
-    tasks.set(uid, { namespace: name, entry, failures: tasks.get(uid)?.failures ?? 0 });
     changes.touch();
+    if (entry === undefined || marks.get(uid) === flagsOf(entry)) return void tasks.delete(uid);
+    tasks.set(uid, { namespace: name, uid, entry, failures: tasks.get(uid)?.failures ?? 0 });
   };
   const handler = new Kept<Metadata>(
     ({ metadata }) => metadata,
-    (now, before) => {
-      observe(now ?? { ...before, deletionTimestamp: '' });
-      if (now === undefined) done.delete(before?.uid ?? '');
-    },
+    (now, before) => observe(now ?? { ...before, deletionTimestamp: '' }),
   );
-  const { stopped } = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
-  const attempt = async (uid: string, task: Task): Promise<number> => {
-    const problem = await monitor(options, task).then(() => undefined, describeError);
+  const { synced, stopped } = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
+  await synced;
+  const attempt = async (task: Task): Promise<number> => {
+    const problem = await monitor(options, task, marks).then(() => undefined, describeError);
     if (problem === undefined) {
-      tasks.delete(uid);
-      done.add(uid);
+      tasks.delete(task.uid);
       return IDLE_MS;
     }
     task.failures += 1;
@@ -73,25 +76,40 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
   };
   while (!signal.aborted) {
     const waits: number[] = [];
-    for (const [uid, task] of [...tasks]) waits.push(await attempt(uid, task));
+    for (const task of [...tasks.values()]) waits.push(await attempt(task));
+    // One that stays marked is forgotten later.
+    await marks.keepOnly(new Set(handler.values().map(({ uid = '' }) => uid))).catch(() => undefined);
     await changes.wait(Math.min(IDLE_MS, ...waits), signal);
   }
   await stopped;
 }
 
-async function monitor(options: MonitoringOptions, { namespace, entry }: Task): Promise<void> {
+/** Undefined if the term ends first: without the marks, what was deleted would be created again. */
+async function readMarks({ client, config, logger, signal }: MonitoringOptions): Promise<Marks | undefined> {
+  let before: string | undefined;
+  while (!signal.aborted) {
+    const read = await Marks.read(client, config).catch(describeError);
+    if (typeof read !== 'string') return read;
+    if (read !== before) logger.warn({ problem: read }, 'cannot read the marks of monitored namespaces, trying again');
+    before = read;
+    await sleep(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
+
+async function monitor(options: MonitoringOptions, { namespace, uid, entry }: Task, marks: Marks): Promise<void> {
   const { config, client, lumigoes, logger } = options;
   const usual = { secretName: config.tokenSecret, secretKey: config.tokenKey };
-  const plan = planMonitoring(entry, lumigoes.in(namespace), usual);
-  if (plan.action === 'none') return;
+  const plan = planMonitoring(entry, lumigoes.in(namespace), usual, marks.get(uid));
   const { apiVersion, kind, singular: name } = contract;
   if (plan.action === 'patch')
     await client.patch({ ...contract, namespace, name }, { kind: 'merge', body: { spec: plan.spec } });
-  else {
+  else if (plan.action === 'create') {
     await bringToken(options, namespace, plan.place);
     const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
     await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
+  await marks.set(uid, flagsOf(entry));
   logger.info({ namespace, action: plan.action }, 'namespace monitored, as monitoredNamespaces says');
 }
 

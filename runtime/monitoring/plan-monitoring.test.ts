@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LumigoResource } from '../injection/types.ts';
 import type { MonitoredEntry } from '../config/monitored.ts';
-import { entryOf, planMonitoring } from './plan-monitoring.ts';
+import { entryOf, flagsOf, planMonitoring } from './plan-monitoring.ts';
 
 const usual = { secretName: 'lumigo-credentials', secretKey: 'token' };
 
@@ -81,5 +81,28 @@ describe('F54: planMonitoring', () => {
     ],
   ])('%s', (_case, entry, there, expected) => {
     expect(planMonitoring(entry, there, usual)).toEqual(expected);
+  });
+
+  const on = [lumigo({ tracing: { enabled: true }, logging: { enabled: true } })];
+  it.each<[string, MonitoredEntry, readonly LumigoResource[], string, object]>([
+    ['creates no second Lumigo', {}, [], flagsOf({}), { action: 'none' }],
+    ['creates none if a flag changes', { loggingEnabled: true }, [], flagsOf({}), { action: 'none' }],
+    ['sets no flag again', { loggingEnabled: false }, on, flagsOf({ loggingEnabled: false }), { action: 'none' }],
+    [
+      'sets a flag that the settings change',
+      { loggingEnabled: false, tracingEnabled: false },
+      on,
+      flagsOf({ loggingEnabled: false, tracingEnabled: true }),
+      { action: 'patch', spec: { tracing: { enabled: false }, logging: undefined } },
+    ],
+    [
+      'sets all flags if the mark cannot be read',
+      { loggingEnabled: false },
+      on,
+      'null',
+      { action: 'patch', spec: { tracing: undefined, logging: { enabled: false } } },
+    ],
+  ])('%s in a namespace that got its Lumigo before [F70]', (_case, entry, there, mark, expected) => {
+    expect(planMonitoring(entry, there, usual, mark)).toEqual(expected);
   });
 });

@@ -44,21 +44,44 @@ export type Monitoring =
   | { readonly action: 'patch'; readonly spec: object }
   | { readonly action: 'none' };
 
+type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
+
+/** The flags of an entry, as the mark of a namespace keeps them. */
+export const flagsOf = ({ tracingEnabled, loggingEnabled }: Flags): string =>
+  JSON.stringify({ tracingEnabled, loggingEnabled });
+
+/** A mark that cannot be read counts as one without flags. */
+function parseFlags(mark = ''): Flags {
+  try {
+    return (JSON.parse(mark) as Flags | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
 /**
- * What is to be done in a namespace that an entry monitors. A Lumigo that is there is adopted: only what the entry says expressly is
- * carried over to it, and a Secret that is there is never touched. One of another name is its owner's alone.
+ * Plans the next step in a namespace that an entry monitors. An existing `Lumigo` is adopted: it gets the flags that the entry
+ * sets, and an existing Secret is never changed. A `Lumigo` of another name is not changed.
+ * @param mark the flags that the namespace got before, by `flagsOf`: it gets only those that the entry has changed since, and no
+ * second `Lumigo`. Undefined: it got nothing yet.
  */
 export function planMonitoring(
   entry: MonitoredEntry,
   there: readonly Pick<LumigoResource, 'metadata' | 'spec'>[],
   usual: TokenPlace,
+  mark?: string,
 ): Monitoring {
-  if (there.length === 0) return creation(entry, usual);
+  if (there.length === 0) return mark === undefined ? creation(entry, usual) : { action: 'none' };
   const spec = there.find(({ metadata }) => metadata.name === contract.singular)?.spec;
-  const tracing = changed(entry.tracingEnabled, spec?.tracing?.enabled);
-  const logging = changed(entry.loggingEnabled, spec?.logging?.enabled);
-  const isNone = spec === undefined || (tracing === undefined && logging === undefined);
-  return isNone ? { action: 'none' } : { action: 'patch', spec: { tracing, logging } };
+  return spec === undefined ? { action: 'none' } : adoption(entry, parseFlags(mark), spec);
+}
+
+function adoption(entry: Flags, before: Flags, spec: NonNullable<LumigoResource['spec']>): Monitoring {
+  const tracing = changed(entry.tracingEnabled, before.tracingEnabled, spec.tracing?.enabled);
+  const logging = changed(entry.loggingEnabled, before.loggingEnabled, spec.logging?.enabled);
+  return tracing === undefined && logging === undefined
+    ? { action: 'none' }
+    : { action: 'patch', spec: { tracing, logging } };
 }
 
 function creation(entry: MonitoredEntry, usual: TokenPlace): Monitoring {
@@ -69,6 +92,6 @@ function creation(entry: MonitoredEntry, usual: TokenPlace): Monitoring {
   return { action: 'create', place, spec };
 }
 
-/** What is to be written of a flag; undefined where nothing is said of it, or it is so. */
-const changed = (said: boolean | undefined, is: boolean | undefined) =>
-  said === undefined || said === is ? undefined : { enabled: said };
+/** The new value of a flag; undefined if the entry does not set it, set the same before, or the `Lumigo` has it. */
+const changed = (said: boolean | undefined, before: boolean | undefined, is: boolean | undefined) =>
+  said === undefined || said === before || said === is ? undefined : { enabled: said };

@@ -11,7 +11,14 @@ import type { Term } from './term.ts';
 type State = Omit<ObservedLumigo, 'resource'>;
 
 const fresh: State = {
-  ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false, statusAt: -Infinity, listedAt: 0 },
+  ...{
+    isBusy: false,
+    failure: undefined,
+    listed: undefined,
+    dropsSecretVersion: false,
+    statusAt: -Infinity,
+    listedAt: 0,
+  },
 };
 const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Somebody else wrote to it just now; the watch is about to show what. */
@@ -88,7 +95,10 @@ export class LumigoWriter {
     const { api, lumigoes, events, logger } = this.term;
     const { namespace, name } = lumigo.metadata;
     if (repeats === 1)
-      logger.warn({ namespace, lumigo: name }, 'another writer changes the status of the Lumigo, writing it less often');
+      logger.warn(
+        { namespace, lumigo: name },
+        'another writer changes the status of the Lumigo, writing it less often',
+      );
     const { instrumentedResources: listed = [], ...rest } = status;
     // A merge takes away what is null.
     const ended =

@@ -1,7 +1,13 @@
 import type { RuntimeConfig } from '../config/config.ts';
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
-import type { InstrumentedResource, LumigoResource, LumigoStatus, NamespacePolicy, Problem } from '../injection/types.ts';
+import type {
+  InstrumentedResource,
+  LumigoResource,
+  LumigoStatus,
+  NamespacePolicy,
+  Problem,
+} from '../injection/types.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { PodTrial } from '../rollout/judge-pods.ts';
 import type { ModePod } from '../rollout/mode-pod.ts';

@@ -45,7 +45,14 @@ function plan(list: readonly ModePod[], more: Partial<ObservedPods> = {}, resour
     ...{ list, trial: undefined, restUntil: 0, resumedAt: 0, keptUntil: new Map(), hasTurn: true },
     ...{ strategy: 'progressive', injector: 'i', ...more },
   };
-  const known = { resource, isBusy: false, failure: undefined, listed: [], dropsSecretVersion: false, statusAt: -Infinity };
+  const known = {
+    resource,
+    isBusy: false,
+    failure: undefined,
+    listed: [],
+    dropsSecretVersion: false,
+    statusAt: -Infinity,
+  };
   const settings = { soakMs: 10_000, deadlineMs: 300_000, largestWave: 50, label: '' };
   const observed = {
     ...{ policy: policyOf([resource]), lumigoes: [known], acting: resource.metadata.uid, pods },

@@ -75,18 +75,20 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const status = statusOf({ metadata, problem, instrumented, now: now.iso, ...seen }, resource.status);
   const current = { ...resource.status, instrumentedResources: listed };
   if (sameStatus(current, status)) return { wakeAt };
-  const isUrgent = isListDue || !sameConditions(current, status);
-  const isNewList = withList && instrumented.length > 0;
-  const repeats = isNewList ? 0 : repeatsOf(lumigo, status, now);
-  const dueAt = statusAt + Math.max(isUrgent ? STATUS_MS : intervalOf(context), contestMs(repeats));
+  const repeats = repeatsOf(lumigo, status, withList, now);
+  const intervalMs = isListDue || !sameConditions(current, status) ? STATUS_MS : intervalOf(context);
+  const dueAt = statusAt + Math.max(intervalMs, contestMs(repeats));
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
   const reason = 'it says something else than what is seen';
   return { action: { do: 'write-status', lumigo: resource, status, withList, repeats, reason }, wakeAt: Infinity };
 }
 
-/** The same status is due again only if another writer has changed it since. */
-const repeatsOf = ({ said, repeats = 0, statusAt }: ObservedLumigo, status: LumigoStatus, now: Now): number =>
-  said !== undefined && isSameText(said, status) && now.ms - statusAt < CONTEST_CALM_MS ? repeats + 1 : 0;
+/** The same status is due again only if another writer has changed it since, or if its list is another. */
+function repeatsOf(lumigo: ObservedLumigo, status: LumigoStatus, withList: boolean, now: Now): number {
+  const { said, repeats = 0, statusAt } = lumigo;
+  if (said === undefined || !isSameText(said, status) || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
+  return withList && (status.instrumentedResources ?? []).length > 0 ? 0 : repeats + 1;
+}
 
 const contestMs = (repeats: number): number =>
   repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
