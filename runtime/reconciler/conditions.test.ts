@@ -51,6 +51,16 @@ describe('the status of a Lumigo', () => {
     expect(status.observedGeneration).toBe(2);
   });
 
+  it('has a refused token as the reason of Active, which stays True, until the token is accepted [F84]', () => {
+    const refusal = { reason: 'TokenRefused', message: "Lumigo's endpoint refuses the token" };
+    const refused = statusOf({ ...input, token: { accepted: refusal } }, undefined);
+    expect(conditionOf(refused, 'Active')).toMatchObject({ status: 'True', ...refusal });
+    const unasked = statusOf({ ...input, token: {} }, refused);
+    expect(conditionOf(unasked, 'Active')).toMatchObject({ status: 'True', ...refusal });
+    const accepted = statusOf({ ...input, token: { accepted: 'working' } }, refused);
+    expect(conditionOf(accepted, 'Active')).toMatchObject({ status: 'True', reason: 'Ready' });
+  });
+
   it('keeps the time of a condition whose status stays, and moves it when the status turns', () => {
     const ready = statusOf(input, undefined);
     const still = statusOf({ ...input, progress: { ...input.progress, pending: 3 }, now: later }, ready);

@@ -49,15 +49,16 @@ function countsOf({ instrumented }: Progress, pods: StatusInput['pods'], current
 
 function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>): Untimed[] {
   const { webhook, telemetry, token, progress } = input;
+  const accepted = onceThereWas(token.accepted, tokenAccepted, known);
   return [
-    activeCondition(input),
+    activeCondition(input, accepted[0]),
     errorCondition(input),
     ...(webhook === undefined ? [] : [reachableCondition(webhook)]),
     ...(telemetry === undefined ? [] : [observed(telemetry, telemetryReady)]),
     // Said only where there is, or was, something to say.
     ...listOf(rolledOut(input, known.has(ROLLED_OUT))),
     ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
-    ...onceThereWas(token.accepted, tokenAccepted, known),
+    ...accepted,
     ...onceThereWas(token.current, tokenCurrent, known),
   ];
 }
@@ -67,11 +68,14 @@ const rolledOut = ({ rollout, pods }: StatusInput, wasSaid: boolean): Untimed | 
 
 const listOf = <T>(item: T | undefined): T[] => (item === undefined ? [] : [item]);
 
-function activeCondition({ metadata, problem, progress }: StatusInput): Untimed {
+/** `kubectl get` prints the reason of this condition, so a refused token is in it: the Lumigo is active, and nothing arrives. */
+function activeCondition({ metadata, problem, progress }: StatusInput, accepted: Untimed | undefined): Untimed {
   const inactive = { type: 'Active', status: 'False' } as const;
   const soFar = inWords(progress);
   if (metadata.deletionTimestamp !== undefined)
     return { ...inactive, reason: 'Deleting', message: `This Lumigo is being deleted${soFar}` };
+  if (problem === undefined && accepted?.status === 'False')
+    return { type: 'Active', status: 'True', reason: accepted.reason, message: `${accepted.message}${soFar}` };
   if (problem === undefined)
     return { type: 'Active', status: 'True', reason: 'Ready', message: `Lumigo is ready${soFar}` };
   return { ...inactive, reason: problem.reason, message: "This Lumigo has an error, see the 'Error' condition" };
