@@ -34,6 +34,13 @@ export const optInDefaults = {
   logs: false,
 } as const;
 
+/** The installation that is assumed if its settings cannot be read: the defaults of the settings. */
+export const assumedInstallation = {
+  operatorName: 'lumigo-lumigo-operator',
+  operatorNamespace: 'lumigo-system',
+  injectorImage: 'public.ecr.aws/lumigo/lumigo-autotrace:latest',
+} as const;
+
 /** Holds the operator's own account and rights while there is something that it would have to clean up. */
 export const cleanupFinalizer = 'operator.lumigo.io/clean-up';
 
@@ -50,6 +57,8 @@ export const annotations = {
   injectContainers: 'lumigo.inject-containers',
   excludeContainers: 'lumigo.exclude-containers',
   mirror: 'kubernetes.io/config.mirror',
+  /** `namespace/name` of the installation that a webhook configuration belongs to (installation/standby.ts). */
+  installation: 'operator.lumigo.io/installation',
   /** Local volumes that do not keep the cluster autoscaler from removing a node, comma-separated. */
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes',
 } as const;
@@ -212,6 +221,8 @@ export const suffixes = {
 export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
 /** Finds the manager's Deployment, whatever the installation's name. */
 export const managerSelector = `${partOfSelector},app.kubernetes.io/component=controller-manager`;
+/** Finds the webhook configurations of all installations. */
+export const webhookSelector = `${partOfSelector},app.kubernetes.io/component=webhook`;
 /** The Helm chart's. */
 export const chartName = 'lumigo-operator';
 export const managerContainer = 'manager';
@@ -238,4 +249,5 @@ export const eventReasons = {
   operatorUpToDate: 'LumigoOperatorUpToDate',
   operatorUpdateAvailable: 'LumigoOperatorUpdateAvailable',
   cannotUpdateOperator: 'LumigoCannotUpdateOperator',
+  standsBy: 'LumigoOperatorStandsBy',
 } as const;

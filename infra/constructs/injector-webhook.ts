@@ -1,7 +1,7 @@
 import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { lumigo, paths, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
+import { annotations, lumigo, paths, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorUser } from './access.ts';
 import { injectedFrom } from './cert-manager.ts';
@@ -70,7 +70,10 @@ export class InjectorWebhook extends Construct {
       metadata: {
         name: this.configurationName,
         labels: common,
-        ...(props.certificates.issuer === 'cert-manager' ? { annotations: injectedFrom(props) } : {}),
+        annotations: {
+          [annotations.installation]: `${namespace}/${name}`,
+          ...(props.certificates.issuer === 'cert-manager' ? injectedFrom(props) : {}),
+        },
       },
       webhooks: [
         {

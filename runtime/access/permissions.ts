@@ -108,6 +108,11 @@ export const permissions = {
       ),
     ),
     needed(
+      'to find other installations of the operator, by metadata only. A younger one stands by.',
+      'installation/standby',
+      rule('admissionregistration.k8s.io', 'mutatingwebhookconfigurations', 'list watch'),
+    ),
+    needed(
       'to find each API server, for the probe of the webhook',
       'reconciler/probe',
       rule('discovery.k8s.io', 'endpointslices', 'get', 'kubernetes'),

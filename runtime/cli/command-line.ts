@@ -10,6 +10,7 @@ import { runManager } from '../manager/manager.ts';
 import { writeAccount } from '../telemetry-proxy/account.ts';
 import { prepare as prepareTelemetryProxy } from '../telemetry-proxy/files.ts';
 import { release, releaseAll } from '../uninstall/protected-objects.ts';
+import { hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall } from '../uninstall/uninstall.ts';
 import { createLogger } from '../observability/logging.ts';
 
@@ -123,13 +124,16 @@ async function runInsight(
   ownNamespace = 'default',
 ): Promise<void> {
   const client = createClient(transport);
-  const config = await withPlatform(await findConfig(client, environment), transport);
+  const asked = target === undefined ? namespace : (namespace ?? ownNamespace);
+  const { config: found, note } = await findConfig(client, environment, asked);
+  const config = await withPlatform(found, transport);
+  if (note !== undefined) print(note);
   const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
   const isExcluded = (namespace: string) => excluded.has(namespace);
   const context = { client, injector: injectorOf(config), renew: config.updateOnUpgrade, print, isExcluded };
   if (target !== undefined) {
     const { explain } = await import('../diagnostics/explain.ts');
-    return explain({ ...context, target, namespace: namespace ?? ownNamespace });
+    return explain({ ...context, target, namespace: asked ?? ownNamespace });
   }
   const { assumedPolicy, preview } = await import('../diagnostics/preview.ts');
   const assume = assumeLumigo === true ? assumedPolicy : undefined;
@@ -138,9 +142,13 @@ async function runInsight(
 
 async function runUninstall(client: Client, { deadline }: Flags, { print, environment }: Surroundings): Promise<void> {
   const installed = await findInstalled(client, environment);
+  const isInContainer = environment['LUMIGO_OPERATOR_NAME'] !== undefined;
+  if (isInContainer && installed !== undefined && (await hasSuccessor(client, installed))) {
+    print('Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.');
+    return release(client, installed);
+  }
   const until = Date.now() + deadline * 1_000;
   const stuck = [...(await uninstall({ client, installed, deadline: until, print }))];
-  const isInContainer = environment['LUMIGO_OPERATOR_NAME'] !== undefined;
   // What is stuck is left to a manager, if there is one, and so are its account and its rights.
   if (stuck.length > 0 && installed !== undefined)
     print('The operator keeps its account and rights until all is clean.');

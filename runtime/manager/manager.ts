@@ -4,6 +4,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
 import { whenPlatformKnown } from '../installation/platform.ts';
 import { leaseOf, ownMetadata } from '../installation/installation.ts';
+import { Standby } from '../installation/standby.ts';
 import { whenOriginalEnded } from '../installation/original.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { elect } from '../kubernetes/lease/leader-election.ts';
@@ -38,8 +39,9 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const certificates = certificateStore(createClient(transport), config);
   const shared = { config, transport, metrics, logger };
   const authority = connection.ca;
-  const parts = createParts({ ...shared, collectorTransport, authority, certificates, stopping: signal });
-  const leading = election(shared, parts.filter(isLeaders));
+  const standby = new Standby(shared);
+  const parts = createParts({ ...shared, standby, collectorTransport, authority, certificates, stopping: signal });
+  const leading = election(shared, standby, parts.filter(isLeaders));
   logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
   await runAll([...parts.filter((part) => !isLeaders(part)), leading], signal, logger);
   transport.close();
@@ -50,7 +52,7 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
 const isLeaders = (part: Part): part is LeaderRunnable => part.needsToLead === true;
 
 /** Stands for election until the end, and runs what needs to lead whenever this replica is elected. */
-function election(shared: Shared, parts: readonly LeaderRunnable[]): Runnable {
+function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnable[]): Runnable {
   const { config, transport, metrics, logger } = shared;
   const client = createClient(transport);
   metrics.leader.set(0);
@@ -58,19 +60,21 @@ function election(shared: Shared, parts: readonly LeaderRunnable[]): Runnable {
     name: 'leader election',
     run: async (signal) => {
       await whenOriginalEnded({ client, installed: config, signal, logger });
-      await elect({
-        client,
-        ...leaseOf(config),
-        owners: async () => (await ownMetadata(client, config)).ownerReferences,
-        identity: config.podName,
-        signal,
-        logger,
-        onStartedLeading: (term) => {
-          metrics.leader.set(1);
-          term.signal.addEventListener('abort', () => metrics.leader.set(0), { once: true });
-          return leadAll(parts, term);
-        },
-      });
+      await standby.whileActive(signal, (active) =>
+        elect({
+          client,
+          ...leaseOf(config),
+          owners: async () => (await ownMetadata(client, config)).ownerReferences,
+          identity: config.podName,
+          signal: active,
+          logger,
+          onStartedLeading: (term) => {
+            metrics.leader.set(1);
+            term.signal.addEventListener('abort', () => metrics.leader.set(0), { once: true });
+            return leadAll(parts, term);
+          },
+        }),
+      );
     },
   };
 }

@@ -6,6 +6,7 @@ import { changesOf } from '../kubernetes/watch/watches.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
+import type { Standby } from '../installation/standby.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { monitorNamespaces } from '../monitoring/monitoring.ts';
 import { probeWebhook } from '../reconciler/probe.ts';
@@ -36,6 +37,7 @@ interface PartsOptions extends Shared {
   /** By what the API server is trusted. */
   readonly authority: Connection['ca'];
   readonly certificates: CertificateStore;
+  readonly standby: Standby;
   /** Aborted when the manager begins to stop. */
   readonly stopping: AbortSignal;
 }
@@ -48,7 +50,8 @@ const COLLECTOR_END_MS = 10_000;
  * others ask this replica. The webhook answers until its drain is over, and knows the Lumigo resources for as long.
  */
 export function createParts(options: PartsOptions): Part[] {
-  const { config, transport, collectorTransport, authority, metrics, logger, certificates, stopping } = options;
+  const { config, transport, collectorTransport, authority, metrics, logger, certificates, stopping, standby } =
+    options;
   const client = createClient(transport);
   const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], config.podMode);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
@@ -103,6 +106,7 @@ export function createParts(options: PartsOptions): Part[] {
         await cleanUpOnShutdown({ transport, installed: config, identity: config.podName, removalDeadlineMs, logger });
       },
     },
+    standby,
     lumigoWatch,
     {
       name: 'webhook',
@@ -112,7 +116,7 @@ export function createParts(options: PartsOptions): Part[] {
         const onCertificate = (pair: Pair) => scrapes?.useCertificate(pair);
         const lumigoesRead = lumigoWatch.catchUp;
         admission = await serveAdmission({
-          ...{ config, lumigoes, lumigoesRead, metrics, logger, signal },
+          ...{ config, lumigoes, lumigoesRead, metrics, logger, signal, standsBy: standby.reason },
           ...{ certificate, onCertificate },
         });
         await aborted(signal);

@@ -9,7 +9,8 @@ import { forClients } from './client-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import { reviewPod } from './injector.ts';
-import type { Answer } from './review.ts';
+import { allowed, type Answer } from './review.ts';
+import type { Review } from './review-body.ts';
 import { serveTls } from '../serving/tls-server.ts';
 
 interface AdmissionOptions {
@@ -18,6 +19,8 @@ interface AdmissionOptions {
   /** Told of each certificate that is served from now on, for whoever else serves with it. */
   readonly onCertificate: (pair: Pair) => void;
   readonly lumigoes: LumigoStore;
+  /** Why this installation changes nothing; undefined while it is the active one. */
+  readonly standsBy: () => string | undefined;
   /** Whether what is known of the Lumigo resources is out of date. */
   readonly lumigoesRead: CatchUp;
   readonly metrics: Metrics;
@@ -44,10 +47,17 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
     policy: (namespace: string) => lumigoes.policy(namespace),
     now: () => new Date().toISOString(),
   };
+  /** The probe of the active installation is not answered either: it asks about that installation's webhook. */
+  const unlessStandby =
+    (review: Review): Review =>
+    (request) => {
+      const reason = options.standsBy();
+      return reason === undefined ? review(request) : allowed(`No mutation: ${reason}`);
+    };
   const app = createApp({
-    injector: (request) => reviewWorkload(request, context),
-    lumigoes: (request) => reviewLumigo(request, lumigoes),
-    pods: (request) => reviewPod(request, context),
+    injector: unlessStandby((request) => reviewWorkload(request, context)),
+    lumigoes: unlessStandby((request) => reviewLumigo(request, lumigoes)),
+    pods: unlessStandby((request) => reviewPod(request, context)),
     current: () => (lumigoesRead.isCurrent ? undefined : lumigoesRead.catchUp(CATCH_UP_MS)),
     logger,
     onAnswer: (webhook, answer, seconds) => {

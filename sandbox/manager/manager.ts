@@ -22,6 +22,8 @@ export interface ManagerOptions {
   readonly node?: string;
   /** Whether the telemetry proxy runs beside it. Default: no. */
   readonly collector?: boolean;
+  /** Whether to wait until it is ready. Default: yes. */
+  readonly awaitsReady?: boolean;
 }
 
 export type Manager = Awaited<ReturnType<typeof startManager>>;
@@ -77,7 +79,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
     // As long as its pod would have.
     graceMs: (managerPod(installation.manifests).terminationGracePeriodSeconds ?? 0) * 1_000,
   });
-  await whenReady(running, healthPort);
+  if (options.awaitsReady !== false) await whenReady(running, healthPort);
   return {
     ...running,
     webhookPort,
@@ -95,6 +97,8 @@ export async function startManager(cluster: Cluster, installation: Installation,
       // Its container ends with the pod, whatever ends that.
       await Promise.all([running.stop(signal), collector?.stop()]);
     },
+    /** What its readiness probe gets. */
+    readiness: (): Promise<Answer> => get(healthPort, paths.ready),
     /** The sum of a metric over its labels, or over those that have one such as `kind="Job"`. */
     metric: async (metric: string, label = ''): Promise<number> =>
       sumOf(metric, label, (await get(metricsPort, paths.metrics)).text),

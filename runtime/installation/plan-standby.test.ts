@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { annotations } from '../contract.ts';
+import { DEAD_AFTER_MS, installationOf, isActive, olderThan, seeManager } from './plan-standby.ts';
+
+const installation = (operatorName: string, createdAt: string, uid = operatorName) => ({
+  ...{ operatorNamespace: 'lumigo', operatorName, createdAt, uid },
+});
+const [old, middle, young] = [
+  installation('a', '2026-01-01'),
+  installation('b', '2026-01-02'),
+  installation('c', '2026-01-03'),
+];
+
+describe('olderThan', () => {
+  it('finds the older installations, oldest first [F71]', () => {
+    expect(olderThan(young, [young, middle, old])).toEqual([old, middle]);
+    expect(olderThan(old, [young, middle, old])).toEqual([]);
+  });
+
+  it('counts an installation without a webhook configuration as the youngest [F71]', () => {
+    expect(olderThan(old, [middle])).toEqual([middle]);
+    expect(olderThan(old, [])).toEqual([]);
+  });
+
+  it('orders two that were created in the same second the same way everywhere [F71]', () => {
+    const twins = [installation('x', '2026-01-01', '2'), installation('y', '2026-01-01', '1')] as const;
+    expect(olderThan(twins[0], twins)).toEqual([twins[1]]);
+    expect(olderThan(twins[1], twins.toReversed())).toEqual([]);
+  });
+});
+
+describe('installationOf', () => {
+  it.each([undefined, '', 'lumigo', 'lumigo/', '/a', 'a/b/c'])(
+    'ignores a configuration with the annotation %j',
+    (text) => {
+      const given = text === undefined ? {} : { [annotations.installation]: text };
+      expect(installationOf({ annotations: given })).toBeUndefined();
+    },
+  );
+
+  it('reads the namespace and the name', () => {
+    const metadata = { annotations: { [annotations.installation]: 'lumigo/a' }, uid: 'u', creationTimestamp: 't' };
+    expect(installationOf(metadata)).toEqual(installation('a', 't', 'u'));
+  });
+});
+
+describe('isActive', () => {
+  it('takes an installation whose Deployment does not exist for dead at once [F71]', () => {
+    expect(isActive(seeManager(undefined, undefined, 0), 0)).toBe(false);
+    expect(isActive(undefined, 0)).toBe(false);
+  });
+
+  it('takes one without an available replica for dead after a while, and for alive when it is back [F71]', () => {
+    const first = seeManager(undefined, 0, 1_000);
+    expect(isActive(first, 1_000 + DEAD_AFTER_MS - 1)).toBe(true);
+    const still = seeManager(first, 0, 1_000 + DEAD_AFTER_MS);
+    expect(isActive(still, 1_000 + DEAD_AFTER_MS)).toBe(false);
+    expect(isActive(seeManager(still, 1, 100_000), 100_000)).toBe(true);
+  });
+});

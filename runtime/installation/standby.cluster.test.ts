@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from '../../sandbox/control-plane/processes.ts';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { runInContainer } from '../../sandbox/manager/command.ts';
+import { install, withoutNodes, type Installation } from '../../sandbox/manager/install.ts';
+import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { environment, lumigo, workloads } from '../contract.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+
+/** An installation that is in use, and a second one with another name in another namespace of the same cluster. */
+let operator: OperatorBench;
+let second: Manager;
+let installed: Installation;
+let shop: string;
+const [deployment] = workloads;
+const other = { name: 'second', namespace: 'lumigo-second' };
+
+beforeAll(async () => {
+  operator = await startOperator({ controllerManager: false, settings: withoutNodes });
+  await setAvailable(1);
+  const { bench, cluster } = operator;
+  shop = await bench.namespace('shop');
+  await bench.activate(shop);
+  await bench.create(workloadOf(deployment, shop, 'cart'));
+  // The API server orders installations by whole seconds.
+  await sleep(1_100);
+  const [webhookPort = 0] = await freePorts(1);
+  installed = await install(cluster.client, { settings: { ...withoutNodes, ...other }, webhook: webhookPort });
+  second = await startManager(cluster, installed, { name: 'second-0', webhookPort, awaitsReady: false });
+});
+afterAll(async () => {
+  await second?.stop();
+  await operator?.stop();
+});
+
+const managerOf = ({ manifests }: Installation) => {
+  const found = manifests.find(({ kind }) => kind === 'Deployment');
+  if (found === undefined) throw new Error('the installation has no Deployment');
+  return found;
+};
+
+/** No pod runs here: what a Deployment's controller would say of the first installation's. */
+const setAvailable = (availableReplicas: number): Promise<void> =>
+  operator.bench.setStatus(refOf(managerOf(operator.installation)), {
+    ...{ replicas: 1, readyReplicas: availableReplicas, availableReplicas },
+  });
+
+const leaseOfSecond = { ...kinds.leases, namespace: other.namespace, name: 'second-leader' };
+
+const holder = async (): Promise<string | undefined> => {
+  const found = await operator.cluster.client.find(leaseOfSecond);
+  return (found as { spec?: { holderIdentity?: string } } | undefined)?.spec?.holderIdentity;
+};
+
+const endpointOf = async (name: string): Promise<string | undefined> => {
+  const { spec } = await operator.bench.templateOf(deployment, shop, name);
+  return spec.containers[0]?.env?.find(({ name: variable }) => variable === environment.endpoint)?.value;
+};
+
+describe('a second installation', () => {
+  it('stands by, and says so in its readiness, its log and an event [F71]', async () => {
+    await eventually(async () => {
+      const { status, text } = await second.readiness();
+      expect({ status, text }).toEqual({
+        status: 503,
+        text: expect.stringContaining(
+          'another installation of the Lumigo operator is active in this cluster (lumigo-system/lumigo-lumigo-operator)',
+        ),
+      });
+    });
+    expect(readFileSync(second.logFile, 'utf8')).toContain(
+      'another installation of the Lumigo operator is active in this cluster',
+    );
+    await eventually(async () => {
+      const events = await operator.bench.events(other.namespace, 'second-controller-manager');
+      expect(events).toMatchObject([{ reason: 'LumigoOperatorStandsBy', type: 'Warning' }]);
+    });
+  });
+
+  it('changes no workload and writes no status, while the first goes on [F71]', async () => {
+    const { bench, cluster } = operator;
+    await bench.create(workloadOf(deployment, shop, 'later'));
+    for (const name of ['cart', 'later']) {
+      await bench.whenInstrumented(deployment, shop, name);
+      expect(await endpointOf(name)).toContain('http://lumigo-lumigo-operator-');
+    }
+    await sleep(2_000);
+    const ref = { ...lumigo, namespace: shop, name: 'lumigo' };
+    const before = (await cluster.client.get(ref)).metadata.resourceVersion;
+    await sleep(5_000);
+    expect((await cluster.client.get(ref)).metadata.resourceVersion).toBe(before);
+    expect(await holder()).toBeUndefined();
+  });
+
+  it('removes nothing of the first when it is uninstalled itself [F71]', async () => {
+    const { bench, cluster } = operator;
+    const uninstalled = await runInContainer(cluster, installed, ['--uninstall', '--deadline', '20']);
+    expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
+    expect(uninstalled.stdout).toContain('Another installation of the Lumigo operator is in this cluster');
+    expect(await bench.isInstrumented(deployment, shop, 'cart')).toBe(true);
+    expect((await bench.readLumigo(shop)).metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('takes over when the first is uninstalled, and instruments by its own settings [F71]', async () => {
+    const { bench, cluster } = operator;
+    await operator.stopManager();
+    await cluster.client.delete(refOf(managerOf(operator.installation)));
+    await eventually(async () => expect((await second.readiness()).status).toBe(200), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await holder()).toBe('second-0'), { timeoutMs: 20_000 });
+    await bench.create(workloadOf(deployment, shop, 'moved'));
+    await bench.whenInstrumented(deployment, shop, 'moved');
+    expect(await endpointOf('moved')).toContain('http://second-');
+  });
+
+  it('gives back the lead when the first is available again [F71]', async () => {
+    await apply(operator.cluster.client, managerOf(operator.installation));
+    await setAvailable(1);
+    await operator.startManager();
+    await eventually(async () => expect((await second.readiness()).status).toBe(503), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await holder()).toBe(''), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await operator.metric('lumigo_operator_leader')).toBe(1), {
+      timeoutMs: 30_000,
+    });
+  });
+});
+
+describe('a status that another writer contradicts', () => {
+  it('is written at most once a second, and less often each time [F71]', async () => {
+    const { bench, cluster } = operator;
+    const ref = { ...lumigo, namespace: shop, name: 'lumigo', subresource: 'status' } as const;
+    const contradiction = { kind: 'merge', body: { status: { instrumentedResourcesCount: 99 } } } as const;
+    await cluster.client.patch(ref, contradiction);
+    await eventually(async () =>
+      expect((await bench.readLumigo(shop)).status?.instrumentedResourcesCount).not.toBe(99),
+    );
+    const writes: number[] = [];
+    const until = performance.now() + 10_000;
+    for (let seen = ''; performance.now() < until; await sleep(20)) {
+      const { status, metadata } = await bench.readLumigo(shop);
+      if (status?.instrumentedResourcesCount === 99 || metadata.resourceVersion === seen) continue;
+      writes.push(performance.now());
+      seen = (await cluster.client.patch(ref, contradiction)).object.metadata.resourceVersion;
+    }
+    // The first is the status as it was; the others follow after about 1, 2 and 4 seconds.
+    const gaps = writes.slice(1).map((at, index) => at - (writes[index] ?? 0));
+    expect(writes.length).toBeGreaterThanOrEqual(3);
+    expect(writes.length).toBeLessThanOrEqual(5);
+    for (const gap of gaps.slice(1)) expect(gap).toBeGreaterThan(900);
+    expect(readFileSync(operator.manager().logFile, 'utf8')).toContain(
+      'another writer changes the status of the Lumigo',
+    );
+  });
+});

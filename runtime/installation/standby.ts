@@ -1,0 +1,146 @@
+import type { Logger } from 'pino';
+import type * as api from '@kubernetes/client-node';
+import { Debounce } from '../async/debounce.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import { eventReasons, webhookSelector } from '../contract.ts';
+import type { Sparse } from '../injection/types.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import { Kept } from '../kubernetes/watch/kept.ts';
+import { watchKind } from '../kubernetes/watch/watches.ts';
+import { describeError } from '../wording/errors.ts';
+import { managerOf } from './installation.ts';
+import { idOf, installationOf, isActive, olderThan, seeManager } from './plan-standby.ts';
+import type { KnownInstallation, SeenManager } from './plan-standby.ts';
+
+interface StandbyOptions {
+  readonly config: RuntimeConfig;
+  readonly transport: Transport;
+  readonly logger: Logger;
+}
+
+const pause = { quietMs: 20, atMostMs: 200 };
+/** Time between two reads of the Deployments of older installations, if there are any. */
+const POLL_MS = 5_000;
+const IDLE_MS = 60 * 60_000;
+
+/**
+ * Makes this installation stand by while an older one is active in the cluster: it does not lead, and its webhook mutates
+ * nothing. Installations are known by their webhook configurations, which only administrators of the cluster can write.
+ */
+export class Standby {
+  readonly name = 'other installations';
+  private readonly client: Client;
+  /** By uid. */
+  private readonly seen = new Map<string, SeenManager>();
+  private cause: string | undefined = 'the other installations of the operator are not known yet';
+  /** Aborted while this installation stands by. */
+  private active = new AbortController();
+  private readonly waiting = new Set<() => void>();
+
+  constructor(private readonly options: StandbyOptions) {
+    this.client = createClient(options.transport);
+    this.active.abort();
+  }
+
+  /** Why this installation changes nothing; undefined while it is the active one. */
+  readonly reason = (): string | undefined => this.cause;
+
+  readonly unready = (): string[] => (this.cause === undefined ? [] : [this.cause]);
+
+  /** Runs `work` whenever this installation is the active one; its signal is aborted when that ends. */
+  async whileActive(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      if (this.active.signal.aborted) await this.nextTurn(signal);
+      else await work(AbortSignal.any([signal, this.active.signal]));
+    }
+  }
+
+  /** Runs on each replica until the signal is aborted. */
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    const { config, transport, logger } = this.options;
+    const changes = new Debounce(pause);
+    const known = new Kept<KnownInstallation>(
+      ({ metadata }) => installationOf(metadata),
+      () => changes.touch(),
+    );
+    const watching = { transport, logger, signal, handler: known, metadataOnly: true, labelSelector: webhookSelector };
+    const { synced, stopped } = watchKind(kinds.webhooks, watching);
+    await synced;
+    while (!signal.aborted) {
+      const older = olderThan(config, known.values());
+      for (const each of older) await this.look(each, signal);
+      const now = performance.now();
+      await this.judge(older.find(({ uid }) => isActive(this.seen.get(uid), now)));
+      await changes.wait(older.length > 0 ? POLL_MS : IDLE_MS, signal);
+    }
+    await stopped;
+  };
+
+  /** If the read fails, the last answer counts. */
+  private async look(other: KnownInstallation, signal: AbortSignal): Promise<void> {
+    const before = this.seen.get(other.uid);
+    try {
+      const found = (await this.client.find(managerOf(other), { signal })) as Sparse<api.V1Deployment> | undefined;
+      const available = found === undefined ? undefined : (found.status?.availableReplicas ?? 0);
+      this.seen.set(other.uid, seeManager(before, available, performance.now()));
+    } catch (error) {
+      if (before === undefined) this.seen.set(other.uid, seeManager(undefined, 0, performance.now()));
+      if (!signal.aborted)
+        this.options.logger.debug(
+          { other: idOf(other), problem: describeError(error) },
+          'cannot read the other manager',
+        );
+    }
+  }
+
+  private async judge(other: KnownInstallation | undefined): Promise<void> {
+    const { logger } = this.options;
+    const cause =
+      other === undefined
+        ? undefined
+        : `another installation of the Lumigo operator is active in this cluster (${idOf(other)}), and this one changes nothing; uninstall one of the two`;
+    if (cause === this.cause) return;
+    this.cause = cause;
+    if (other !== undefined && cause !== undefined) {
+      this.active.abort();
+      logger.warn({ other: idOf(other) }, cause);
+      return this.report(other, cause);
+    }
+    logger.info({}, 'this installation of the operator is the active one');
+    this.active = new AbortController();
+    for (const resolve of this.waiting) resolve();
+    this.waiting.clear();
+  }
+
+  /** Posts one event about the own Deployment for each other installation; both replicas post the same. */
+  private async report({ uid }: KnownInstallation, cause: string): Promise<void> {
+    const { config, logger } = this.options;
+    const { namespace, name } = managerOf(config);
+    try {
+      const found = await this.client.find({ ...managerOf(config) }, { metadataOnly: true });
+      if (found === undefined) return;
+      const regarding = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, ...identityOf(found.metadata) };
+      const message = `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`;
+      const what = { regarding, reason: eventReasons.standsBy, type: 'Warning', message, key: uid } as const;
+      const sender = { version: config.version, instance: config.podName, now: new Date() };
+      await postEvent(this.client, eventObject({ ...what, ...sender }));
+    } catch (error) {
+      logger.debug({ problem: describeError(error) }, 'cannot post the event about another installation');
+    }
+  }
+
+  private async nextTurn(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.waiting.add(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}
+
+const identityOf = ({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }) => ({
+  uid,
+  resourceVersion,
+});
