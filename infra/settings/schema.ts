@@ -1,3 +1,4 @@
+import { assumedInstallation } from '../../runtime/contract.ts';
 import type { z } from 'zod';
 import {
   dnsLabel,
@@ -57,13 +58,13 @@ const linuxNodes = {
  */
 export const settingsSchema = fields({
   name: serviceName(NAME_LENGTH)
-    .default('lumigo-lumigo-operator')
+    .default(assumedInstallation.operatorName)
     .describe('The name of the installation, with which the names of its objects begin.'),
   instance: orEmpty(dnsLabel(), 'must consist of lower-case letters, digits and -, or be empty').describe(
     'What stands in the label `app.kubernetes.io/instance`; it can never change. Empty: `name` without `-lumigo-operator` at its end. ' +
       'Whoever comes from a release of the original operator, and not by Helm, gives the name of that release.',
   ),
-  namespace: dnsLabel().default('lumigo-system').describe('The namespace of the operator.'),
+  namespace: dnsLabel().default(assumedInstallation.operatorNamespace).describe('The namespace of the operator.'),
   createNamespace: flag()
     .default(true)
     .describe(

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
-import { validToken } from '../../sandbox/testing/bench.ts';
+import { Bench, validToken } from '../../sandbox/testing/bench.ts';
 import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { labels, workloads } from '../contract.ts';
+import { assumedInstallation, labels, workloads } from '../contract.ts';
 
 let operator: OperatorBench;
 let shop: string;
@@ -115,12 +115,20 @@ describe('--explain', () => {
     expect(stderr).toMatch(sentence);
   });
 
-  it('says so where no operator is installed, and where there is no cluster', async () => {
+  it('assumes the defaults before an installation, and says so [F80]', async () => {
     const bare = await startControlPlane({ controllerManager: false });
-    const nobody = await runCommand(['--kubeconfig', bare.kubeconfig, '--preview'], {});
+    await new Bench(bare.client).create(workloadOf(deployment, 'default', 'cart'));
+    const asked = ['--kubeconfig', bare.kubeconfig, '--preview', '-n', 'default', '--assume-lumigo'];
+    const { code, stdout, stderr } = await runCommand(asked, {});
     await bare.stop();
-    expect(nobody).toMatchObject({ code: 1, stdout: '' });
-    expect(nobody.stderr).toContain('no Lumigo operator is installed in this cluster');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^No Lumigo operator is installed in this cluster\. The default settings are assumed\./);
+    expect(stdout).toMatch(/Deployment\/cart +instrument /);
+    expect(stdout).toContain('= the API server accepts it');
+    expect(stdout).toContain(assumedInstallation.injectorImage);
+  });
+
+  it('says so if there is no cluster', async () => {
     const gone = await runCommand(['--kubeconfig', '/nonexistent/config', '--preview'], {});
     expect(gone.code).toBe(2);
     expect(gone.stderr).toContain('/nonexistent/config');

@@ -1,5 +1,6 @@
 import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from '../contract.ts';
 import { listAll } from '../kubernetes/http/client.ts';
+import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
@@ -33,7 +34,8 @@ export async function preview(options: PreviewOptions): Promise<void> {
     const known = policyIn(each, lumigoes, options);
     const policy = known.state === 'none' ? (options.assume ?? known) : known;
     const verdicts: Verdict[] = [];
-    for (const kind of workloads) verdicts.push(...(await verdictsOn(kind, each, policy, options)));
+    for (const kind of workloads)
+      verdicts.push(...(await verdictsOn(kind, each, policy, options).catch(noneIfForbidden(kind, print))));
     const shown = verdicts.filter(isWorthShowing);
     print(renderVerdicts(each, describePolicy(policy), shown, renderRollout(shown, options.pace)));
   }
@@ -61,9 +63,35 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
         decision: { action: 'none', code: 'up-to-date', message: `It is left as it is: ${reason}` },
       };
 
-/** The Lumigo resources of one namespace, or of all. */
-export const listLumigoes = async ({ client, namespace }: Pick<PreviewOptions, 'client' | 'namespace'>) =>
-  (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
+/** An account without rights on an add-on's kind gets 403 whether or not the add-on is installed, so nothing is said of it. */
+const noneIfForbidden =
+  ({ plural, addOn }: WorkloadKind, print: PreviewOptions['print']) =>
+  (error: unknown): Verdict[] => {
+    if (!isForbidden(error)) throw error;
+    if (addOn === undefined) print(`Your account cannot list ${plural}, which are left out.`);
+    return [];
+  };
+
+/**
+ * The Lumigo resources of one namespace, or of all. Before an installation there are none, and no rights on them.
+ * @throws Error with what to do if the account may not list those of all namespaces
+ */
+export async function listLumigoes({
+  client,
+  namespace,
+  print,
+}: Pick<PreviewOptions, 'client' | 'namespace' | 'print'>): Promise<readonly LumigoResource[]> {
+  try {
+    return (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    if (!isForbidden(error)) throw error;
+    if (namespace === undefined)
+      throw new Error('your account cannot list Lumigo resources of all namespaces; name one namespace (-n NAMESPACE)');
+    print(`Your account cannot list Lumigo resources in the '${namespace}' namespace. None is assumed.`);
+    return [];
+  }
+}
 
 /** What holds in a namespace, of the Lumigo resources of several. */
 export const policyIn = (

@@ -3,6 +3,8 @@ import { fieldManager, managerContainer, managerSelector, suffixes } from '../co
 import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { PodTemplate } from '../injection/types.ts';
+import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
+import { assumedConfig, seenIn } from './assumed.ts';
 
 type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
 
@@ -41,22 +43,43 @@ export async function ownMetadata(client: Client, installed: Installed) {
   };
 }
 
+/** The configuration of the operator, and where it is from if not from the operator itself: a sentence for the user. */
+export interface FoundConfig {
+  readonly config: RuntimeConfig;
+  readonly note?: string;
+}
+
 /**
- * The configuration of the operator: from this process's environment inside the container, else from the Deployment of
- * the operator that is installed in the cluster, so that anybody with a kubeconfig can ask what it would do. Where the original
- * operator is installed, it is that of this one in its place.
- * @throws Error when no operator is installed, or more than one; ConfigError when its environment makes no sense.
+ * Finds the configuration of the operator: in this process's environment inside the container, else in the operator's Deployment.
+ * If the original operator is installed, it is the configuration of this one in its place. An account that cannot read
+ * Deployments of all namespaces gets what the workloads of `namespace` show, and the defaults for the rest.
+ * @throws Error if more than one operator is installed; ConfigError if its environment is invalid.
  */
-export async function findConfig(client: Client, environment: NodeJS.ProcessEnv): Promise<RuntimeConfig> {
-  if (environment['LUMIGO_OPERATOR_NAME'] !== undefined) return fromEnvironment(environment);
-  const found = only(await listManagers(client), 'remove all but one');
-  const original = found === undefined ? await configOfOriginal(client) : undefined;
-  if (original !== undefined) return original;
-  if (found === undefined)
-    throw new Error(
-      'no Lumigo operator is installed in this cluster; install it first, or run this inside its container',
-    );
-  const { metadata, spec } = found.deployment;
+export async function findConfig(
+  client: Client,
+  environment: NodeJS.ProcessEnv,
+  namespace?: string,
+): Promise<FoundConfig> {
+  if (environment['LUMIGO_OPERATOR_NAME'] !== undefined) return { config: fromEnvironment(environment) };
+  const managers = await listManagers(client).catch(undefinedIf(isForbidden));
+  if (managers === undefined) return withoutRights(client, namespace);
+  const found = only(managers, 'remove all but one');
+  if (found !== undefined) return { config: configOf(found.deployment) };
+  const original = await configOfOriginal(client);
+  const note = 'No Lumigo operator is installed in this cluster. The default settings are assumed.';
+  return original === undefined ? { config: assumedConfig({}, {}), note } : { config: original };
+}
+
+async function withoutRights(client: Client, namespace: string | undefined): Promise<FoundConfig> {
+  const seen = namespace === undefined ? undefined : await seenIn(client, namespace);
+  const what =
+    seen === undefined
+      ? 'The default settings are assumed.'
+      : `The image and the endpoint are those of ${seen.from}; the defaults are assumed for the rest.`;
+  return { config: assumedConfig({}, seen ?? {}), note: `Your account cannot read the operator's settings. ${what}` };
+}
+
+function configOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
   const container = spec.template.spec.containers.find(({ name }) => name === managerContainer);
   // The API server leaves out an empty value. The pod's name comes from the downward API; outside of it the Deployment's name stands in.
   const variables = (container?.env ?? []).map(({ name, value = '', valueFrom }) => [
@@ -97,8 +120,6 @@ function only<T extends Installed>(found: readonly T[], hint: string): T | undef
 const originalSelector =
   'app.kubernetes.io/name=lumigo-operator,control-plane=controller-manager,app.kubernetes.io/component!=controller-manager';
 
-declare const __OPERATOR_VERSION__: string;
-
 /** What this operator would be told in the place of the original that is installed; undefined where none is. */
 async function configOfOriginal(client: Client): Promise<RuntimeConfig | undefined> {
   const [found] = await listAll(client, kinds.deployments, { labelSelector: originalSelector });
@@ -108,17 +129,9 @@ async function configOfOriginal(client: Client): Promise<RuntimeConfig | undefin
 function configInPlaceOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
   const { env = [] } = spec.template.spec.containers.find(({ name }) => name === managerContainer) ?? {};
   const told = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
-  const name = metadata.name.slice(0, -suffixes.manager.length);
-  return fromEnvironment({
-    LUMIGO_OPERATOR_VERSION: typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev',
-    LUMIGO_OPERATOR_NAME: name,
-    LUMIGO_OPERATOR_NAMESPACE: metadata.namespace ?? '',
-    LUMIGO_SERVICE_ACCOUNT: metadata.name,
-    LUMIGO_POD_NAME: metadata.name,
-    LUMIGO_INJECTOR_IMAGE: told('LUMIGO_INJECTOR_IMAGE'),
-    LUMIGO_TELEMETRY_PROXY_URL: told('TELEMETRY_PROXY_OTLP_SERVICE'),
-    LUMIGO_WEBHOOK_HOST: `${name}${suffixes.webhookService}.${metadata.namespace ?? ''}.svc`,
-    // It is the telemetry proxy's to know, and nothing of a decision depends on it.
-    LUMIGO_ENDPOINT: 'http://localhost',
-  });
+  const operatorName = metadata.name.slice(0, -suffixes.manager.length);
+  return assumedConfig(
+    { operatorName, operatorNamespace: metadata.namespace ?? '' },
+    { image: told('LUMIGO_INJECTOR_IMAGE'), endpoint: told('TELEMETRY_PROXY_OTLP_SERVICE') },
+  );
 }
