@@ -34,13 +34,6 @@ export const optInDefaults = {
   logs: false,
 } as const;
 
-/** The installation that is assumed if its settings cannot be read: the defaults of the settings. */
-export const assumedInstallation = {
-  operatorName: 'lumigo-lumigo-operator',
-  operatorNamespace: 'lumigo-system',
-  injectorImage: 'public.ecr.aws/lumigo/lumigo-autotrace:latest',
-} as const;
-
 /** Holds the operator's own account and rights while there is something that it would have to clean up. */
 export const cleanupFinalizer = 'operator.lumigo.io/clean-up';
 

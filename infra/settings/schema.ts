@@ -1,4 +1,4 @@
-import { assumedInstallation } from '../../runtime/contract.ts';
+import { assumedInstallation } from '../../runtime/installation/assumed.ts';
 import type { z } from 'zod';
 import {
   dnsLabel,

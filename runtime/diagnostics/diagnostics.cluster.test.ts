@@ -4,7 +4,8 @@ import { Bench, validToken } from '../../sandbox/testing/bench.ts';
 import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { assumedInstallation, labels, workloads } from '../contract.ts';
+import { labels, workloads } from '../contract.ts';
+import { assumedInstallation } from '../installation/assumed.ts';
 
 let operator: OperatorBench;
 let shop: string;

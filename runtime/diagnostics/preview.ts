@@ -87,7 +87,12 @@ export async function listLumigoes({
     if (isNotFound(error)) return [];
     if (!isForbidden(error)) throw error;
     if (namespace === undefined)
-      throw new Error('your account cannot list Lumigo resources of all namespaces; name one namespace (-n NAMESPACE)');
+      throw new Error(
+        'your account cannot list Lumigo resources of all namespaces; name one namespace (-n NAMESPACE)',
+        {
+          cause: error,
+        },
+      );
     print(`Your account cannot list Lumigo resources in the '${namespace}' namespace. None is assumed.`);
     return [];
   }

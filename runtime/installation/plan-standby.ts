@@ -20,9 +20,9 @@ export const DEAD_AFTER_MS = 60_000;
 
 /** Reads `namespace/name` from the annotation of a webhook configuration; undefined if it is none of this operator. */
 export function installationOf({ annotations: given = {}, uid = '', creationTimestamp = '' }: Metadata) {
-  const [operatorNamespace = '', operatorName = '', ...rest] = given[annotations.installation]?.split('/') ?? [];
-  const isNamed = operatorNamespace !== '' && operatorName !== '' && rest.length === 0;
-  return isNamed ? { operatorNamespace, operatorName, uid, createdAt: creationTimestamp } : undefined;
+  const named = /^([^/]+)\/([^/]+)$/.exec(given[annotations.installation] ?? '');
+  const [, operatorNamespace = '', operatorName = ''] = named ?? [];
+  return named === null ? undefined : { operatorNamespace, operatorName, uid, createdAt: creationTimestamp };
 }
 
 export const idOf = ({ operatorNamespace, operatorName }: Installed): string => `${operatorNamespace}/${operatorName}`;

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  annotations,
+  labels,
+  lumigo,
+  originalLease,
+  probeLabel,
+  telemetryProxyFiles,
+  workloads,
+} from '../runtime/contract.ts';
+import { listAll } from '../runtime/kubernetes/http/client.ts';
+import { kinds } from '../runtime/kubernetes/resources/kinds.ts';
+import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
+import { lumigoOf } from '../sandbox/lumigo.ts';
+import { collectionOf } from '../sandbox/manager/apply.ts';
+import { withoutNodes } from '../sandbox/manager/install.ts';
+import { accountIn, type Account } from '../sandbox/testing/account.ts';
+import { validToken } from '../sandbox/testing/bench.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
+import { tokenOf } from '../sandbox/testing/telemetry.ts';
+import { everyKind, workloadOf } from '../sandbox/testing/workloads.ts';
+
+/** docs/security/README.md: of what an editor of a namespace does, nothing reaches another namespace. */
+let operator: OperatorBench;
+let editor: Account;
+let [own, victim] = ['', ''];
+const ownToken = tokenOf(0xbad);
+const [deployment] = workloads;
+
+beforeAll(async () => {
+  operator = await startOperator({ settings: withoutNodes });
+  const { bench, cluster } = operator;
+  [own, victim] = [await bench.namespace('mallory'), await bench.namespace('shop')];
+  editor = await accountIn(cluster, own, 'edit');
+  for (const [, kind] of everyKind) await bench.create(workloadOf(kind, victim, `a-${kind.kind.toLowerCase()}`));
+  await bench.activate(victim);
+  await bench.whenInstrumented(deployment, victim, 'a-deployment');
+  await bench.create(workloadOf(deployment, victim, 'cart'));
+  // A controller of Kubernetes works the operator's rules into the role.
+  await eventually(() => editor.client.find({ ...lumigo, namespace: own, name: 'none' }));
+  await whenAtRest();
+});
+afterAll(async () => {
+  editor?.close();
+  await operator?.stop();
+});
+
+/** Every object of the other namespace that the operator or an editor could change, by its version. */
+async function versions(): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  for (const kind of [...workloads, { ...lumigo, addOn: undefined }, kinds.secrets, kinds.configMaps, kinds.events])
+    for (const { metadata } of await listAll(operator.bench.client, { ...kind, namespace: victim }))
+      found[`${kind.plural}/${metadata.name}`] = metadata.resourceVersion;
+  const named = await operator.bench.client.get({ ...kinds.namespaces, name: victim });
+  return { ...found, namespace: named.metadata.resourceVersion };
+}
+
+/** The controllers of Kubernetes write for a moment as well. */
+const whenAtRest = (): Promise<void> =>
+  eventually(
+    async () => {
+      const before = await versions();
+      await sleep(3_000);
+      expect(await versions()).toEqual(before);
+    },
+    { timeoutMs: 60_000 },
+  );
+
+const letIn = (): readonly string[] =>
+  readFileSync(join(operator.cluster.dir, 'manager-0', 'telemetry-proxy', telemetryProxyFiles.tokens), 'utf8').split(
+    '\n',
+  );
+
+const object = (apiVersion: string, kind: string, name: string, more: object = {}): Manifest =>
+  ({ apiVersion, kind, metadata: { name, namespace: own }, ...more }) as Manifest;
+
+const deploymentWith = (name: string, metadata: object, template: object = {}): Manifest => {
+  const made = workloadOf(deployment, own, name);
+  const spec = made['spec'] as { template: { metadata?: object } };
+  const forged = { ...spec.template, metadata: { ...spec.template.metadata, ...template } };
+  return { ...made, metadata: { ...made.metadata, ...metadata }, spec: { ...spec, template: forged } };
+};
+
+const record = (): string =>
+  JSON.stringify({
+    endpoint: 'http://evil',
+    secretName: 'lumigo-credentials',
+    secretKey: 'token',
+    traces: true,
+    logs: false,
+  });
+
+/** Each is in the editor's own namespace, and names what is in the other one. */
+const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
+  ['a Lumigo that names the Secret of the other namespace', async () => lumigoOf(own)],
+  ['a second Lumigo of the same name as the other one', async () => lumigoOf(own, {}, 'other')],
+  [
+    'a workload that opts in with a path to the other Secret',
+    async () =>
+      deploymentWith('opted-in', {
+        labels: { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'lumigo-credentials' },
+      }),
+  ],
+  [
+    'a workload with a forged stamp and record',
+    async () =>
+      deploymentWith(
+        'forged',
+        {
+          annotations: {
+            [annotations.instrumentation]: `added 2026-01-01T00:00:00.000Z by webhook; secret=${victim}/token traces=true logs=true`,
+          },
+        },
+        { annotations: { [annotations.injection]: record() } },
+      ),
+  ],
+  [
+    'a workload of the same name',
+    async () => deploymentWith('a-deployment', { labels: { [labels.autoTrace]: 'false' } }),
+  ],
+  [
+    'a workload that the other one owns',
+    async () => {
+      const { metadata } = await operator.bench.get(deployment, victim, 'a-deployment');
+      const owner = {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        name: 'a-deployment',
+        uid: metadata.uid,
+        controller: true,
+      };
+      return deploymentWith('owned', { ownerReferences: [owner] });
+    },
+  ],
+  ['a workload with the label of the probe', async () => deploymentWith('probe', { labels: { [probeLabel]: 'x' } })],
+  [
+    "a Deployment with the labels and the name of the operator's",
+    async () => {
+      const real = operator.installation.manifests.find(({ kind }) => kind === 'Deployment');
+      return deploymentWith('lumigo-lumigo-operator-controller-manager', { labels: real?.metadata.labels ?? {} });
+    },
+  ],
+  [
+    'an account with the name of the operator’s',
+    async () => object('v1', 'ServiceAccount', 'lumigo-lumigo-operator-controller-manager'),
+  ],
+  ['the Secret of the certificate', async () => object('v1', 'Secret', 'lumigo-lumigo-operator-webhook-certificates')],
+  [
+    'the ConfigMap of the marks',
+    async () => object('v1', 'ConfigMap', 'lumigo-lumigo-operator-monitored-namespaces', { data: { x: '{}' } }),
+  ],
+  [
+    'the ConfigMap of the updater',
+    async () => object('v1', 'ConfigMap', 'lumigo-lumigo-operator-updater', { data: { x: 'y' } }),
+  ],
+];
+
+/** If the role allows it. */
+const leases = ['lumigo-lumigo-operator-leader', originalLease].map(
+  (name) =>
+    [
+      name,
+      () =>
+        object('coordination.k8s.io/v1', 'Lease', name, {
+          spec: { holderIdentity: 'mallory', leaseDurationSeconds: 3600 },
+        }),
+    ] as const,
+);
+
+describe('an editor of a namespace', () => {
+  it('cannot ask for anything in another namespace', async () => {
+    const { client } = editor;
+    const body = { metadata: { labels: { [labels.autoTrace]: 'false' } } };
+    const asked: readonly (() => Promise<unknown>)[] = [
+      () => client.patch({ ...deployment, namespace: victim, name: 'a-deployment' }, { kind: 'merge', body }),
+      () => client.patch({ ...lumigo, namespace: victim, name: 'lumigo' }, { kind: 'merge', body }),
+      () => client.delete({ ...lumigo, namespace: victim, name: 'lumigo' }),
+      () => client.create({ ...lumigo, namespace: victim }, lumigoOf(victim, {}, 'other')),
+      () => client.get({ ...kinds.secrets, namespace: victim, name: 'lumigo-credentials' }),
+      () => client.get({ ...kinds.webhooks, name: 'lumigo-lumigo-operator-injector-webhook' }),
+      () =>
+        client.patch(
+          { ...lumigo, namespace: own, name: 'lumigo', subresource: 'status' },
+          { kind: 'merge', body: { status: {} } },
+        ),
+    ];
+    for (const ask of asked) await expect(ask()).rejects.toMatchObject({ status: 403 });
+  });
+
+  it('changes nothing in another namespace by what it may do in its own', async () => {
+    const before = await versions();
+    for (const [what, make] of attempts) {
+      const manifest = await make();
+      const outcome = await editor.client.create(collectionOf(manifest), manifest).then(() => 'done', String);
+      // The second Lumigo is refused by the webhook, or is no second one.
+      if (!what.startsWith('a second')) expect([what, outcome]).toEqual([what, 'done']);
+    }
+    for (const [, make] of leases) await editor.client.create(collectionOf(make()), make()).catch(() => undefined);
+    await sleep(5_000);
+    expect(await versions()).toEqual(before);
+    expect(letIn()).toEqual([validToken]);
+    expect((await operator.bench.readLumigo(own)).status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Active', status: 'False' }),
+    );
+  });
+
+  it('changes nothing there by its own token, by toggling its Lumigo, and by removing all of it', async () => {
+    const before = await versions();
+    const { client } = editor;
+    const secret = object('v1', 'Secret', 'lumigo-credentials', { stringData: { token: ownToken } });
+    await client.create(collectionOf(secret), secret);
+    await operator.bench.whenActive(own);
+    await eventually(() => expect([...letIn()].sort()).toEqual([validToken, ownToken].sort()));
+    // The attempts were real: what is in its own namespace was instrumented.
+    await operator.bench.whenInstrumented(deployment, own, 'probe');
+    const ref = { ...lumigo, namespace: own, name: 'lumigo' };
+    for (const enabled of [false, true, false])
+      await client.patch(ref, {
+        kind: 'merge',
+        body: { spec: { tracing: { injection: { enabled } }, logging: { enabled } } },
+      });
+    await client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [] } } });
+    await client.delete(ref);
+    for (const { metadata } of await listAll(client, { ...deployment, namespace: own }))
+      await client.delete({ ...deployment, namespace: own, name: metadata.name });
+    await eventually(() => expect(letIn()).toEqual([validToken]), { timeoutMs: 30_000 });
+    await sleep(3_000);
+    expect(await versions()).toEqual(before);
+  });
+
+  it('keeps no leader from its work: another namespace is instrumented as before, also by the next leader', async () => {
+    const { bench } = operator;
+    await operator.stopManager();
+    await operator.startManager();
+    await bench.create(workloadOf(deployment, victim, 'later'));
+    await bench.whenInstrumented(deployment, victim, 'later');
+    await eventually(async () => expect(await operator.metric('lumigo_operator_leader')).toBe(1), {
+      timeoutMs: 30_000,
+    });
+  });
+});
