@@ -258,8 +258,9 @@ describe('the permissions', () => {
     expect(one('ClusterRole', suffixes.telemetryProxyRole).rules).toEqual(named(permissions.telemetryProxy));
     expect(one('ClusterRole', suffixes.monitoringRole).rules).toEqual(named(permissions.monitoring));
     expect(one('Role', suffixes.leaderElectionRole).rules).toEqual(named(permissions.ownNamespace));
+    expect(one('Role', suffixes.monitoringRole).rules).toEqual(named(permissions.monitoringMarks));
     // The other two are the users', and that of the updater is its own (updater.test.ts).
-    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([5, 2]);
+    expect([all('ClusterRole'), all('Role')].map(({ length }) => length)).toEqual([5, 3]);
   });
 });
 
