@@ -146,9 +146,9 @@ describe('a status that another writer contradicts', () => {
       writes.push(performance.now());
       seen = (await cluster.client.patch(ref, contradiction)).object.metadata.resourceVersion;
     }
-    // The first is the status as it was; the others follow after about 1, 2 and 4 seconds.
+    // The first is the status as it was; the others follow after waits that double.
     const gaps = writes.slice(1).map((at, index) => at - (writes[index] ?? 0));
-    expect(writes.length).toBeGreaterThanOrEqual(3);
+    expect(writes.length).toBeGreaterThanOrEqual(2);
     expect(writes.length).toBeLessThanOrEqual(5);
     for (const gap of gaps.slice(1)) expect(gap).toBeGreaterThan(900);
     expect(readFileSync(operator.manager().logFile, 'utf8')).toContain(
