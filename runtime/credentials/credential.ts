@@ -22,8 +22,8 @@ export interface TokenSource {
 /** Where the token of a Lumigo stands; name and key are empty where it names none. */
 export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSource {
   const { name = '', key = '' } = spec?.lumigoToken?.secretRef ?? {};
-  const { namespace, uid, generation, labels, annotations } = metadata;
-  const revision = JSON.stringify([uid, generation, labels, annotations]);
+  const { namespace, uid, generation, labelsDigest } = metadata;
+  const revision = JSON.stringify([uid, generation, labelsDigest]);
   return { namespace, name, key, revision, announced: status?.secretVersion };
 }
 

@@ -3,6 +3,7 @@ import { labelBefore } from './label.ts';
 import { withEntry, withoutEmpty } from './lists.ts';
 import { withoutNote } from './rollout-note.ts';
 import type { Metadata, TracingSettings } from './types.ts';
+import { digest } from '../wording/digest.ts';
 
 /** What the operator notes on a workload about its last change. */
 export interface Stamp {
@@ -29,9 +30,19 @@ function writeStamp({ change, at, by, tracing, keep, userLabel }: Stamp): string
   return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${more}`;
 }
 
+/** In characters. The longest that the operator writes has about 660. */
+const MAX_STAMP = 700;
+
+/** The annotation as it is kept and compared: its text, or a digest of one that cannot be ours. */
+export function stampText({ annotations: found }: Metadata): string | undefined {
+  const text = found?.[annotations.instrumentation];
+  return text === undefined || text.length <= MAX_STAMP ? text : digest(text);
+}
+
 /** Reads the annotation's text; undefined for none, or one that is not ours. */
 export function parseStamp(text: string | undefined): Stamp | undefined {
-  const [, change, at, by, secretName, secretKey, traces, logs, keep, userLabel] = FORM.exec(text ?? '') ?? [];
+  if (text === undefined || text.length > MAX_STAMP) return undefined;
+  const [, change, at, by, secretName, secretKey, traces, logs, keep, userLabel] = FORM.exec(text) ?? [];
   if (change === undefined || at === undefined || secretName === undefined || secretKey === undefined) return undefined;
   return {
     change: change as Stamp['change'],

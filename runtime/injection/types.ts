@@ -116,7 +116,13 @@ export type PatchOperation =
 export interface LumigoResource {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: Metadata & { readonly name: string; readonly namespace: string; readonly uid: string };
+  readonly metadata: Metadata & {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    /** In memory only (lumigo/essential-lumigo.ts): differs if labels or annotations differ. */
+    readonly labelsDigest?: string;
+  };
   readonly spec?: LumigoSpec;
   readonly status?: LumigoStatus;
 }

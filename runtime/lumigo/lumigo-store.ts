@@ -3,11 +3,11 @@ import { lumigo as contract } from '../contract.ts';
 import { actingLumigo, policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
+import { essentialLumigo } from './essential-lumigo.ts';
 
 /**
  * The Lumigo resources of the cluster as this replica last saw them, and the policy that follows for each namespace.
- * The webhook of every replica reads it; the watch fills it. The list of instrumented resources is left out: nobody reads
- * it from here, and it is the one part of a Lumigo that grows.
+ * The webhook of every replica reads it; the watch fills it. Of each resource it keeps what is bounded (essential-lumigo.ts).
  */
 export class LumigoStore {
   private readonly byNamespace = new Map<string, Map<string, LumigoResource>>();
@@ -33,7 +33,7 @@ export class LumigoStore {
     const known = there.get(uid)?.metadata.resourceVersion;
     if (known === resourceVersion || (!isListed && known !== undefined && isOlder(resourceVersion, known)))
       return false;
-    this.byNamespace.set(namespace, there.set(uid, withoutGrowth(lumigo)));
+    this.byNamespace.set(namespace, there.set(uid, essentialLumigo(lumigo)));
     this.judge(namespace);
     return true;
   }
@@ -107,11 +107,3 @@ const excluded: NamespacePolicy = { state: 'excluded' };
 /** Whether a Lumigo is this operator's to answer: it is there to stay, or waits for us to let it go. */
 export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>
   deletionTimestamp === undefined || finalizers?.includes(contract.finalizer) === true;
-
-function withoutGrowth(lumigo: LumigoResource): LumigoResource {
-  const { managedFields: _fields, ...metadata } = lumigo.metadata as LumigoResource['metadata'] & {
-    managedFields?: unknown;
-  };
-  const { instrumentedResources: _list, ...status } = lumigo.status ?? {};
-  return { ...lumigo, metadata: metadata as LumigoResource['metadata'], status };
-}

@@ -30,6 +30,7 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const common: TransportOptions = {
     userAgent: `lumigo-operator/${given.version}`,
     onRequest: ({ verb, resource, code }) => metrics.apiRequests.inc({ verb, resource, code: String(code) }),
+    onSkipped: (resource) => metrics.objectsSkipped.inc({ resource }),
     logger,
   };
   const maxSockets = Math.max(WORK_SOCKETS, given.rolloutConcurrent);

@@ -57,8 +57,12 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
     if (entry === undefined || marks.get(uid) === flagsOf(entry)) return void tasks.delete(uid);
     tasks.set(uid, { namespace: name, uid, entry, failures: tasks.get(uid)?.failures ?? 0 });
   };
+  // Without annotations: a namespace has as many as its owner likes.
   const handler = new Kept<Metadata>(
-    ({ metadata }) => metadata,
+    ({ metadata: { name, uid, labels = {}, deletionTimestamp } }) => ({
+      ...{ name, uid, labels },
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    }),
     (now, before) => observe(now ?? { ...before, deletionTimestamp: '' }),
   );
   const { synced, stopped } = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });

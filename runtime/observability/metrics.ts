@@ -125,6 +125,11 @@ export function createMetrics() {
       'Requests to the API server, by verb, resource and HTTP status (0: no answer)',
       ['verb', 'resource', 'code'],
     ),
+    objectsSkipped: counter(
+      'lumigo_operator_api_objects_skipped_total',
+      'Objects that a watch skipped because they have more than 1 MiB, by resource',
+      ['resource'],
+    ),
     watchHeard: gauge(
       'lumigo_operator_watch_heard_timestamp_seconds',
       'When a watch last told something: a change, or that there is none, which comes about once a minute; by resource',

@@ -2,20 +2,36 @@ import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../co
 import type { LumigoResource, Metadata, Workload } from '../injection/types.ts';
 import { isOurs } from '../lumigo/lumigo-store.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
+import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
+import { readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { wantedBy } from '../rollout/shape.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
 type Patch = Parameters<Client['patch']>[1];
 
-/** Some 150 KB of Deployments: large enough to save requests, small enough to be parsed between two admission reviews. */
+/** About 150 KB of Deployments: large enough to save requests, small enough to be parsed between two admission reviews. */
 const PAGE_SIZE = 25;
+/** A page that is larger is not read: its workloads are read one by one, each when it has its place. */
+const MAX_PAGE_BYTES = 512 * 1024;
 
 export const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
 const workloadRef = ({ kind, namespace, name }: Identity) => ({ ...kind, namespace, name });
 
+/** Without its managed fields, which are as large as a tenant makes them. */
+const asWorkload = ({ metadata, ...object }: KubernetesObject, { apiVersion, kind }: WorkloadKind): Workload => {
+  const { managedFields: _fields, ...kept } = metadata;
+  return { ...object, metadata: kept, apiVersion, kind };
+};
+
 type Identity = Pick<ObservedWorkload, 'kind' | 'namespace' | 'name' | 'uid'>;
+
+export interface WorkloadPage {
+  readonly workloads: readonly Workload[];
+  /** The length of the answer. */
+  readonly bytes: number;
+}
 
 /** Everything the reconciler asks of the API server, one function a question. */
 export function createReconcilerApi(client: Client) {
@@ -23,17 +39,19 @@ export function createReconcilerApi(client: Client) {
     asLumigo((await client.patch({ ...lumigoRef(lumigo), subresource }, patch, { fieldManager })).object);
 
   return {
-    /** All workloads of a kind in a namespace, page by page; each carries its type. */
-    async *pages(kind: WorkloadKind, namespace: string): AsyncGenerator<readonly Workload[]> {
-      const { apiVersion, kind: name } = kind;
-      for await (const { items } of client.pages({ ...kind, namespace }, { limit: PAGE_SIZE }))
-        yield items.map((item) => ({ ...item, apiVersion, kind: name }));
+    /** The workloads of a kind in a namespace, page by page, until a page is too large; each carries its type. */
+    async *pages(kind: WorkloadKind, namespace: string): AsyncGenerator<WorkloadPage> {
+      const options = { limit: PAGE_SIZE, maxBytes: MAX_PAGE_BYTES };
+      try {
+        for await (const { items, bytes } of client.pages({ ...kind, namespace }, options))
+          yield { workloads: items.map((item) => asWorkload(item, kind)), bytes };
+      } catch (error) {
+        if (!(error instanceof AnswerTooLargeError)) throw error;
+      }
     },
 
-    async readWorkload(workload: ObservedWorkload): Promise<Workload> {
-      const { apiVersion, kind } = workload.kind;
-      return { ...(await client.get(workloadRef(workload))), apiVersion, kind };
-    },
+    readWorkload: async (workload: ObservedWorkload): Promise<Workload> =>
+      asWorkload(await client.get(workloadRef(workload)), workload.kind),
 
     /** How many pods a controller is to have: none where it is gone. */
     async wantedBy(controller: Identity): Promise<number> {
@@ -49,7 +67,7 @@ export function createReconcilerApi(client: Client) {
 
     /** Whether there is a Lumigo that counts in a namespace, as the API server itself knows. */
     async hasLumigo(namespace: string): Promise<boolean> {
-      for await (const { items } of client.pages({ ...contract, namespace }))
+      for await (const { items } of client.pages({ ...contract, namespace }, { metadataOnly: true }))
         if (items.some((each) => isOurs(asLumigo(each)))) return true;
       return false;
     },
@@ -65,8 +83,12 @@ export function createReconcilerApi(client: Client) {
     readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>
       asLumigo(await client.get(lumigoRef(lumigo))),
 
-    writeFinalizers(lumigo: LumigoResource, value: readonly string[]): Promise<LumigoResource> {
-      const { resourceVersion = '' } = lumigo.metadata;
+    /** Adds or removes our finalizer. The others are read first, if there are any: the store does not keep their names. */
+    async writeFinalizer(lumigo: LumigoResource, isHeld: boolean): Promise<LumigoResource> {
+      const { resourceVersion = '', finalizers: known = [] } = lumigo.metadata;
+      const isOther = (finalizer: string): boolean => finalizer !== contract.finalizer;
+      const all = known.some(isOther) ? (await readMetadata(client, lumigoRef(lumigo)))?.finalizers : known;
+      const value = [...(all ?? []).filter(isOther), ...(isHeld ? [contract.finalizer] : [])];
       return patchLumigo(lumigo, guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]));
     },
 

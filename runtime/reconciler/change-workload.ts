@@ -1,9 +1,9 @@
 import { injectorOf } from '../config/config.ts';
-import { annotations } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
 import type { Decision } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
+import { stampText } from '../injection/stamp.ts';
 import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
@@ -86,7 +86,7 @@ export class WorkloadChanger {
   /** What a rollout asks for holds only for the object that it was asked for; else the usual decision. */
   private decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
     const now = new Date().toISOString();
-    const isSame = seen.metadata.annotations?.[annotations.instrumentation] === workload.stamp;
+    const isSame = stampText(seen.metadata) === workload.stamp;
     const injector = this.settings.injector;
     const special = isSame && task !== undefined ? decideTask({ task, workload: seen, injector, now }) : undefined;
     return special ?? decide({ ...this.settings, workload: seen, policy, now });
@@ -114,7 +114,7 @@ export class WorkloadChanger {
     const patch = workloadPatch(before, after);
     if (patch.length === 0) return before.metadata;
     // Before it is sent: its echo in the watch may be quicker than its answer.
-    store.note(known, { attempt: { policy, stamp: after.metadata.annotations?.[annotations.instrumentation] } });
+    store.note(known, { attempt: { policy, stamp: stampText(after.metadata) } });
     return api.patchWorkload(known, guarded(before.metadata.resourceVersion ?? '', patch));
   }
 

@@ -18,7 +18,7 @@ const change = (name: string, under: NamespacePolicy = policy): WorkloadChange =
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 
 /** An executor over workloads in memory: what it lists and changes is written down, and each change takes until it is released. */
-function executorOver(there: readonly string[], places = 4) {
+function executorOver(there: readonly string[], { places = 4, bytes = 1_000 } = {}) {
   const stop = new AbortController();
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
   const gates: (() => void)[] = [];
@@ -34,7 +34,8 @@ function executorOver(there: readonly string[], places = 4) {
       log.listed += 1;
       await turn();
       const { apiVersion, kind: type } = kind;
-      yield there.map((name): Workload => ({ apiVersion, kind: type, metadata: { name, uid: name } }));
+      const page = there.map((name): Workload => ({ apiVersion, kind: type, metadata: { name, uid: name } }));
+      yield { workloads: page, bytes };
     },
     change: async (planned, fresh) => {
       log.changed.push(planned.workload.name);
@@ -56,7 +57,7 @@ function executorOver(there: readonly string[], places = 4) {
 
 describe('the executor', () => {
   it('reads many workloads from one list and few one by one, each once', async () => {
-    const many = executorOver(names(12), 20);
+    const many = executorOver(names(12), { places: 20 });
     many.executor.plan(
       'shop',
       names(12).map((name) => change(name)),
@@ -70,6 +71,19 @@ describe('the executor', () => {
     );
     await few.settle();
     expect(few.log).toMatchObject({ listed: 0, fresh: 0, changed: names(2) });
+  });
+
+  it('reads workloads one by one if there is no room for their page [F66]', async () => {
+    const { executor, log, settle, letGo } = executorOver(names(9), { bytes: 3_000_000 });
+    for (const namespace of ['shop', 'bar'])
+      executor.plan(
+        namespace,
+        names(9).map((name) => change(name)),
+      );
+    await settle();
+    for (let turns = 0; turns < 6; turns += 1) await letGo();
+    expect(log).toMatchObject({ listed: 2, fresh: 9 });
+    expect(log.changed).toHaveLength(18);
   });
 
   it('has no more under way than there are places, and goes on as they become free', async () => {

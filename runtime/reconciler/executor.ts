@@ -4,13 +4,15 @@ import { workloads, type WorkloadKind } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Workload } from '../injection/types.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
+import { ByteBudget } from '../kubernetes/http/byte-budget.ts';
+import type { WorkloadPage } from './api.ts';
 import type { Pacing } from './pacing.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
 
 interface ExecutorOptions {
   readonly pacing: Pacing;
-  /** All workloads of a kind in a namespace, page by page. */
-  readonly pages: (kind: WorkloadKind, namespace: string) => AsyncIterable<readonly Workload[]>;
+  /** The workloads of a kind in a namespace, page by page; it may end before the last one. */
+  readonly pages: (kind: WorkloadKind, namespace: string) => AsyncIterable<WorkloadPage>;
   /** Makes one change, reading the workload first where no fresh copy is given; says whether anything was written. Never rejects. */
   readonly change: (change: WorkloadChange, fresh: Workload | undefined) => Promise<boolean>;
   readonly logger: Logger;
@@ -22,6 +24,8 @@ type ByName = Map<string, WorkloadChange>;
 
 /** From this many on, listing a namespace's workloads costs less than reading them one by one. */
 const WORTH_A_LIST = 8;
+/** Of the pages whose workloads wait for their changes, of all groups together. Parsed they take about four times as much. */
+const MAX_HELD_BYTES = 4 * 1024 * 1024;
 const listBackoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
 /**
@@ -31,6 +35,7 @@ const listBackoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 export class Executor {
   /** What waits, by namespace and kind; a group stays for as long as it is worked off. */
   private readonly groups = new Map<string, ByName>();
+  private readonly held = new ByteBudget(MAX_HELD_BYTES);
   private begun = 0;
 
   constructor(private readonly options: ExecutorOptions) {}
@@ -80,12 +85,16 @@ export class Executor {
 
   private async sweep(waiting: ByName, { kind, namespace }: WorkloadChange['workload']): Promise<void> {
     const asked = new Set(waiting.keys());
-    for await (const page of this.options.pages(kind, namespace))
+    for await (const { workloads: page, bytes } of this.options.pages(kind, namespace)) {
+      const release = this.held.takeNow(bytes);
+      if (release === undefined) break;
       for (const workload of page) {
         const change = waiting.get(workload.metadata.name ?? '');
         if (change !== undefined) await this.admit(waiting, change, workload);
       }
-    // Not in the list: gone, or created since it began.
+      release();
+    }
+    // Not in the list: deleted, created since it began, or there was no room for it. Each is read when it has its place.
     for (const name of asked) {
       const change = waiting.get(name);
       if (change !== undefined) await this.admit(waiting, change, undefined);

@@ -68,9 +68,9 @@ export class LumigoWriter {
       case 'adopt':
         return this.adopt(lumigo);
       case 'add-finalizer':
-        return void lumigoes.upsert(await api.writeFinalizers(lumigo, [...others, contract.finalizer]));
+        return void lumigoes.upsert(await api.writeFinalizer(lumigo, true));
       case 'remove-finalizer':
-        lumigoes.upsert(await api.writeFinalizers(lumigo, others));
+        lumigoes.upsert(await api.writeFinalizer(lumigo, false));
         // With its last finalizer it is gone, and the watch may have said so before this answer came.
         if (others.length === 0) lumigoes.delete(lumigo.metadata.namespace, lumigo.metadata.uid);
         return this.released(action);

@@ -31,7 +31,7 @@ export interface ObservedWorkload {
   readonly createdAt: string;
   /** The value of `lumigo.auto-trace`. */
   readonly label: string | undefined;
-  /** The operator's annotation, as text (injection/stamp.ts reads it). */
+  /** The operator's annotation as `stampText` returns it: `parseStamp` reads it. */
   readonly stamp?: string | undefined;
   readonly deleting: boolean;
   /** The policy under which a check of the whole object found nothing left to do; any change of the workload unsettles it. */
@@ -48,9 +48,9 @@ export interface ObservedWorkload {
   readonly reported?: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
   readonly instrumentedVersion?: string | undefined;
-  /** Why its injection was put back, as text (injection/rollout-note.ts reads it). */
+  /** A digest of the annotation that says why its injection was reverted. */
   readonly note?: string | undefined;
-  /** What annotations of the user's ask for: another try, these containers, not those. */
+  /** A digest of the user's annotations: another try, these containers, not those. */
   readonly asked?: string | undefined;
   /** Where it is on its way to be instrumented, as the last check has shown. */
   readonly rollout?: Rollout | undefined;

@@ -1,7 +1,9 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
 import { ownerOf } from '../injection/eligibility.ts';
+import { stampText } from '../injection/stamp.ts';
 import type { Metadata } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
+import { digest } from '../wording/digest.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 
 /** What became of something seen: the workload as it is known now, as it was, and whether anything that matters differs. */
@@ -176,8 +178,8 @@ function readMetadata(metadata: Metadata) {
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
     label: intern(metadata.labels?.[labels.autoTrace]),
-    stamp: metadata.annotations?.[annotations.instrumentation],
-    note: metadata.annotations?.[annotations.rollout],
+    stamp: stampText(metadata),
+    note: digestOf(metadata.annotations?.[annotations.rollout]),
     asked: askedIn(metadata),
     deleting: metadata.deletionTimestamp !== undefined,
   };
@@ -187,8 +189,10 @@ const asking = [annotations.retry, annotations.injectContainers, annotations.exc
 
 const askedIn = ({ annotations: found }: Metadata): string | undefined =>
   found !== undefined && asking.some((key) => found[key] !== undefined)
-    ? JSON.stringify(asking.map((key) => found[key]))
+    ? digest(JSON.stringify(asking.map((key) => found[key])))
     : undefined;
+
+const digestOf = (text: string | undefined): string | undefined => (text === undefined ? undefined : digest(text));
 
 /** Thousands of workloads have the same label: one copy of it is enough. */
 const interned = new Map<string, string>();

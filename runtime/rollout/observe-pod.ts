@@ -1,5 +1,6 @@
 import { annotations } from '../contract.ts';
 import type { Metadata } from '../injection/types.ts';
+import { digest } from '../wording/digest.ts';
 import { evidenceIn, type PodStatus } from './evidence.ts';
 import type { ObservedPod } from './trial.ts';
 
@@ -22,11 +23,12 @@ export function observePod({
 }: Pod): { readonly of: string; readonly pod: ObservedPod } | undefined {
   const of = workloadOf(metadata);
   if (of === undefined || metadata.deletionTimestamp !== undefined) return undefined;
+  const record = metadata.annotations?.[annotations.injection];
   return {
     of,
     pod: {
       ...{ name: metadata.name ?? '', uid: metadata.uid ?? '' },
-      record: metadata.annotations?.[annotations.injection],
+      record: record === undefined ? undefined : digest(record),
       readySince: readySince(status.conditions),
       evidence: evidenceIn(status),
     },

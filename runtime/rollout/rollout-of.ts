@@ -4,6 +4,7 @@ import { noteOf } from '../injection/rollout-note.ts';
 import { stampOf, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy, Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
+import { digest } from '../wording/digest.ts';
 import type { Rollout } from './rollout.ts';
 import { progressOf, restarts, shapeOf, type Shape } from './shape.ts';
 
@@ -61,7 +62,7 @@ function instrumented(seen: Seen): Rollout | undefined {
 
 function onTrial({ workload, policy, before, now }: Seen, shape: Shape, { at, by }: Stamp): Rollout {
   const changedAt = Date.parse(at);
-  const record = templateOf(workload)?.metadata?.annotations?.[annotations.injection] ?? '';
+  const record = digest(templateOf(workload)?.metadata?.annotations?.[annotations.injection] ?? '');
   const trial = { shape, record, changedAt, wasHealthy: by === 'controller' };
   const provenAt = before?.state === 'trial' && before.trial.changedAt === changedAt ? before.provenAt : undefined;
   return { state: 'trial', policy, trial, provenAt, seenAt: now.ms, checkAt: checkAt(now, changedAt) };

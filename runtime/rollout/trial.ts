@@ -5,7 +5,7 @@ import type { Shape } from './shape.ts';
 export interface ObservedPod {
   readonly name: string;
   readonly uid: string;
-  /** The text of its injection's record: tells pods of one injection from those of another. */
+  /** A digest of its injection's record: tells pods of one injection from those of another. */
   readonly record: string | undefined;
   /** Since when it is ready; undefined while it is not. */
   readonly readySince: number | undefined;
@@ -15,7 +15,7 @@ export interface ObservedPod {
 /** An injection whose pods are watched. */
 export interface Trial {
   readonly shape: Shape;
-  /** The text of the injection's record in the pod template. */
+  /** A digest of the injection's record in the pod template. */
   readonly record: string;
   /** When it was written, in milliseconds since 1970. */
   readonly changedAt: number;

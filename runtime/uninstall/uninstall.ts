@@ -127,12 +127,18 @@ async function listLumigoes(client: Client): Promise<LumigoResource[]> {
   const found: LumigoResource[] = [];
   try {
     for await (const { items } of client.pages(contract, { limit: 500 }))
-      found.push(...(items as unknown as LumigoResource[]));
+      found.push(...(items as unknown as LumigoResource[]).map(withoutLabels));
   } catch (error) {
     // Without the CRD there is no Lumigo.
     if (!isNotFound(error)) throw error;
   }
   return found;
+}
+
+/** Labels, annotations and managed fields are as large as a tenant makes them. */
+function withoutLabels(lumigo: LumigoResource): LumigoResource {
+  const { labels: _labels, annotations: _annotations, managedFields: _fields, ...metadata } = lumigo.metadata;
+  return { ...lumigo, metadata: metadata as LumigoResource['metadata'] };
 }
 
 const deleteLumigo = (client: Client, { metadata: { namespace, name, uid } }: LumigoResource): Promise<void> =>

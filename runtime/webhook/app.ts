@@ -25,7 +25,7 @@ export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
   const [bodies, inTurn] = [new BodyReader(), takingTurns()];
-  const serve = (path: string, review: Review): void => {
+  const serve = (path: string, review: Review, reviewHead?: Review): void => {
     app.post(path, async (request, response) => {
       if (request.is('application/json') === false)
         return refuse(response, 400, 'the body is no JSON; send it as application/json');
@@ -35,14 +35,17 @@ export function createApp(options: AppOptions): Express {
         const size = body.kind === 'whole' ? body.bytes.length : 0;
         const work = () => {
           // Whoever has gone by now waits for nothing.
-          if (!request.socket.destroyed) answer(response, path, reviewBody(body, review), options);
+          if (!request.socket.destroyed) answer(response, path, reviewBody(body, review, reviewHead), options);
         };
         await (size > limits.small ? inTurn(work) : work());
       });
     });
   };
-  for (const name of ['injector', 'lumigoes', 'pods'] as const)
-    serve(pathOf[name], (request) => failOpen(() => options[name](request), options.logger, request.uid));
+  for (const name of ['injector', 'lumigoes', 'pods'] as const) {
+    const review: Review = (request) => failOpen(() => options[name](request), options.logger, request.uid);
+    // Whether there may be another Lumigo depends on the namespace alone.
+    serve(pathOf[name], review, name === 'lumigoes' ? review : undefined);
+  }
   app.use((_request, response) => refuse(response, 404, 'no webhook is served here'));
   app.use(refuseGarbage);
   return app;

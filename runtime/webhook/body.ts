@@ -13,8 +13,8 @@ export const limits = {
   read: 7 * 1024 * 1024,
   /** For all bodies that are not small, together. */
   inFlight: 8 * 1024 * 1024,
-  /** The API server writes the uid first. */
-  head: 1024,
+  /** The API server writes first the uid, the kind, the name (253 bytes at most), the namespace and the operation. */
+  head: 2048,
 } as const;
 
 export type Body =

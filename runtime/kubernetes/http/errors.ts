@@ -49,6 +49,15 @@ export class ConnectionError extends Error {
   }
 }
 
+/** An answer has more bytes than are read: the connection was closed, and nothing of the answer was kept. */
+export class AnswerTooLargeError extends Error {
+  override readonly name = 'AnswerTooLargeError';
+
+  constructor(path: string, maxBytes: number) {
+    super(`The answer to GET ${path} has more than ${maxBytes} bytes and is not read; make the object smaller`);
+  }
+}
+
 const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status;
 
@@ -75,12 +84,13 @@ export const isThrottled = (error: unknown): error is ApiError => hasStatus(erro
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
 
 /**
- * Whether the API server, or an admission webhook it asked, said no: trying again soon will not change that. Everything else
- * (no answer, too busy, changed meanwhile) says nothing of the object.
+ * Whether trying again soon will not help: the API server, or an admission webhook it asked, said no, or the object is too large to be
+ * read. Everything else (no answer, too busy, changed meanwhile) says nothing of the object.
  */
-export const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError &&
-  (error.status < 500 ? ![408, 409, 429].includes(error.status) : error.message.includes('webhook'));
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof AnswerTooLargeError ||
+  (error instanceof ApiError &&
+    (error.status < 500 ? ![408, 409, 429].includes(error.status) : error.message.includes('webhook')));
 
 interface Status {
   readonly code?: unknown;
@@ -123,8 +133,13 @@ export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
   });
 }
 
-/** It quotes what was sent, and stands in logs, events and statuses from here on. */
+/** In characters: how much of a message is searched for tokens, and how much is kept. */
+const [MAX_SEARCHED, MAX_QUOTED] = [16_384, 2_000];
+
+/** It quotes what was sent, and stands in logs, events and statuses from here on. Copied: a slice would keep all of the message in memory. */
 const quoted = (message: string | undefined): string | undefined =>
-  message === undefined ? undefined : printable(withoutTokens(message));
+  message === undefined
+    ? undefined
+    : Buffer.from(printable(withoutTokens(message.slice(0, MAX_SEARCHED))).slice(0, MAX_QUOTED)).toString();
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);

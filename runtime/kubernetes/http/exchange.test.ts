@@ -4,13 +4,15 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { Readable } from 'node:stream';
-import { exchange, linesOf, parseRetryAfter, parseWarnings } from './exchange.ts';
+import { bounds } from './byte-budget.ts';
+import { exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
+import { linesOf } from './reading.ts';
 
 /** As an answer's bytes come, in whatever pieces. */
-async function split(chunks: readonly Buffer[]): Promise<string[]> {
+async function split(chunks: readonly Buffer[], skipped: number[] = []): Promise<string[]> {
   const lines: string[] = [];
   const bytes = Readable.from(chunks, { objectMode: false });
-  for await (const line of linesOf(bytes as AsyncIterable<Buffer>)) lines.push(line);
+  for await (const line of linesOf(bytes as AsyncIterable<Buffer>, (length) => skipped.push(length))) lines.push(line);
   return lines;
 }
 
@@ -28,11 +30,34 @@ describe('an answer', () => {
     const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/' };
     try {
       const answer = await exchange({ ...asked, headers: {}, timeoutMs: 5_000 });
-      expect(await answer.text().catch(String)).toContain(told);
+      expect(await answer.whole((text) => text).catch(String)).toContain(told);
     } finally {
       server.close();
     }
   });
+});
+
+describe('an answer that is larger than what is read', () => {
+  it('is refused, and gives its share of the budget back [F66]', async () => {
+    const size = 300_000;
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/pods' };
+    const read = async (maxBytes?: number) =>
+      (await exchange({ ...asked, headers: {}, timeoutMs: 5_000, maxBytes })).whole((text) => text.length);
+    const tooLarge = 'The answer to GET /pods has more than 200000 bytes';
+    try {
+      const tries = Math.ceil(bounds.inFlightBytes / 200_000) + 1;
+      for (let turns = 0; turns < tries; turns += 1) await expect(read(200_000)).rejects.toThrow(tooLarge);
+      expect(await read()).toBe(size);
+    } finally {
+      server.close();
+    }
+  }, 30_000);
 });
 
 describe('linesOf', () => {
@@ -48,11 +73,18 @@ describe('linesOf', () => {
     );
   });
 
+  it('skips a line that is longer than what is read, and goes on after it [F66]', async () => {
+    const skipped: number[] = [];
+    const chunks = Array.from({ length: 20 }, () => Buffer.alloc(100_000, 'x'));
+    expect(await split([Buffer.from('one\n'), ...chunks, Buffer.from('\ntwo\n')], skipped)).toEqual(['one', 'two']);
+    expect(skipped).toEqual([2_000_000]);
+  });
+
   it('keeps an unfinished line to itself', async () =>
     expect(await split([Buffer.from('whole\nhal')])).toEqual(['whole']));
 
   it('takes time in proportion to a long line, not to its square', async () => {
-    const chunk = Buffer.alloc(1024, 'x');
+    const chunk = Buffer.alloc(64, 'x');
     const seconds = async (count: number): Promise<number> => {
       const started = performance.now();
       const chunks = Array.from({ length: count }, () => chunk);

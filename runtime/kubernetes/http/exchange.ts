@@ -1,6 +1,8 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
-import { ConnectionError } from './errors.ts';
+import { bounds } from './byte-budget.ts';
+import { AnswerTooLargeError, ConnectionError } from './errors.ts';
+import { textOf, Whole } from './reading.ts';
 
 /** One HTTP request, as it goes over the wire. */
 export interface Exchange {
@@ -15,6 +17,8 @@ export interface Exchange {
   readonly fence?: (() => void) | undefined;
   /** Until the whole answer is there or, for a stream, its head. */
   readonly timeoutMs: number;
+  /** The largest answer that is read, if it is read whole. Default: `bounds.answerBytes`. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** A kept-alive connection turned out to be closed already: nothing of this request was answered, most likely nothing of it read. */
@@ -28,8 +32,11 @@ export interface Answer {
   readonly message: IncomingMessage;
   /** From now on silence is the reader's business: a stream has no end to wait for. */
   releaseTimeout(): void;
-  /** The whole answer; rejects with a ConnectionError where it breaks off. */
-  text(): Promise<string>;
+  /**
+   * Reads the whole answer and uses it at once: until `use` returns, a large answer counts in the budget. Rejects with a
+   * ConnectionError if the answer breaks off, and with an AnswerTooLargeError.
+   */
+  whole<T>(use: (text: string, bytes: number) => T): Promise<T>;
   /** The answer's bytes as they come; throws a ConnectionError where it breaks off. Whoever stops reading closes the connection. */
   bytes(): AsyncGenerator<Buffer, void, undefined>;
 }
@@ -63,7 +70,13 @@ export async function exchange(asked: Exchange): Promise<Answer> {
       explain: (error: unknown) => explained(error, asked, { timedOut, isStale: false }),
       releaseTimeout,
     };
-    return { message, releaseTimeout, text: () => wholeOf(message, reading), bytes: () => bytesOf(message, reading) };
+    const maxBytes = asked.maxBytes ?? bounds.answerBytes;
+    return {
+      message,
+      releaseTimeout,
+      whole: (use) => useWhole(new Whole(message, maxBytes, asked.path), reading, use),
+      bytes: () => bytesOf(message, reading),
+    };
   } catch (error) {
     releaseTimeout();
     throw explained(error, asked, { timedOut, isStale: request.reusedSocket });
@@ -91,7 +104,7 @@ function headOf(request: ClientRequest, { body, fence }: Exchange): Promise<Inco
 
 /** What it was that ended a request. */
 function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; isStale: boolean }): unknown {
-  if (error instanceof FencedError) return error;
+  if (error instanceof FencedError || error instanceof AnswerTooLargeError) return error;
   if (asked.signal?.aborted === true) return asked.signal.reason;
   if (how.timedOut) return connectionError(asked, 'TIMEOUT', `no answer within ${String(asked.timeoutMs / 1000)} s`);
   const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
@@ -124,19 +137,16 @@ interface Reading extends Pick<Answer, 'releaseTimeout'> {
   readonly explain: (error: unknown) => unknown;
 }
 
-/** By its events: an iterator costs a small answer a tenth more. */
-async function wholeOf(message: IncomingMessage, { explain, releaseTimeout }: Reading): Promise<string> {
+async function useWhole<T>(
+  whole: Whole,
+  { explain, releaseTimeout }: Reading,
+  use: (text: string, bytes: number) => T,
+): Promise<T> {
   try {
-    return await new Promise((resolve, reject) => {
-      const pieces: Buffer[] = [];
-      message
-        .on('data', (piece: Buffer) => pieces.push(piece))
-        .once('end', () => resolve(textOf(pieces)))
-        .once('error', reject);
-    });
-  } catch (error) {
-    throw explain(error);
+    const pieces = await whole.read().catch((error: unknown) => Promise.reject(explain(error) as Error));
+    return use(textOf(pieces), whole.length);
   } finally {
+    whole.release();
     releaseTimeout();
   }
 }
@@ -153,28 +163,6 @@ async function* bytesOf(
     releaseTimeout();
   }
 }
-
-const NEWLINE = 0x0a;
-
-/**
- * Whole lines, without the newline; empty ones are left out, and so is one that the end cuts off. Each line becomes a text once:
- * texts of chunks that are joined and parted again were half of what a list of 10,000 objects leaves to be collected.
- */
-export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
-  let unfinished: Buffer[] = [];
-  for await (const chunk of chunks) {
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      const line = textOf([...unfinished, chunk.subarray(from, end)]);
-      [unfinished, from] = [[], end + 1];
-      if (line !== '') yield line;
-    }
-    if (from < chunk.length) unfinished.push(chunk.subarray(from));
-  }
-}
-
-const textOf = (pieces: readonly Buffer[]): string =>
-  (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))?.toString() ?? '';
 
 /**
  * The texts of `Warning: 299 - "…"` headers, in which the API server passes on deprecations and admission webhooks'

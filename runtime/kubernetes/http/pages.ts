@@ -1,15 +1,16 @@
 import type { KubernetesObject } from '../resources/objects.ts';
-import { isGone } from './errors.ts';
+import { nextPageSize } from './byte-budget.ts';
+import { AnswerTooLargeError, isGone } from './errors.ts';
 import { type ResourceRef, resourcePath } from './paths.ts';
 import type { ApiRequest, Transport } from './transport.ts';
 
-export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'pool' | 'timeoutMs'> {
+export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'pool' | 'timeoutMs' | 'maxBytes'> {
   /** Only the metadata comes over the wire. */
   readonly metadataOnly?: boolean | undefined;
 }
 
 export interface ListOptions extends ReadOptions {
-  /** Objects on a page, default 500. */
+  /** Most objects on a page, default 500. A page has fewer if they are large. */
   readonly limit?: number | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
@@ -25,6 +26,8 @@ export interface Page {
   readonly items: readonly KubernetesObject[];
   /** The moment that the list shows, the same on every page unless it was resumed. */
   readonly resourceVersion: string;
+  /** Its length as it came over the wire. */
+  readonly bytes: number;
 }
 
 interface ListBody {
@@ -37,27 +40,55 @@ interface ListBody {
 
 const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** A list in pages. Throws what Transport.request throws. */
+/**
+ * A list in pages. Throws what Transport.request throws; an AnswerTooLargeError only if one object alone is too large, or a page has more
+ * than `maxBytes`: whoever sets it has another way to read large objects.
+ */
 export async function* listPages(
   transport: Transport,
   ref: ResourceRef,
   options: ListOptions,
 ): AsyncGenerator<Page, void, undefined> {
-  const { signal, pool, timeoutMs, labelSelector, fieldSelector, limit = 500 } = options;
-  const path = resourcePath(ref);
-  const accept = options.metadataOnly === true ? metadataListType : undefined;
+  const { limit = 500 } = options;
+  let size = limit;
   let next: string | undefined;
   do {
-    const query = { limit, labelSelector, fieldSelector, continue: next };
-    const page = await transport
-      .request({ method: 'GET', path, query, accept, signal, pool, timeoutMs })
-      .then(({ body }) => body as ListBody)
-      .catch((error: unknown) => resumed(error, options));
+    const answer = await readPage(transport, ref, options, { limit: size, continue: next });
+    if (answer === 'too large') {
+      size = Math.floor(size / 2);
+      continue;
+    }
+    const { page, bytes } = answer;
+    size = nextPageSize(size, bytes, limit);
     // Some servers say null where there are none; what goes on with an expired list has no items of its own.
     if (page.items !== undefined)
-      yield { items: (page.items ?? []).map(named(page)), resourceVersion: page.metadata.resourceVersion };
-    next = page.metadata.continue;
-  } while (next !== undefined && next !== '');
+      yield { items: (page.items ?? []).map(named(page)), resourceVersion: page.metadata.resourceVersion, bytes };
+    next = page.metadata.continue ?? '';
+  } while (next !== '');
+}
+
+interface PageQuery {
+  readonly limit: number;
+  readonly continue: string | undefined;
+}
+
+async function readPage(
+  transport: Transport,
+  ref: ResourceRef,
+  options: ListOptions,
+  page: PageQuery,
+): Promise<{ readonly page: ListBody; readonly bytes: number } | 'too large'> {
+  const { signal, pool, timeoutMs, maxBytes, labelSelector, fieldSelector } = options;
+  const accept = options.metadataOnly === true ? metadataListType : undefined;
+  const query = { ...page, labelSelector, fieldSelector };
+  try {
+    const path = resourcePath(ref);
+    const answer = await transport.request({ method: 'GET', path, query, accept, signal, pool, timeoutMs, maxBytes });
+    return { page: answer.body as ListBody, bytes: answer.bytes };
+  } catch (error) {
+    if (error instanceof AnswerTooLargeError && maxBytes === undefined && page.limit > 1) return 'too large';
+    return { page: resumed(error, options), bytes: 0 };
+  }
 }
 
 /** The items of a list say nothing of what they are; those of a stream do, and whoever reads both need not know which they come from. */

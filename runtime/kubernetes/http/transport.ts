@@ -2,18 +2,11 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkServerIdentity, createSecureContext } from 'node:tls';
-import type { Logger } from 'pino';
 import type { Connection } from './credentials.ts';
 import { ApiError, apiErrorOf, isFailure } from './errors.ts';
-import {
-  type Answer,
-  type Exchange,
-  exchange,
-  linesOf,
-  StaleSocketError,
-  parseRetryAfter,
-  parseWarnings,
-} from './exchange.ts';
+import { type Answer, type Exchange, exchange, StaleSocketError, parseRetryAfter, parseWarnings } from './exchange.ts';
+import { linesOf } from './reading.ts';
+import { skippedReporter, type SkippedReporterOptions } from './skipped.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { type FailedAttempt, planRetry } from './plan-retry.ts';
 
@@ -23,7 +16,7 @@ import { type FailedAttempt, planRetry } from './plan-retry.ts';
  */
 type Pool = 'work' | 'standing';
 
-export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence'> {
+export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' | 'maxBytes'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly query?: Query | undefined;
   readonly body?: unknown;
@@ -48,6 +41,8 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence'> 
 interface ApiAnswer {
   /** Parsed JSON; text where the answer was none; undefined where it was empty. */
   readonly body: unknown;
+  /** Length of the answer as it came over the wire. */
+  readonly bytes: number;
   /** From the API server and admission webhooks. */
   readonly warnings: string[];
 }
@@ -61,6 +56,8 @@ interface StreamRequest extends Pick<
   readonly onOpen?: (() => void) | undefined;
   /** One parsed line. What it throws ends the stream. */
   readonly onValue: (value: unknown) => void;
+  /** A line was longer than what is read (byte-budget.ts), and was skipped. */
+  readonly onSkipped?: (() => void) | undefined;
 }
 
 /** What a metric is made from: one for each answer (of a stream: its head). `code` 0: there was none. */
@@ -69,12 +66,11 @@ export interface RequestInfo extends RequestKind {
   readonly seconds: number;
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends SkippedReporterOptions {
   readonly userAgent: string;
   /** Connections of the pool `work`, default 8. */
   readonly maxSockets?: number | undefined;
   readonly onRequest?: ((info: RequestInfo) => void) | undefined;
-  readonly logger?: Logger | undefined;
 }
 
 export interface Transport {
@@ -114,6 +110,7 @@ export function createTransport(connection: Connection, options: TransportOption
         signal: request.signal,
         fence: request.fence,
         timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+        maxBytes: request.maxBytes,
       });
       code = answer.message.statusCode ?? 0;
       return answer;
@@ -142,22 +139,29 @@ export function createTransport(connection: Connection, options: TransportOption
       }
   };
 
+  const skipped = skippedReporter(options);
+
   return {
     async request(request) {
       const answer = await open(request);
       const { headersDistinct: headers, statusCode = 0 } = answer.message;
-      const body = await bodyOf(answer);
+      const { body, bytes } = await bodyOf(answer);
       if (isFailure(body)) throw apiErrorOf(body, { status: statusCode, subject: `${request.method} ${request.path}` });
       return {
         body,
+        bytes,
         warnings: headers.warning === undefined ? [] : parseWarnings(headers.warning),
       };
     },
-    async stream({ onOpen, onValue, ...request }) {
+    async stream({ onOpen, onValue, onSkipped, ...request }) {
       const answer = await open({ ...request, method: 'GET', pool: 'standing' });
       answer.releaseTimeout();
       onOpen?.();
-      for await (const line of linesOf(answer.bytes())) onValue(JSON.parse(line));
+      const onLongLine = (bytes: number): void => {
+        skipped(requestKind('GET', request.path, true).resource, bytes);
+        onSkipped?.();
+      };
+      for await (const line of linesOf(answer.bytes(), onLongLine)) onValue(JSON.parse(line));
     },
     at: (address) =>
       createTransport(
@@ -196,7 +200,7 @@ async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<A
   const { statusCode: status = 0, headers } = answer.message;
   if (status < 400) return answer;
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
-  throw apiErrorOf(await bodyOf(answer), { status, subject: `${method} ${path}`, retryAfterSeconds });
+  throw apiErrorOf((await bodyOf(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
 
 /** What a plan to send again goes by; undefined where there is nothing to plan. */
@@ -209,10 +213,11 @@ function failureOf(error: unknown): FailedAttempt | undefined {
 const isRepeatable = ({ method, repeatable }: ApiRequest): boolean =>
   repeatable ?? (method === 'GET' || method === 'PUT');
 
-async function bodyOf(answer: Answer): Promise<unknown> {
-  const text = await answer.text();
-  if (text === '') return undefined;
-  return answer.message.headers['content-type']?.includes('json') === true ? JSON.parse(text) : text;
+/** Parsed while it counts in the budget. */
+function bodyOf({ message, whole }: Answer): Promise<{ readonly body: unknown; readonly bytes: number }> {
+  const isJson = message.headers['content-type']?.includes('json') === true;
+  const parse = (text: string): unknown => (text === '' ? undefined : isJson ? JSON.parse(text) : text);
+  return whole((text, bytes) => ({ body: parse(text), bytes }));
 }
 
 /** A kubeconfig's server may lie below a path (Rancher, `kubectl proxy --api-prefix`). */

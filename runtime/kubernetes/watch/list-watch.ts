@@ -60,8 +60,6 @@ class Watcher {
   private readonly catchUp: CatchUp;
   /** Whether the server streams lists (`sendInitialEvents`, of Kubernetes 1.32 or 1.34 and later), as far as is known. */
   private streamsLists = true;
-  /** Objects on a page of a list, where the server cannot stream it; undefined: as always, 0: all of them. */
-  private pageSize: 0 | undefined;
   private failures = 0;
   /** When something was last heard of the kind's definition. */
   private heardAt = -Infinity;
@@ -105,7 +103,7 @@ class Watcher {
 
   private async listInPages(): Promise<void> {
     const { transport, resource } = this.options;
-    const options = { ...this.options, limit: this.pageSize, pool: 'standing', onExpired: 'fail' } as const;
+    const options = { ...this.options, pool: 'standing', onExpired: 'fail' } as const;
     let version = '';
     for await (const page of listPages(transport, resource, options)) {
       for (const object of page.items) this.position.show(object);
@@ -124,11 +122,7 @@ class Watcher {
     const cause = restartCause(error);
     onRestart?.(cause, error);
     if (this.isUndefined(error)) this.nothingThere();
-    if (cause === 'expired') {
-      // A list in pages that expired on the way is too slow for pages: the next comes whole.
-      if (this.position.listing) this.pageSize = 0;
-      this.position.forget();
-    }
+    if (cause === 'expired') this.position.forget();
     this.failures = countFailures(this.failures, { failed: error !== undefined, livedMs });
     if (this.failures === 0) return;
     // Where its definition is not there, there is nothing of the kind to know.

@@ -61,6 +61,7 @@ export async function watchOnce(options: WatchOnceOptions): Promise<void> {
         watchdog.heard();
         options.onHeard?.();
       },
+      onSkipped: watchdog.heard,
     });
   } finally {
     watchdog.release();

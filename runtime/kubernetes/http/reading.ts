@@ -1,0 +1,121 @@
+import type { IncomingMessage } from 'node:http';
+import { bounds, ByteBudget } from './byte-budget.ts';
+import { AnswerTooLargeError } from './errors.ts';
+
+/** The process has one heap, whatever number of connections it reads from. */
+const inFlight = new ByteBudget(bounds.inFlightBytes);
+
+/** An answer that is read in one piece. What is large waits for its share of the budget, and so does whoever sends it. */
+export class Whole {
+  length = 0;
+  private readonly pieces: Buffer[] = [];
+  private share: Promise<() => void> | undefined;
+
+  constructor(
+    private readonly message: IncomingMessage,
+    private readonly maxBytes: number,
+    private readonly path: string,
+  ) {}
+
+  /** By its events: an iterator costs a small answer a tenth more. */
+  read(): Promise<readonly Buffer[]> {
+    return new Promise((resolve, reject) => {
+      this.message
+        .on('data', (piece: Buffer) => this.add(piece))
+        .once('end', () => resolve(this.pieces))
+        .once('error', reject);
+    });
+  }
+
+  release(): void {
+    void this.share?.then((giveBack) => giveBack());
+    this.share = undefined;
+  }
+
+  private add(piece: Buffer): void {
+    this.length += piece.length;
+    if (this.length > this.maxBytes) {
+      this.message.destroy(new AnswerTooLargeError(this.path, this.maxBytes));
+      return;
+    }
+    this.pieces.push(piece);
+    if (this.length <= bounds.freeBytes || this.share !== undefined) return;
+    this.message.pause();
+    this.share = inFlight.take(this.maxBytes);
+    void this.share.then(() => this.message.resume());
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * Whole lines, without the newline; empty ones are left out, and so is one that the end cuts off. Each line becomes a text once:
+ * texts of chunks that are joined and parted again were half of what a list of 10,000 objects leaves to be collected.
+ * A line that is longer than `bounds.lineBytes` is not held: `onSkipped` gets its length.
+ */
+export async function* linesOf(
+  chunks: AsyncIterable<Buffer>,
+  onSkipped: (bytes: number) => void,
+): AsyncGenerator<string, void, undefined> {
+  const line = new Line(onSkipped);
+  try {
+    for await (const chunk of chunks) {
+      yield* line.endsIn(chunk);
+      await line.takeShare();
+    }
+  } finally {
+    line.release();
+  }
+}
+
+/** One line as its pieces arrive. */
+class Line {
+  private length = 0;
+  private pieces: Buffer[] = [];
+  private giveBack: (() => void) | undefined;
+
+  constructor(private readonly onSkipped: (bytes: number) => void) {}
+
+  /** Adds a chunk, and yields the text of each line that ends in it. */
+  *endsIn(chunk: Buffer): Generator<string> {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      this.add(chunk.subarray(from, end));
+      const text = this.end();
+      if (text !== '') yield text;
+      this.release();
+      from = end + 1;
+    }
+    this.add(chunk.subarray(from));
+  }
+
+  private add(piece: Buffer): void {
+    this.length += piece.length;
+    if (this.length > bounds.lineBytes) {
+      this.pieces = [];
+      this.release();
+    } else if (piece.length > 0) this.pieces.push(piece);
+  }
+
+  /** Waits, if the line is long, until the budget has room for it; meanwhile nothing more of it is read. */
+  async takeShare(): Promise<void> {
+    if (this.length <= bounds.freeBytes || this.length > bounds.lineBytes) return;
+    this.giveBack ??= await inFlight.take(bounds.lineBytes);
+  }
+
+  /** The text of the line; empty if it was skipped. The next piece begins another line. */
+  private end(): string {
+    if (this.length > bounds.lineBytes) this.onSkipped(this.length);
+    const text = textOf(this.pieces);
+    [this.pieces, this.length] = [[], 0];
+    return text;
+  }
+
+  release(): void {
+    this.giveBack?.();
+    this.giveBack = undefined;
+  }
+}
+
+export const textOf = (pieces: readonly Buffer[]): string =>
+  (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))?.toString() ?? '';

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { lumigo as contract } from '../contract.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import { essentialLumigo } from './essential-lumigo.ts';
+
+const long = 'x'.repeat(10_000);
+const secretRef = { name: 'lumigo-credentials', key: 'token' };
+const lumigo = (metadata: object, spec: object = { lumigoToken: { secretRef } }): LumigoResource => ({
+  ...{ apiVersion: contract.apiVersion, kind: contract.kind },
+  metadata: { namespace: 'shop', name: 'lumigo', uid: 'l', resourceVersion: '1', ...metadata },
+  spec,
+});
+
+describe('a Lumigo in memory', () => {
+  it('has neither foreign labels nor annotations nor managed fields, and differs if they do [F66]', () => {
+    const foreign = {
+      labels: { a: long },
+      annotations: { b: long, 'lumigo.retry': long },
+      managedFields: [{ c: long }],
+    };
+    const kept = essentialLumigo(lumigo(foreign));
+    expect(JSON.stringify(kept).length).toBeLessThan(600);
+    expect(kept.metadata.labelsDigest).not.toBe(essentialLumigo(lumigo({})).metadata.labelsDigest);
+    expect(essentialLumigo(kept)).toEqual(kept);
+  });
+
+  it('says of finalizers whether ours is one, and whether there are others [F66]', () => {
+    const finalizers = Array.from({ length: 1_000 }, (_, index) => `example.com/${index}`);
+    const kept = essentialLumigo(lumigo({ finalizers: [...finalizers, contract.finalizer] }));
+    expect(kept.metadata.finalizers).toEqual(['others', contract.finalizer]);
+  });
+
+  it('names no Secret if its spec is longer than any valid one [F66]', () =>
+    expect(
+      essentialLumigo(lumigo({}, { lumigoToken: { secretRef: { name: long, key: 'token' } } })).spec,
+    ).toBeUndefined());
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { forgetPeak, usageOf } from '../../bench/process-usage.ts';
+import { asInThePod } from '../../bench/surroundings.ts';
+import { lumigoOf } from '../../sandbox/lumigo.ts';
+import { etcdAt } from '../../sandbox/testing/etcd.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { atOnce } from '../async/at-once.ts';
+import { annotations, lumigo as contract, workloads } from '../contract.ts';
+import type { Manifest } from '../kubernetes/resources/objects.ts';
+
+/** The container has 256 MiB. */
+const MAX_RESIDENT_BYTES = 120e6;
+/** Of requests that store objects. */
+const CONCURRENT = 2;
+const PHASE_TIMEOUT_MS = 240_000;
+/** The API server itself is busy with objects of this size. */
+const patience = { timeoutMs: 90_000 };
+const [deployment, daemonSet, statefulSet] = workloads;
+
+let operator: OperatorBench;
+let pid: number;
+let neighbours = 0;
+beforeAll(async () => {
+  operator = await startOperator({ environment: asInThePod });
+  ({ pid } = operator.manager());
+});
+afterAll(() => operator?.stop());
+
+/** Stores objects as an API server would. They are valid; it would only take much longer over them. */
+async function store(manifests: readonly Manifest[]): Promise<void> {
+  const etcd = etcdAt(operator.cluster.etcd);
+  await atOnce(CONCURRENT, manifests, ({ metadata, ...manifest }) => {
+    const { namespace, name } = metadata;
+    const { plural, folder } = placeOf(manifest.kind);
+    const key = `/registry/${folder}${plural}/${namespace}/${name}`;
+    const creationTimestamp = new Date().toISOString().replace(/\.\d+/, '');
+    return etcd.store([
+      { key, object: { ...manifest, metadata: { ...metadata, uid: randomUUID(), creationTimestamp } } },
+    ]);
+  });
+}
+
+/** Custom resources are stored below their group. */
+function placeOf(kind: string): { readonly plural: string; readonly folder: string } {
+  const workload = workloads.find((each) => each.kind === kind);
+  return workload === undefined
+    ? { plural: contract.plural, folder: `${contract.group}/` }
+    : { ...workload, folder: '' };
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** Another tenant gets its Deployments instrumented, one that exists before its Lumigo and one that is created after it. */
+async function neighbourIsServed(): Promise<void> {
+  const { bench } = operator;
+  neighbours += 1;
+  const namespace = await bench.namespace(`neighbour-${neighbours}`);
+  await bench.create(workloadOf(deployment, namespace, 'before'));
+  await bench.secret(namespace);
+  await bench.lumigo(namespace);
+  await eventually(() => bench.whenActive(namespace), patience);
+  await eventually(() => bench.whenInstrumented(deployment, namespace, 'before'), patience);
+  await bench.create(workloadOf(deployment, namespace, 'after'));
+  await eventually(() => bench.whenInstrumented(deployment, namespace, 'after'), patience);
+}
+
+/** Runs an attack, serves a neighbour, and returns the peak of the manager's resident memory. */
+async function peakDuring(name: string, attack: () => Promise<void>): Promise<number> {
+  forgetPeak(pid);
+  await attack();
+  await neighbourIsServed();
+  const { peakBytes, residentBytes } = usageOf(pid);
+  process.stderr.write(`${name}: peak ${Math.round(peakBytes / 1e6)} MB, then ${Math.round(residentBytes / 1e6)} MB\n`);
+  expect(operator.manager().pid).toBe(pid);
+  return peakBytes;
+}
+
+const ANNOTATION = 'a'.repeat(255_000);
+const annotated = (namespace: string) => {
+  const keys = [annotations.retry, annotations.instrumentation, annotations.rollout];
+  return times(600, (index) => {
+    const manifest = workloadOf(deployment, namespace, `annotated-${index}`);
+    const own = { [keys[index % keys.length] ?? '']: ANNOTATION };
+    return { ...manifest, metadata: { ...manifest.metadata, annotations: own } };
+  });
+};
+
+/** About 1.3 MB each, all valid: as many strings that are as short as they can be without being shared in a heap. */
+const args = times(93_000, () => 'x'.repeat(11));
+const large = (namespace: string) =>
+  [deployment, daemonSet, statefulSet].flatMap((kind) =>
+    times(25, (index) =>
+      workloadOf(kind, namespace, `large-${index}`, {
+        pod: { containers: [{ name: 'app', image: 'app:1', args }] },
+      }),
+    ),
+  );
+
+/** With 14,000 of these labels a Lumigo has 1.1 MB, more than is read; with 9,000 it has 0.7 MB. */
+const labelled = (namespace: string, name: string, count: number) => {
+  const labels = Object.fromEntries(times(count, (index) => [`label-${index}`, 'v'.repeat(63)]));
+  const manifest = lumigoOf(namespace, {}, name);
+  return { ...manifest, metadata: { ...manifest.metadata, labels } };
+};
+
+describe('the manager, with the heap of its container', () => {
+  it(
+    'does not keep the text of 600 annotations of 255 KB [F66]',
+    async () => {
+      const namespace = await operator.bench.namespace('annotated');
+      const peak = await peakDuring('600 annotations', () => store(annotated(namespace)));
+      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+    },
+    PHASE_TIMEOUT_MS,
+  );
+
+  it(
+    'reads 75 workloads of 1.3 MB under a Lumigo within its memory [F66]',
+    async () => {
+      const namespace = await operator.bench.namespace('large');
+      const peak = await peakDuring('75 workloads', async () => {
+        await store(large(namespace));
+        await operator.bench.activate(namespace);
+      });
+      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+    },
+    PHASE_TIMEOUT_MS,
+  );
+
+  it(
+    'refuses a second Lumigo whose review has more than 1 MiB [F66]',
+    async () => {
+      const namespace = await operator.bench.namespace('second');
+      await operator.bench.lumigo(namespace);
+      await expect(operator.bench.create(labelled(namespace, 'second', 13_000))).rejects.toThrow(
+        "There is already a Lumigo in the '",
+      );
+    },
+    PHASE_TIMEOUT_MS,
+  );
+
+  it(
+    'does not keep the labels of 150 Lumigo resources [F66]',
+    async () => {
+      const namespace = await operator.bench.namespace('labelled');
+      const peak = await peakDuring('150 Lumigo resources', () =>
+        store(times(150, (index) => labelled(namespace, `lumigo-${index}`, index % 2 === 0 ? 14_000 : 9_000))),
+      );
+      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+    },
+    PHASE_TIMEOUT_MS,
+  );
+
+  it(
+    'starts within its memory where all of these objects exist [F66]',
+    async () => {
+      await operator.killManager();
+      await operator.startManager();
+      ({ pid } = operator.manager());
+      const peak = await peakDuring('a new leader', async () => undefined);
+      expect(peak).toBeLessThan(MAX_RESIDENT_BYTES);
+    },
+    PHASE_TIMEOUT_MS,
+  );
+});
