@@ -23,6 +23,8 @@ const fresh: State = {
 const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Somebody else wrote to it just now; the watch is about to show what. */
 const CONFLICT_MS = 200;
+/** In one namespace: a hundred large Lumigo resources of one tenant must not take every connection. */
+const MAX_CONCURRENT_WRITES = 2;
 /** How many of the workloads that are left behind a log line names. */
 const NAMED = 20;
 
@@ -40,8 +42,13 @@ export class LumigoWriter {
     return { resource, ...(this.states.get(resource.metadata.uid) ?? fresh) };
   }
 
-  /** Begins what was planned; never throws. */
-  act(action: LumigoAction): void {
+  /** Begins what was planned for a namespace, as far as it may; the result of one action plans the others again. Never throws. */
+  begin(actions: readonly LumigoAction[], observed: readonly ObservedLumigo[]): void {
+    const busy = observed.filter(({ isBusy }) => isBusy).length;
+    for (const action of actions.slice(0, Math.max(0, MAX_CONCURRENT_WRITES - busy))) this.act(action);
+  }
+
+  private act(action: LumigoAction): void {
     const { signal, enqueue } = this.term;
     const { uid, namespace } = action.lumigo.metadata;
     this.note(uid, { isBusy: true });

@@ -181,11 +181,12 @@ export class Reconciler {
     const { config, lumigoes, credential, events } = this.options;
     const now = performance.now();
     const [acting, policy] = [lumigoes.acting(namespace), lumigoes.policy(namespace)];
+    const observed = lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo));
     const plan = planNamespace(
       {
         policy,
         isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
-        lumigoes: lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo)),
+        lumigoes: observed,
         acting: acting?.metadata.uid,
         credential: credential(namespace, acting),
         workloads: this.store.in(namespace),
@@ -201,7 +202,7 @@ export class Reconciler {
       { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
     );
     this.executor.plan(namespace, plan.changes);
-    for (const action of plan.lumigoes) this.writer.act(action);
+    this.writer.begin(plan.lumigoes, observed);
     this.rollouts.act(namespace, plan.rollout);
     this.evictions.act(namespace, plan.pods);
     if (plan.confirmGone) this.confirm(namespace);

@@ -76,6 +76,15 @@ describe('the webhook application', () => {
     });
   });
 
+  it('refuses a second Lumigo whose review is too large to be parsed, and lets a workload of that size in [F66]', async () => {
+    answer = () => ({ allowed: false, code: 409, message: 'there is one' });
+    const object = { metadata: { labels: { long: 'x'.repeat(1_200_000) } } };
+    const body = JSON.stringify(review({ uid: 'u2', kind: pod, namespace: 'shop', operation: 'CREATE', object }));
+    const verdict = { response: { uid: 'u2', allowed: false, status: { code: 409, message: 'there is one' } } };
+    expect((await post(body, paths.lumigoes)).body).toMatchObject(verdict);
+    expect((await post(body)).body).toMatchObject({ response: { uid: 'u2', allowed: true } });
+  });
+
   it.each([
     [undefined, 'debug'],
     ['Deployment shop/cart', 'info'],
