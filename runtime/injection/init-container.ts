@@ -1,5 +1,5 @@
 import { injector } from '../contract.ts';
-import { borrowedResources } from './borrowed-resources.ts';
+import { initResources } from './init-resources.ts';
 import type { Container, InjectorSettings, PodSpec, Volume, VolumeMount } from './types.ts';
 
 /** The volume that carries the injector from the init container to the others. */
@@ -19,7 +19,7 @@ export function initContainer(settings: InjectorSettings, spec: PodSpec): Contai
     imagePullPolicy: settings.imagePullPolicy,
     env: [{ name: injector.targetVariable, value: injector.targetDirectory }],
     volumeMounts: [{ name: injector.volume, mountPath: injector.targetDirectory }],
-    resources: borrowedResources(spec),
+    resources: initResources(spec),
     securityContext: securityContext(settings, spec),
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',

@@ -5,7 +5,8 @@ import { decide } from './decide.ts';
 import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { workloadPatch } from './patch.ts';
-import { effectiveRequest, isRestricted, qosClass } from '../../sandbox/testing/arbitrary/pod-rules.ts';
+import { lowered } from '../../sandbox/testing/arbitrary/lowered.ts';
+import { amountsOf, effectiveLimit, effectiveRequest, isRestricted, qosClass } from '../../sandbox/testing/arbitrary/pod-rules.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove, uninstrument } from './remove.ts';
 import { stamp, unstamp, parseStamp } from './stamp.ts';
@@ -107,6 +108,47 @@ describe('the laws of injection', () => {
         expect(qosClass(result.spec)).toBe(qosClass(template.spec));
         for (const resource of ['cpu', 'memory', 'ephemeral-storage'])
           expect(effectiveRequest(result.spec, resource)).toBe(effectiveRequest(template.spec, resource));
+      }),
+      RUNS,
+    );
+  });
+
+  it('adds nothing to the effective requests and limits of a pod whose requests an admission webhook lowers [F72]', () => {
+    // The webhook keeps the ratio of limits to requests, and lowers nothing below what the init container requests.
+    const least = { cpu: 0.1, memory: 64 * 2 ** 20, 'ephemeral-storage': 64 * 2 ** 20 };
+    let lowerings = 0;
+    fc.assert(
+      fc.property(templates, settings, fc.double({ min: 0.01, max: 1, noNaN: true }), (template, chosen, factor) => {
+        const result = injected(template, chosen);
+        if (result === undefined) return;
+        const [before, after] = [lowered(template.spec, factor, least), lowered(result.spec, factor, least)];
+        for (const resource of ['cpu', 'memory', 'ephemeral-storage']) {
+          expect(effectiveRequest(after, resource)).toBe(effectiveRequest(before, resource));
+          expect(effectiveLimit(after, resource)).toBe(effectiveLimit(before, resource));
+          if (effectiveRequest(before, resource) < effectiveRequest(template.spec, resource)) lowerings += 1;
+        }
+        expect(qosClass(after)).toBe(qosClass(before));
+      }),
+      RUNS,
+    );
+    expect(lowerings).toBeGreaterThan(RUNS.numRuns / 5);
+  });
+
+  it('gives the init container each request and limit that all containers have, in a ratio that one of them has [F72]', () => {
+    fc.assert(
+      fc.property(templates, settings, (template, chosen) => {
+        const own = injected(template, chosen)?.spec.initContainers?.find(({ name }) => name === injector.container);
+        if (own === undefined) return;
+        for (const resource of ['cpu', 'memory', 'ephemeral-storage']) {
+          const asked = template.spec.containers.map((each) => amountsOf(each, resource));
+          const { request, limit } = amountsOf(own, resource);
+          if (asked.every((each) => each.request !== undefined)) expect(request).toBeDefined();
+          if (asked.every((each) => each.limit !== undefined)) expect(limit).toBeDefined();
+          if (limit === undefined || request === undefined) continue;
+          expect(limit).toBeGreaterThanOrEqual(request);
+          const ratios = asked.map((each) => (each.limit ?? 0) / (each.request ?? 1));
+          expect(limit / request).toBeLessThanOrEqual(Math.max(...ratios));
+        }
       }),
       RUNS,
     );

@@ -1,6 +1,7 @@
 import { environment, injector } from '../contract.ts';
-import { borrowed, parseQuantity } from './borrowed-resources.ts';
+import { largestPair } from './init-resources.ts';
 import { isMap, lastNamed } from './lists.ts';
+import { parseQuantity } from './quantity.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from './types.ts';
 
 /** The injector's files and some room: an `ephemeral-storage` limit below this would evict the pod. */
@@ -80,7 +81,7 @@ function reasonOfStorage({ containers }: PodSpec): string | undefined {
 
 /** The copying container gets no more than the largest limit of the pod's own. */
 function reasonOfCpu(spec: PodSpec): string | undefined {
-  const { limit } = borrowed(spec, 'cpu');
+  const { limit } = largestPair(spec, 'cpu');
   if ((parseQuantity(limit) ?? NEEDED_CPU) >= NEEDED_CPU) return undefined;
   return `with the pod's cpu limit (${limit}) copying the injector's files would hold up each start for more than a minute; it needs ${NEEDED_CPU * 1_000}m`;
 }

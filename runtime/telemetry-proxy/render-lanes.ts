@@ -1,5 +1,5 @@
 import { otlpPaths } from '../contract.ts';
-import { parseQuantity } from '../injection/borrowed-resources.ts';
+import { parseQuantity } from '../injection/quantity.ts';
 import type { CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
 type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &

@@ -1,4 +1,4 @@
-import { parseQuantity } from '../../../runtime/injection/borrowed-resources.ts';
+import { parseQuantity } from '../../../runtime/injection/quantity.ts';
 import type { Container, PodSpec, Resources } from '../../../runtime/injection/types.ts';
 
 /**
@@ -24,16 +24,26 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
   return isGuaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** What the scheduler reckons with: the larger of the sum of the app containers (and sidecars) and the largest init container. */
-export function effectiveRequest(spec: PodSpec, resource: string): number {
-  const request = ({ resources }: Container) =>
-    parseQuantity(resources?.requests?.[resource] ?? resources?.limits?.[resource]) ?? 0;
+/** A container's own request and limit as numbers. A limit alone is a request as well. */
+export function amountsOf({ resources }: Container, resource: string) {
+  const limit = parseQuantity(resources?.limits?.[resource]);
+  return { request: parseQuantity(resources?.requests?.[resource]) ?? limit, limit };
+}
+
+/** The scheduler counts the larger of the sum of app containers (and sidecars) and the largest init container. */
+export const effectiveRequest = (spec: PodSpec, resource: string): number => effective(spec, resource, 'request');
+
+/** A quota counts limits in the same way. */
+export const effectiveLimit = (spec: PodSpec, resource: string): number => effective(spec, resource, 'limit');
+
+function effective(spec: PodSpec, resource: string, which: 'request' | 'limit'): number {
+  const amount = (container: Container) => amountsOf(container, resource)[which] ?? 0;
   let sidecars = 0;
   let peak = 0;
   for (const container of spec.initContainers ?? [])
-    if (container['restartPolicy'] === 'Always') sidecars += request(container);
-    else peak = Math.max(peak, sidecars + request(container));
-  const apps = spec.containers.reduce((sum, container) => sum + request(container), 0);
+    if (container['restartPolicy'] === 'Always') sidecars += amount(container);
+    else peak = Math.max(peak, sidecars + amount(container));
+  const apps = spec.containers.reduce((sum, container) => sum + amount(container), 0);
   return Math.max(peak, apps + sidecars);
 }
 

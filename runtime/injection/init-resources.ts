@@ -1,0 +1,61 @@
+import { withoutEmpty } from './lists.ts';
+import { parseQuantity, writeQuantity } from './quantity.ts';
+import type { Container, PodSpec, Resources } from './types.ts';
+
+/**
+ * The largest requests of the init container. They are fixed, because an admission webhook can lower the requests of a pod's
+ * containers, and the requests of an init container count for the pod's whole life (docs/contributing/adr/0033).
+ */
+const largestRequests = { cpu: '100m', memory: '64Mi', 'ephemeral-storage': '64Mi' } as const;
+
+type Resource = keyof typeof largestRequests;
+
+interface Pair {
+  readonly request?: string | undefined;
+  readonly limit?: string | undefined;
+}
+
+/**
+ * Returns the resources of the init container: for each resource the request and the limit of the app container that
+ * requests most of it, both scaled down so that the request is at most the largest. Therefore:
+ * - The pod's effective request, the larger of init and app containers, stays the same.
+ * - The quality-of-service class stays the same: init containers count, and limits equal to requests stay equal.
+ * - Quotas and limit ranges that demand requests or limits accept the pod, and so does a largest limit-to-request ratio.
+ */
+export function initResources(spec: PodSpec): Resources {
+  const requests: Record<string, string> = {};
+  const limits: Record<string, string> = {};
+  for (const resource of Object.keys(largestRequests) as Resource[]) {
+    const { request, limit } = scaledDown(largestPair(spec, resource), resource);
+    if (request !== undefined) requests[resource] = request;
+    if (limit !== undefined) limits[resource] = limit;
+  }
+  return withoutEmpty({ limits, requests }, ['limits', 'requests']);
+}
+
+function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
+  const largest = largestRequests[resource];
+  const [requested = 0, most = 0] = [parseQuantity(request), parseQuantity(largest)];
+  if (requested <= most) return { request, limit };
+  const allowed = parseQuantity(limit);
+  if (allowed === undefined || allowed === requested) return { request: largest, limit: limit && largest };
+  const scaled = (allowed / requested) * most;
+  return { request: largest, limit: writeQuantity(scaled, resource === 'cpu' ? 'cores' : 'bytes') };
+}
+
+/** Returns the request and the limit of the app container that requests most of a resource. */
+export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
+  let [found, largest]: [Pair, number] = [{}, -1];
+  for (const { resources } of containers) {
+    const pair = pairOf(resources, resource);
+    const amount = parseQuantity(pair.request) ?? -1;
+    if (amount > largest) [found, largest] = [pair, amount];
+  }
+  return found;
+}
+
+/** The API server takes a limit without a request for both. Both are written, so that it stores what was meant. */
+const pairOf = (own: Container['resources'], resource: Resource): Pair => ({
+  request: own?.requests?.[resource] ?? own?.limits?.[resource],
+  limit: own?.limits?.[resource],
+});

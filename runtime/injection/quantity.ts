@@ -1,0 +1,22 @@
+const factors: ReadonlyMap<string, number> = new Map([
+  ...['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].map((suffix, index) => [suffix, 1000 ** (index - 3)] as const),
+  ...['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, index) => [suffix, 1024 ** (index + 1)] as const),
+]);
+
+/** Returns a Kubernetes quantity as a number, exact enough to compare two; undefined if the text is no quantity. */
+export function parseQuantity(quantity: string | number | undefined): number | undefined {
+  if (quantity === undefined) return undefined;
+  const [, digits = '', suffix = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]*)$/.exec(String(quantity)) ?? [];
+  const factor = factors.get(suffix);
+  return digits === '' || factor === undefined ? undefined : Number(digits) * factor;
+}
+
+/** Returns a number of cores, or of bytes, rounded down, in the form in which the API server stores it. */
+export function writeQuantity(amount: number, unit: 'cores' | 'bytes'): string {
+  const [suffixes, base] = unit === 'cores' ? [['m', '', 'k'], 1000] : [['Mi', 'Gi', 'Ti', 'Pi'], 1024];
+  // A product of two quantities can be a little below the whole number that it means.
+  let rest = Math.floor(amount * (unit === 'cores' ? 1000 : 1024 ** -2) + 1e-6);
+  let power = 0;
+  for (; rest > 0 && rest % base === 0 && power < suffixes.length - 1; power += 1) rest /= base;
+  return `${rest}${suffixes[power]}`;
+}
