@@ -6,7 +6,13 @@ import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { workloadPatch } from './patch.ts';
 import { lowered } from '../../sandbox/testing/arbitrary/lowered.ts';
-import { amountsOf, effectiveLimit, effectiveRequest, isRestricted, qosClass } from '../../sandbox/testing/arbitrary/pod-rules.ts';
+import {
+  amountsOf,
+  effectiveLimit,
+  effectiveRequest,
+  isRestricted,
+  qosClass,
+} from '../../sandbox/testing/arbitrary/pod-rules.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove, uninstrument } from './remove.ts';
 import { stamp, unstamp, parseStamp } from './stamp.ts';

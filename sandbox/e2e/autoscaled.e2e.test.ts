@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { pods as podKind } from '../../runtime/contract.ts';
+import type { Container, PatchOperation, Resources, Workload } from '../../runtime/injection/types.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
+import { deployment, podTemplate, restrictedNamespace } from '../node/apps.ts';
+import { podsOf, type PodView } from '../node/operator.ts';
+import { eventually } from '../testing/eventually.ts';
+import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
+import { tokenOf } from '../testing/telemetry.ts';
+import { NodeBench } from './bench.ts';
+
+/**
+ * Pods on a real node whose requests an admission webhook lowers, as a VerticalPodAutoscaler does. Their namespaces have a quota
+ * that the lowered pods fill during a rollout, and the templates ask for more than the node has.
+ */
+const START_MS = 400_000;
+let bench: NodeBench;
+const ends: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 90 } });
+}, START_MS);
+afterAll(async () => {
+  for (const end of ends) await end();
+  await bench?.stop();
+});
+
+const asked = { cpu: '4', memory: '64Gi' };
+const target = { cpu: '200m', memory: '256Mi' };
+
+const lower = (object: Workload): readonly PatchOperation[] =>
+  (object['spec'] as { containers: readonly Container[] }).containers.flatMap(({ resources }, index) =>
+    (['requests', 'limits'] as const)
+      .filter((list) => resources?.[list]?.['cpu'] !== undefined && resources[list]['cpu'] !== target.cpu)
+      .map((list) => ({ op: 'replace' as const, path: `/spec/containers/${index}/resources/${list}`, value: target })),
+  );
+
+async function startAutoscaler(namespace: string): Promise<void> {
+  const { client, system } = bench;
+  const { metadata, spec } = podTemplate('probe', { resources: { requests: asked, limits: asked } });
+  const probe = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace, name: 'probe' }, spec };
+  const end = await startMutatingWebhook({
+    ...{ client, namespace, name: `vpa-${namespace}`, mutate: lower, address: system.node.slot.hostAddress },
+    rule: { apiGroups: [''], operations: ['CREATE'], resources: ['pods'] },
+    whenCalled: async () => {
+      const { object } = await client.create({ ...podKind, namespace }, probe, { dryRun: true });
+      if (JSON.stringify(object).includes(asked.memory)) throw new Error('the webhook does not lower requests yet');
+    },
+  });
+  ends.push(end);
+}
+
+/** The quota fits two lowered pods: one more than the Deployment has, as its rollout needs. */
+const quotaOf = (namespace: string, lists: readonly string[]) => ({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { namespace, name: 'quota' },
+  spec: {
+    hard: Object.fromEntries(lists.flatMap((list) => [[`${list}.cpu`, '400m'] as const, [`${list}.memory`, '512Mi']])),
+  },
+});
+
+/** It demands of each container that its limits equal its requests. */
+const limitRangeOf = (namespace: string) => ({
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { namespace, name: 'range' },
+  spec: {
+    limits: [
+      {
+        type: 'Container',
+        min: { cpu: '100m', memory: '64Mi' },
+        max: { cpu: '1', memory: '1Gi' },
+        maxLimitRequestRatio: { cpu: '1', memory: '1' },
+      },
+    ],
+  },
+});
+
+/** What the API server counts against the quota while one pod is there. */
+const usedBy = (namespace: string): Promise<unknown> =>
+  eventually(
+    async () => {
+      const pods = await podsOf(bench.system.node, namespace);
+      expect(pods).toHaveLength(1);
+      const ref = { group: '', version: 'v1', plural: 'resourcequotas', namespace, name: 'quota' };
+      const { status } = (await bench.client.get(ref)) as KubernetesObject & {
+        status: { used: Record<string, string> };
+      };
+      expect(Object.values(status.used)).toContain(target.memory);
+      return status.used;
+    },
+    { timeoutMs: 60_000 },
+  );
+
+const qosOf = ([pod]: readonly PodView[]): string | undefined => pod?.status?.qosClass;
+
+function copySecondsOf([pod]: readonly PodView[]): number {
+  const { startedAt, finishedAt } = pod?.status?.initContainerStatuses?.[0]?.state?.terminated ?? {};
+  return (Date.parse(String(finishedAt)) - Date.parse(String(startedAt))) / 1_000;
+}
+
+it.each<readonly [string, Resources, readonly string[]]>([
+  ['Guaranteed', { requests: asked, limits: asked }, ['requests', 'limits']],
+  ['Burstable', { requests: asked }, ['requests']],
+])(
+  'a %s pod with lowered requests counts the same with and without injection, and stays within its quota [F72]',
+  async (qosClass, resources, lists) => {
+    const namespace = qosClass.toLowerCase();
+    await bench.apply(restrictedNamespace(namespace), quotaOf(namespace, lists));
+    if (qosClass === 'Guaranteed') await bench.apply(limitRangeOf(namespace));
+    await startAutoscaler(namespace);
+    await bench.apply(deployment(namespace, 'app', { resources }));
+    const before = await bench.whenRunning(namespace, 'app', { instrumented: false });
+    const used = await usedBy(namespace);
+    await bench.lumigo(namespace, tokenOf(1));
+    const after = await bench.whenRunning(namespace, 'app', { timeoutMs: 120_000 });
+    process.stderr.write(`      ${qosClass}: the injector's files are copied within ${copySecondsOf(after)} s\n`);
+    expect(await usedBy(namespace)).toEqual(used);
+    expect([qosOf(before), qosOf(after)]).toEqual([qosClass, qosClass]);
+  },
+  START_MS,
+);

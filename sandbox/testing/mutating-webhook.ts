@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import { json } from 'node:stream/consumers';
+import { issueAuthority, issueServing } from '../../runtime/certificates/issue.ts';
+import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import { freePorts } from '../control-plane/processes.ts';
+import { eventually } from './eventually.ts';
+
+interface WebhookOptions {
+  readonly client: Client;
+  readonly name: string;
+  /** The webhook is called in this namespace only. */
+  readonly namespace: string;
+  readonly rule: { readonly apiGroups: string[]; readonly resources: string[]; readonly operations: string[] };
+  /** The address of this machine that the API server reaches. */
+  readonly address?: string;
+  readonly mutate: (object: Workload) => readonly PatchOperation[];
+  /** Throws until the API server calls the webhook. */
+  readonly whenCalled: () => Promise<void>;
+}
+
+/** Starts another team's mutating webhook. Resolves, once the API server calls it, with the function that ends it. */
+export async function startMutatingWebhook(options: WebhookOptions): Promise<() => Promise<void>> {
+  const { client, name, namespace, rule, address = '127.0.0.1', mutate, whenCalled } = options;
+  const validity = { now: new Date(), days: 1 };
+  const authority = await issueAuthority('another-team', validity);
+  const { certificate, key } = await issueServing(authority, { dnsNames: [], ipAddresses: [address] }, validity);
+  const [port = 0] = await freePorts(1);
+  const server = createServer({ cert: certificate, key }, (request, response) => {
+    void json(request).then((review) => {
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(answer(review as Review, mutate)));
+    });
+  });
+  server.listen(port, address);
+  await once(server, 'listening');
+  await client.create(kinds.webhooks, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: 'another-team.example.com',
+        clientConfig: {
+          url: `https://${address}:${port}/`,
+          caBundle: Buffer.from(authority.certificate).toString('base64'),
+        },
+        rules: [{ ...rule, apiVersions: ['v1'] }],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        reinvocationPolicy: 'IfNeeded',
+      },
+    ],
+  });
+  await eventually(whenCalled);
+  return async () => {
+    await client.delete({ ...kinds.webhooks, name });
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+}
+
+interface Review {
+  readonly request: { readonly uid: string; readonly object: Workload };
+}
+
+function answer({ request: { uid, object } }: Review, mutate: WebhookOptions['mutate']) {
+  const operations = mutate(object);
+  const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
+  const response = { uid, allowed: true, ...(operations.length === 0 ? {} : { patchType: 'JSONPatch', patch }) };
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
+}
