@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { labels, lumigo, probeLabel, workloads, type WorkloadKind } from '../runtime/contract.ts';
 import { createClient, type Client } from '../runtime/kubernetes/http/client.ts';
+import { ownerOf } from '../runtime/injection/eligibility.ts';
+import type { Metadata } from '../runtime/injection/types.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 import { createTransport, type Transport } from '../runtime/kubernetes/http/transport.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
@@ -157,6 +159,41 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
 
   it.each(['kube-system', settings.namespace])('is left in peace by those in %s', async (excluded) => {
     expect(await created(workloadOf(kind, excluded, 'new'))).toBeUndefined();
+  });
+});
+
+const [deployment, , , replicaSet, cronJob, job] = workloads;
+
+describe('the injector', () => {
+  const owner = (apiVersion: string, kind: string, more: object = { controller: true }) => [
+    { apiVersion, kind, name: 'owner', uid: 'u', ...more },
+  ];
+  it.each<readonly [string, WorkloadKind, readonly object[], boolean]>([
+    ['a ReplicaSet of a Deployment', replicaSet, owner('apps/v1', 'Deployment'), false],
+    ['a ReplicaSet of an Argo Rollout', replicaSet, owner('argoproj.io/v1alpha1', 'Rollout'), false],
+    ['a ReplicaSet of a kind that is not instrumented', replicaSet, owner('example.com/v1', 'Deployment'), true],
+    ['a ReplicaSet that a Deployment owns but does not control', replicaSet, owner('apps/v1', 'Deployment', {}), true],
+    ['a Job of a CronJob', job, owner('batch/v1', 'CronJob'), false],
+    ['a Job that a CronJob no longer controls', job, owner('batch/v1', 'CronJob', { controller: false }), true],
+    ['a Job of a workflow', job, owner('example.com/v1', 'Workflow'), true],
+    ['a Job with a second owner', job, [...owner('v1', 'ConfigMap', {}), ...owner('batch/v1', 'CronJob')], false],
+    ['a Job without a list of owners', job, [], true],
+    ['a Deployment that another Deployment controls', deployment, owner('apps/v1', 'Deployment'), true],
+    ['a CronJob that a Deployment controls', cronJob, owner('apps/v1', 'Deployment'), true],
+  ])('decides about %s as the webhook does [F74]', async (_what, kind, ownerReferences, isCalled) => {
+    const { metadata, ...rest } = workloadOf(kind, namespace, 'owned');
+    expect(await created({ ...rest, metadata: { ...metadata, ownerReferences } } as Manifest)).toBe(
+      isCalled ? injector : undefined,
+    );
+    expect(ownerOf(kind.kind, { ownerReferences } as unknown as Metadata) === undefined).toBe(isCalled);
+  });
+
+  it('is not called for changes of a ReplicaSet that a Deployment controls [F74]', async () => {
+    const { metadata, ...rest } = workloadOf(replicaSet, namespace, 'owned');
+    const owned = { ...rest, metadata: { ...metadata, ownerReferences: owner('apps/v1', 'Deployment') } } as Manifest;
+    await admin.create({ ...replicaSet, namespace }, owned);
+    const image = inTemplate(replicaSet, { spec: { terminationGracePeriodSeconds: 7 } });
+    expect(await patched(admin, replicaSet, 'owned', image)).toBeUndefined();
   });
 });
 

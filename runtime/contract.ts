@@ -123,6 +123,9 @@ export const workloads = [
   ),
 ] as const satisfies readonly WorkloadKind[];
 
+/** Kinds whose pod template is decided by their controller, if that is a workload itself. */
+export const followers: readonly string[] = ['ReplicaSet', 'Job'] satisfies (typeof workloads)[number]['kind'][];
+
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
 /** How a token stands in an Authorization header: `LumigoToken t_…`. */

@@ -1,4 +1,4 @@
-import { labels, probeLabel } from '../../runtime/contract.ts';
+import { followers, labels, probeLabel, workloads } from '../../runtime/contract.ts';
 
 /**
  * What the API server checks, in CEL, before it calls a webhook. An expression that fails would make it skip the webhook
@@ -25,6 +25,17 @@ const injectionConcerned = [
   `${autoTrace('object')} != ${autoTrace('oldObject')}`,
 ].join(' || ');
 
+const texts = (values: readonly string[]): string => `[${values.map((value) => `'${value}'`).join(', ')}]`;
+
+/**
+ * A ReplicaSet of a Deployment and a Job of a CronJob take their pod template from it, so the webhook has nothing to add. Without
+ * this condition it would be called for each rollout and each run in the cluster.
+ */
+const decidesByItself =
+  `!(request.kind.kind in ${texts(followers)} && has(object.metadata.ownerReferences) && ` +
+  `object.metadata.ownerReferences.exists(owner, has(owner.controller) && owner.controller && ` +
+  `(owner.apiVersion + '/' + owner.kind) in ${texts(workloads.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`))}))`;
+
 /** A dry run by which the operator proves that its webhook is called by this very rule. */
 const isProbe =
   `has(request.dryRun) && request.dryRun && ` +
@@ -34,6 +45,7 @@ const isProbe =
 export const injectorConditions = (operator: string): readonly MatchCondition[] => [
   { name: 'not-by-the-operator', expression: `request.userInfo.username != '${operator}' || (${isProbe})` },
   { name: 'injection-concerned', expression: injectionConcerned },
+  { name: 'decides-by-itself', expression: decidesByItself },
   { name: 'not-being-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
 ];
 

@@ -1,4 +1,5 @@
 import type * as api from '@kubernetes/client-node';
+import { followers } from '../contract.ts';
 import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
 import type { JobStatus, Metadata, NamespacePolicy, Workload, PodSpec, Raw } from './types.ts';
@@ -23,15 +24,14 @@ export function ineligible({
 }
 
 /**
- * Who decides about it in its place, in words; undefined for one of its own. An owner that is no workload itself, as an Argo Rollout is
- * none where the contract has no row for it, is instrumented by nobody: then what it owns is.
+ * Names the workload that decides about this one; undefined if this one is decided about by itself. A controller of another kind is
+ * not instrumented, so its ReplicaSets and Jobs are. The webhook's match conditions hold the same rule.
  */
 export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   if (controller === undefined) return undefined;
-  const isFollower = kind === 'ReplicaSet' || kind === 'Job';
   const leads = kindOf(controller.apiVersion, controller.kind) !== undefined;
-  return isFollower && leads ? `the ${controller.kind} '${controller.name}'` : undefined;
+  return followers.includes(kind) && leads ? `the ${controller.kind} '${controller.name}'` : undefined;
 }
 
 /** What the reconciler does not touch although the policy covers it: Jobs, and what is older than a Lumigo that says so. */

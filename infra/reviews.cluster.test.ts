@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { workloads, type WorkloadKind } from '../runtime/contract.ts';
+import { listAll } from '../runtime/kubernetes/http/client.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
+import { workloadOf } from '../sandbox/testing/workloads.ts';
+
+/** Counts the reviews that a real API server asks for while Kubernetes' own controllers work. No namespace has a Lumigo resource. */
+
+const [deployment, , , replicaSet, cronJob, job] = workloads;
+
+let operator: OperatorBench;
+let namespace: string;
+beforeAll(async () => {
+  operator = await startOperator();
+  namespace = await operator.bench.namespace('shop');
+});
+afterAll(() => operator?.stop());
+
+const reviews = (): Promise<number> => operator.metric('lumigo_operator_admission_reviews_total');
+
+const whenOwned = (kind: WorkloadKind, owner: string, count: number): Promise<void> =>
+  eventually(
+    async () => {
+      const found = await listAll(operator.bench.client, { ...kind, namespace });
+      const owned = found.filter(({ metadata: { ownerReferences = [] } }) =>
+        ownerReferences.some(({ name, controller }) => name === owner && controller === true),
+      );
+      expect(owned).toHaveLength(count);
+    },
+    { timeoutMs: 90_000 },
+  );
+
+it("asks the webhook once for a Deployment's rollout [F74]", async () => {
+  await operator.bench.create(workloadOf(deployment, namespace, 'app'));
+  await whenOwned(replicaSet, 'app', 1);
+  // If the controller writes a status meanwhile, the API server asks once more for the same change.
+  await eventually(async () => {
+    const { status } = await operator.bench.get(deployment, namespace, 'app');
+    expect(JSON.stringify(status)).toContain('NewReplicaSetAvailable');
+  });
+  const before = await reviews();
+  const template = { metadata: { annotations: { restartedAt: 'now' } } };
+  await operator.bench.merge(deployment, namespace, 'app', { spec: { template } });
+  await whenOwned(replicaSet, 'app', 2);
+  expect((await reviews()) - before).toBe(1);
+});
+
+it("does not ask the webhook for a CronJob's run [F74]", async () => {
+  const { spec, ...rest } = workloadOf(cronJob, namespace, 'report');
+  await operator.bench.create({ ...rest, spec: { ...(spec as object), schedule: '* * * * *' } });
+  const before = await reviews();
+  await whenOwned(job, 'report', 1);
+  expect((await reviews()) - before).toBe(0);
+});
