@@ -60,7 +60,7 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
     : {
         ...verdict,
         patch: [],
-        decision: { action: 'none', code: 'up-to-date', message: `It is left as it is: ${reason}` },
+        decision: { action: 'none', tried: 'nothing', code: 'up-to-date', message: `It is left as it is: ${reason}` },
       };
 
 /** An account without rights on an add-on's kind gets 403 whether or not the add-on is installed, so nothing is said of it. */

@@ -23,7 +23,7 @@ const shape = (running: number) => ({ desired: running, running, blocked: undefi
 const verdict = (name: string, running: number, more: Partial<Verdict> = {}): Verdict => ({
   ...{ kind: deployment, namespace: 'shop', name, refusal: undefined, warnings: [], shape: shape(running) },
   decision: {
-    ...{ action: 'inject', change: 'added', workload: { apiVersion: '', kind: '', metadata: {} } },
+    ...{ action: 'inject', tried: 'add', workload: { apiVersion: '', kind: '', metadata: {} } },
     ...{ code: 'injected', message: '', leftAlone: [] },
   },
   patch: [{ op: 'remove', path: '/' }],

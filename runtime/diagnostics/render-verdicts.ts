@@ -1,3 +1,4 @@
+import { isBlocked } from '../injection/decision.ts';
 import type { PatchOperation } from '../injection/types.ts';
 import { withoutTokens } from '../wording/token.ts';
 import type { Verdict } from './verdict.ts';
@@ -9,13 +10,13 @@ const VALUE_WIDTH = 140;
 
 export type Outlook = 'instrument' | 'update' | 'relabel' | 'remove' | 'untouched' | 'CANNOT' | 'REFUSED';
 
+const outlooks = { add: 'instrument', update: 'update', remove: 'remove', nothing: 'relabel' } as const;
+
 /** What would happen, in a word. */
 export function outlook({ decision, patch, refusal }: Verdict): Outlook {
   if (refusal !== undefined) return 'REFUSED';
-  if (decision.action === 'none') return decision.blocked === true ? 'CANNOT' : 'untouched';
-  if (patch.length === 0) return 'untouched';
-  if (decision.action === 'remove') return 'remove';
-  return decision.change === 'updated' ? 'update' : decision.change === 'none' ? 'relabel' : 'instrument';
+  if (isBlocked(decision)) return 'CANNOT';
+  return patch.length === 0 ? 'untouched' : outlooks[decision.tried];
 }
 
 /**

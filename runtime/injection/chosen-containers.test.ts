@@ -66,7 +66,7 @@ describe('the containers that are injected', () => {
 
   it('are none where nothing is left, with the reasons', () => {
     const decision = decided(workload({ [only]: 'other' }, {}));
-    expect(decision).toMatchObject({ action: 'none', code: 'refused', blocked: true });
+    expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toContain(`container 'app' is left alone: the annotation ${only} names others`);
   });
 

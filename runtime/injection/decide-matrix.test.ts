@@ -4,6 +4,7 @@ import { injector } from '../../sandbox/testing/injection.ts';
 import { everyKind, workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision, type DecisionInput } from './decide.ts';
+import { isBlocked } from './decision.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import type { NamespacePolicy, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
@@ -34,8 +35,7 @@ const states = Object.keys(policies) as State[];
 
 /** Action and code; a `!` behind it: somebody is told that it cannot be done. */
 const said = (decision: Decision): string => {
-  const blocked = decision.action === 'none' && decision.blocked === true ? '!' : '';
-  return `${decision.action} ${decision.code}${blocked}`;
+  return `${decision.action} ${decision.code}${isBlocked(decision) ? '!' : ''}`;
 };
 
 const judge = (workload: Workload, operation: Operation, policy: NamespacePolicy, old?: Workload): Decision =>

@@ -46,15 +46,15 @@ function injectInto(
 ): Decision {
   if (covers(recordedSettings(template), tracing) && isIntact(template, settings)) return none('up-to-date', pod);
   const size = sizeOf(pod);
-  if (size > LARGEST) return blocked('too-large', pod, tooLarge);
+  if (size > LARGEST) return blocked('add', 'too-large', pod, tooLarge);
   const result = inject(template, settings);
-  if (result.refused !== undefined) return blocked('refused', pod, result.refused);
+  if (result.refused !== undefined) return blocked('add', 'refused', pod, result.refused);
   const workload = withOwnLabel(pod, result.template);
   const problem = whyInvalid(workload);
-  if (problem !== undefined) return blocked('refused', pod, problem);
-  if (mayOutgrow(size) && sizeOf(workload) > LARGEST) return blocked('too-large', pod, tooLarge);
+  if (problem !== undefined) return blocked('add', 'refused', pod, problem);
+  if (mayOutgrow(size) && sizeOf(workload) > LARGEST) return blocked('add', 'too-large', pod, tooLarge);
   const message = sentence('injected', pod);
-  return { action: 'inject', change: 'added', workload, code: 'injected', message, leftAlone: result.leftAlone };
+  return { action: 'inject', tried: 'add', workload, code: 'injected', message, leftAlone: result.leftAlone };
 }
 
 /** What no policy injects, and what the policy of its namespace leaves alone for now. */

@@ -54,7 +54,7 @@ describe('what is decided', () => {
     'D1: a new %s is injected, and says so',
     (_name, kind) => {
       const decision = judge(make(kind));
-      expect(decision).toMatchObject({ action: 'inject', change: 'added', code: 'injected', leftAlone: [] });
+      expect(decision).toMatchObject({ action: 'inject', tried: 'add', code: 'injected', leftAlone: [] });
       if (decision.action !== 'inject') return;
       expect(decision.workload.metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
       expect(stampOf(decision.workload)).toEqual({ change: 'added', at: now, by: 'webhook', tracing });
@@ -169,7 +169,7 @@ describe('opting out and in', () => {
       policy: { state: 'deleting', lumigo: 'l', remove: true },
       by: 'controller',
     });
-    expect(decision).toMatchObject({ action: 'inject', code: 'opted-in', change: 'updated' });
+    expect(decision).toMatchObject({ action: 'inject', code: 'opted-in', tried: 'update' });
     if (decision.action === 'inject') expect(stampOf(decision.workload)?.tracing.secretName).toBe('mine');
   });
 });
@@ -188,14 +188,14 @@ describe('D17: no surprise rollouts', () => {
 
   it('it is renewed when the user changes the pod template', () => {
     const decision = judge(withImage(old, 'app:2'), { operation: 'UPDATE', old });
-    expect(decision).toMatchObject({ action: 'inject', change: 'updated' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'update' });
     if (decision.action !== 'inject') return;
     expect(decision.workload.metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
     expect(templateOf(decision.workload)?.spec.initContainers?.[0]).toMatchObject({ image: 'autotrace:2' });
   });
 
   it('it is renewed where the settings ask for it', () => {
-    expect(judge(old, { operation: 'RECONCILE', renew: true })).toMatchObject({ action: 'inject', change: 'updated' });
+    expect(judge(old, { operation: 'RECONCILE', renew: true })).toMatchObject({ action: 'inject', tried: 'update' });
     const current = instrumented(make());
     expect(judge(current, { operation: 'RECONCILE', renew: true })).toMatchObject({
       action: 'none',
@@ -206,7 +206,7 @@ describe('D17: no surprise rollouts', () => {
   it('D24: a change of the template that leaves the injection as it was keeps its stamp, so that nothing is told twice', () => {
     const current = instrumented(make());
     const decision = judge(withImage(current, 'app:2'), { operation: 'UPDATE', old: current });
-    if (decision.action === 'inject') expect(decision.change).toBe('none');
+    if (decision.action === 'inject') expect(decision.tried).toBe('nothing');
     const after = decision.action === 'none' ? current : decision.workload;
     expect(stampOf(after)?.at).toBe(early);
   });
@@ -215,7 +215,7 @@ describe('D17: no surprise rollouts', () => {
     const current = instrumented(make());
     const workload = change(current, { labels: { app: 'app', [labels.autoTrace]: 'true' } });
     const decision = judge(workload, { operation: 'UPDATE', old: current });
-    expect(decision).toMatchObject({ action: 'inject', change: 'none', code: 'relabelled' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
     if (decision.action !== 'inject') return;
     expect(templateOf(decision.workload)).toBe(templateOf(workload));
     expect(stampOf(decision.workload)).toMatchObject({ at: early, userLabel: 'true' });
@@ -228,7 +228,7 @@ describe('reconciling', () => {
 
   it('D14: carries a changed Lumigo to its workloads', () => {
     const changed = { ...active, tracing: { ...tracing, secretName: 'other', logs: true } };
-    expect(reconcile(instrumented(make()), changed)).toMatchObject({ action: 'inject', change: 'updated' });
+    expect(reconcile(instrumented(make()), changed)).toMatchObject({ action: 'inject', tried: 'update' });
   });
 
   it('D14: takes the injection out when it is switched off, unless the Lumigo wants it kept', () => {
@@ -236,7 +236,7 @@ describe('reconciling', () => {
       action: 'remove',
     });
     expect(reconcile(instrumented(make()), { state: 'disabled', lumigo: 'l', remove: false })).toMatchObject({
-      ...{ action: 'inject', change: 'none', code: 'kept' },
+      ...{ action: 'inject', tried: 'nothing', code: 'kept' },
     });
   });
 
@@ -244,7 +244,7 @@ describe('reconciling', () => {
     const workload = instrumented(make());
     const template = templateOf(workload) as PodTemplate;
     const damaged = withTemplate(workload, { ...template, spec: { ...template.spec, volumes: [] } });
-    expect(reconcile(damaged)).toMatchObject({ action: 'inject', change: 'updated' });
+    expect(reconcile(damaged)).toMatchObject({ action: 'inject', tried: 'update' });
     const [own] = template.spec.initContainers ?? [];
     const meddled = {
       ...template,
@@ -266,7 +266,7 @@ describe('reconciling', () => {
   });
 
   it('tells of a Job that it cannot change, as long as the Job is not finished', () => {
-    expect(reconcile(make(job))).toMatchObject({ action: 'none', code: 'job-immutable', blocked: true });
+    expect(reconcile(make(job))).toMatchObject({ action: 'none', code: 'job-immutable', tried: 'add' });
     expect(reconcile({ ...make(job), status: { completionTime: now } })).toMatchObject({ code: 'job-finished' });
     expect(reconcile({ ...make(job), status: { conditions: [{ type: 'Failed', status: 'True' }] } })).toMatchObject({
       code: 'job-finished',
@@ -275,7 +275,7 @@ describe('reconciling', () => {
     expect(reconcile(instrumented(make(job)), deleting)).toMatchObject({
       action: 'none',
       code: 'job-immutable-removal',
-      blocked: true,
+      tried: 'remove',
     });
   });
 });
@@ -312,7 +312,7 @@ describe('pods that cannot be injected into', () => {
     ],
   ])('%s: says why', (_case, options, message) => {
     const decision = judge(make(deployment, options));
-    expect(decision).toMatchObject({ action: 'none', code: 'refused', blocked: true });
+    expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
     expect(decision.message).toMatch(message);
   });
 

@@ -1,6 +1,15 @@
 import { annotations } from '../contract.ts';
 import { choiceOf } from './chosen-containers.ts';
-import { blocked, none, putRight, sentence, type Code, type Decision, type DecisionInput } from './decision.ts';
+import {
+  blocked,
+  changeFor,
+  none,
+  putRight,
+  sentence,
+  type Code,
+  type Decision,
+  type DecisionInput,
+} from './decision.ts';
 import { frozenBy } from './frozen.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
@@ -106,12 +115,12 @@ function removeFrom(
   const untouched = none(code, workload, detail);
   if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined)
     return forget(workload) ?? untouched;
-  if (sizeOf(workload) > LARGEST) return blocked('too-large', workload, tooLarge);
+  if (sizeOf(workload) > LARGEST) return blocked('remove', 'too-large', workload, tooLarge);
   // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
   if (kind === 'Job' && operation === 'RECONCILE')
-    return injected ? blocked('job-immutable-removal', workload) : untouched;
+    return injected ? blocked('remove', 'job-immutable-removal', workload) : untouched;
   const message = `${sentence('removed', workload)}: ${untouched.message}`;
-  return { action: 'remove', workload: uninstrument(workload), code: 'removed', message };
+  return { action: 'remove', tried: 'remove', workload: uninstrument(workload), code: 'removed', message };
 }
 
 function injectInto(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision {
@@ -120,14 +129,17 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   const held = input.operation === 'RECONCILE' ? heldBack(input, injected) : undefined;
   if (held !== undefined) return held;
   const size = sizeOf(workload, old);
-  if (size > LARGEST) return blocked('too-large', workload, tooLarge);
+  if (size > LARGEST) return tooLargeToInject(workload, injected);
   const note = injected ? undefined : frozenBy(workload, template, { ...input.injector, ...tracing });
   if (note !== undefined) return none('frozen', workload, note.evidence);
   const decision = write(input, template, tracing, code);
   const problem = typeof decision === 'string' ? decision : problemAfter(decision);
-  if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(workload, size, decision);
-  return injected ? removeFrom(input, template, 'refused', problem) : blocked('refused', workload, problem);
+  if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(input, injected, size, decision);
+  return injected ? removeFrom(input, template, 'refused', problem) : blocked('add', 'refused', workload, problem);
 }
+
+const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>
+  blocked(injected ? 'update' : 'add', 'too-large', workload, tooLarge);
 
 /** The injection as it stands or anew; a sentence where there can be none. */
 function write(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
@@ -136,28 +148,28 @@ function write(input: DecisionInput, template: PodTemplate, tracing: TracingSett
   if (standing !== undefined) return leaveAsItIs(input, standing, tracing);
   const result = inject(template, { ...input.injector, ...tracing, choice: choiceOf(workload.metadata) });
   if (result.refused !== undefined) return result.refused;
-  const change = changeOf(input, isInjected(template), result.template);
-  const metadata = stampedMetadata(input, labelValue(input.injector.version), tracing, change);
+  const tried = attemptOf(input, isInjected(template), result.template);
+  const metadata = stampedMetadata(input, labelValue(input.injector.version), tracing, changeFor[tried]);
   const changed = { ...withTemplate(workload, result.template), metadata };
   const message = sentence(code, workload);
-  return { action: 'inject', change, workload: changed, code, message, leftAlone: result.leftAlone };
+  return { action: 'inject', tried, workload: changed, code, message, leftAlone: result.leftAlone };
 }
 
 const problemAfter = (decision: Decision): string | undefined =>
   decision.action === 'inject' ? whyInvalid(decision.workload) : undefined;
 
-/** What is injected is to be small enough to be removed again. */
-function ifNotGrown(workload: Workload, size: number, decision: Decision): Decision {
+/** An injected workload must stay small enough for the removal. */
+function ifNotGrown({ workload }: DecisionInput, injected: boolean, size: number, decision: Decision): Decision {
   const isGrown = decision.action === 'inject' && mayOutgrow(size) && sizeOf(decision.workload) > LARGEST;
-  return isGrown ? blocked('too-large', workload, tooLarge) : decision;
+  return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 
-/** What there is to tell: nothing, where the injection stands in the old object word for word. */
-function changeOf({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
+/** Nothing is tried if the old object has the same injection word for word. */
+function attemptOf({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
   const before = old && templateOf(old);
   const wasInjected = before !== undefined && isInjected(before);
-  if (wasInjected && injectionOf(before) === injectionOf(template)) return 'none';
-  return operation === 'CREATE' || !(injected || wasInjected) ? 'added' : 'updated';
+  if (wasInjected && injectionOf(before) === injectionOf(template)) return 'nothing';
+  return operation === 'CREATE' || !(injected || wasInjected) ? 'add' : 'update';
 }
 
 /** What this operator wrote, word for word. */

@@ -24,21 +24,36 @@ interface Outcome {
   readonly elsewhere?: string;
 }
 
+/** What a decision tries to do about the injection of a workload. */
+export type Attempt = 'add' | 'update' | 'remove';
+
 interface Untouched extends Outcome {
   readonly action: 'none';
-  /** The workload should be changed and cannot be: somebody should be told. */
-  readonly blocked?: boolean;
+  /** What cannot be done, so that an event says so. `nothing`: the workload is as it must be. */
+  readonly tried: Attempt | 'nothing';
 }
 
 interface Injected extends Outcome {
   readonly action: 'inject';
-  /** `none`: our labels were put right, and nothing that anybody need be told of has changed. */
-  readonly change: 'added' | 'updated' | 'none';
+  /** `nothing`: labels or annotations of the operator are corrected, and no event reports it. */
+  readonly tried: 'add' | 'update' | 'nothing';
   readonly workload: Workload;
   readonly leftAlone: readonly string[];
 }
 
-export type Decision = Untouched | Injected | (Outcome & { readonly action: 'remove'; readonly workload: Workload });
+interface Removed extends Outcome {
+  readonly action: 'remove';
+  readonly tried: 'remove';
+  readonly workload: Workload;
+}
+
+export type Decision = Untouched | Injected | Removed;
+
+/** Returns whether a workload must be changed and cannot be. */
+export const isBlocked = ({ action, tried }: Decision): boolean => action === 'none' && tried !== 'nothing';
+
+/** Names the change that a successful attempt makes, as events, metrics and the workload's annotation say it. */
+export const changeFor = { add: 'added', update: 'updated', remove: 'removed', nothing: 'none' } as const;
 
 /** What every code says, of a namespace and whatever else it is about. */
 const messages = {
@@ -103,18 +118,17 @@ export const sentence = (code: Code, { metadata }: Workload, detail = ''): strin
 
 /** The workload stays as it is. */
 export const none = (code: Code, workload: Workload, detail?: string): Untouched => ({
-  action: 'none',
-  code,
+  ...{ action: 'none', tried: 'nothing', code },
   message: sentence(code, workload, detail),
 });
 
-/** The workload stays as it is although it should be changed, of which somebody is told. */
-export const blocked = (code: Code, workload: Workload, detail?: string): Untouched => ({
+/** The workload stays as it is because the attempt cannot succeed, which an event reports. */
+export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?: string): Untouched => ({
   ...none(code, workload, detail),
-  blocked: true,
+  tried,
 });
 
-/** Something of ours that nobody need be told of is put right. */
+/** The operator corrects something of its own, and no event reports it. */
 export const putRight = (workload: Workload, code: Code): Injected => ({
-  ...{ action: 'inject', change: 'none', workload, code, message: sentence(code, workload), leftAlone: [] },
+  ...{ action: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), leftAlone: [] },
 });

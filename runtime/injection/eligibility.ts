@@ -40,7 +40,7 @@ export function heldBack({ workload, policy }: DecisionInput, injected: boolean)
   if (injected) return isJob ? none('up-to-date', workload) : undefined;
   if (isJob && isFinished(workload)) return none('job-finished', workload);
   if (isLeftExisting(workload, policy)) return none('existing-left', workload);
-  return isJob ? blocked('job-immutable', workload) : undefined;
+  return isJob ? blocked('add', 'job-immutable', workload) : undefined;
 }
 
 const isLeftExisting = ({ metadata }: Workload, policy: NamespacePolicy): boolean =>

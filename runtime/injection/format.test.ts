@@ -171,12 +171,12 @@ describe.each(formats)('F13, F23: a workload that format %d instrumented', (form
 
   it('is left as it is by the reconciler of a later release, unless that is told to renew', () => {
     expect(judge(old)).toMatchObject({ action: 'none', code: 'up-to-date' });
-    expect(judge(old, { renew: true })).toMatchObject({ action: 'inject', change: 'updated' });
+    expect(judge(old, { renew: true })).toMatchObject({ action: 'inject', tried: 'update' });
   });
 
   it('gets its injection back word for word where a tool sends the clean template again', () => {
     const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook' });
-    expect(decision).toMatchObject({ action: 'inject', change: 'none', code: 'restored' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'restored' });
     if (decision.action !== 'inject') return;
     expect(decision.workload).toEqual(old);
     expect(judge(decision.workload)).toMatchObject({ action: 'none', code: 'up-to-date' });
@@ -187,7 +187,7 @@ describe.each(formats)('F13, F23: a workload that format %d instrumented', (form
     const containers = template.spec.containers.map((each) => ({ ...each, image: 'app:2' }));
     const changed = withTemplate(clean, { ...template, spec: { ...template.spec, containers } });
     const decision = judge(changed, { operation: 'UPDATE', old, by: 'webhook' });
-    expect(decision).toMatchObject({ action: 'inject', change: 'updated' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'update' });
     if (decision.action !== 'inject') return;
     expect(templateOf(decision.workload)?.spec.initContainers?.[0]?.['image']).toBe('autotrace:2');
     expect(recordIn(templateOf(decision.workload))['format'] ?? 1).toBe(currentFormat);
@@ -196,6 +196,6 @@ describe.each(formats)('F13, F23: a workload that format %d instrumented', (form
   it('is renewed where its Lumigo says something else by now', () => {
     const policy = { ...active, tracing: { ...tracing, logs: true } };
     const decision = judge(clean, { operation: 'UPDATE', old, by: 'webhook', policy });
-    expect(decision).toMatchObject({ action: 'inject', change: 'updated', code: 'injected' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'update', code: 'injected' });
   });
 });

@@ -44,7 +44,7 @@ describe('whether an injection stays when its Lumigo goes', () => {
     (remove) => {
       const before = instrumented(!remove);
       const decision = judge(before, { policy: active(remove) });
-      expect(decision).toMatchObject({ action: 'inject', change: 'none', code: 'relabelled' });
+      expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
       if (decision.action !== 'inject') return;
       expect(templateOf(decision.workload)).toBe(templateOf(before));
       expect(decision.workload).toEqual({ ...before, metadata: instrumented(remove).metadata });
@@ -59,7 +59,7 @@ describe('whether an injection stays when its Lumigo goes', () => {
     const before = instrumented(true, { labels: { [labels.autoTrace]: 'x' } });
     const policy: NamespacePolicy = { state, lumigo: 'lumigo', remove: false };
     const decision = judge(before, { policy });
-    expect(decision).toMatchObject({ action: 'inject', change: 'none', code: 'kept' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'kept' });
     if (decision.action !== 'inject') return;
     expect(templateOf(decision.workload)).toBe(templateOf(before));
     expect(stampOf(decision.workload.metadata)).toEqual({ ...stampOf(before.metadata), keep: true });
@@ -129,7 +129,7 @@ describe('F10: an injection that sends to a telemetry proxy of another installat
     const before = instrumented(true);
     expect(judge(before, { injector: moved })).toMatchObject({ code: 'up-to-date', elsewhere: 'http://proxy' });
     expect(judge(before, { injector: moved, policy: active(false) })).toMatchObject({
-      ...{ code: 'relabelled', change: 'none', elsewhere: 'http://proxy' },
+      ...{ code: 'relabelled', tried: 'nothing', elsewhere: 'http://proxy' },
     });
     expect(judge(before)).not.toHaveProperty('elsewhere');
     expect(judge(before, { injector: moved, renew: true })).not.toHaveProperty('elsewhere');

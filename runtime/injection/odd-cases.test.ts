@@ -68,12 +68,12 @@ describe('odd cases of injection', () => {
     };
     const found = workload(original, { labels: { [labels.autoTrace]: 'lumigo-operator.v69' } });
     const decision = judge(found);
-    expect(decision).toMatchObject({ action: 'inject', change: 'none', code: 'relabelled' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
     if (decision.action !== 'inject') return;
     expect(templateOf(decision.workload)).toBe(templateOf(found));
     expect(decision.workload.metadata.annotations?.[annotations.instrumentation]).toMatch(/^adopted /);
     expect(judge(found, { policy: { ...active, tracing: { ...active.tracing, secretName: 'other' } } })).toMatchObject({
-      change: 'updated',
+      tried: 'update',
     });
     // Without its label it is still no volume of the user's.
     expect(remove({ ...original, metadata: {} }).spec).toEqual({ containers: [{ name: 'app', image: 'a' }] });
@@ -200,6 +200,6 @@ describe('odd cases of injection', () => {
 
   it('a copy of an instrumented workload is new', () => {
     const copy = workload(injected(plain), { labels: { [labels.autoTrace]: 'lumigo-operator.v2.0.0' } });
-    expect(judge(copy, { operation: 'CREATE', by: 'webhook' })).toMatchObject({ action: 'inject', change: 'added' });
+    expect(judge(copy, { operation: 'CREATE', by: 'webhook' })).toMatchObject({ action: 'inject', tried: 'add' });
   });
 });

@@ -36,7 +36,7 @@ const [deployment] = workloads;
 describe.each(mutableKinds)('F50: a %s that had opted in by its label, without a Lumigo', (_name, kind) => {
   it('is adopted as it stands: no pod restarts, and there is nothing to tell', () => {
     const workload = found(kind);
-    expect(judge(workload)).toMatchObject({ action: 'inject', change: 'none' });
+    expect(judge(workload)).toMatchObject({ action: 'inject', tried: 'nothing' });
     expect(templateOf(adopted(workload))).toBe(templateOf(workload));
     expect(adopted(workload).metadata.annotations?.[annotations.instrumentation]).toMatch(/^adopted .* label=true$/);
     expect(judge(adopted(workload))).toMatchObject({ action: 'none', code: 'up-to-date' });

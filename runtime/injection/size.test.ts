@@ -99,7 +99,7 @@ describe('F20: what a decision costs', () => {
       // What is injected is known by the record, or by the label in its absence.
       const pod = { containers: [app({ env: names(25_000) })] };
       const decision = judge(deployment(pod, optOut, forged(10)), operation);
-      expect(decision).toMatchObject({ action: 'none', code: 'too-large', blocked: true });
+      expect(decision).toMatchObject({ action: 'none', code: 'too-large', tried: optOut ? 'remove' : 'update' });
       expect(decision.message).toMatch(/too large .* more than 10000/);
     }
   });
@@ -107,7 +107,7 @@ describe('F20: what a decision costs', () => {
   it('is not asked of what is not ours to change', () => {
     const pod = { containers: [app({ env: names(25_000) })] };
     expect(judge(deployment(pod, true), 'CREATE')).toMatchObject({ code: 'opted-out' });
-    const { blocked } = decide({
+    const { tried } = decide({
       ...{
         workload: deployment(pod),
         operation: 'CREATE',
@@ -116,8 +116,8 @@ describe('F20: what a decision costs', () => {
         now: '',
         by: 'webhook',
       },
-    }) as { blocked?: boolean };
-    expect(blocked).toBeUndefined();
+    });
+    expect(tried).toBe('nothing');
   });
 
   it('counts a large old object as well', () => {

@@ -30,7 +30,7 @@ describe('F22: an injection that the API server would refuse', () => {
       { matchExpressions: [{ key: labels.autoTrace, operator: 'Exists' }] },
     ])
       expect(judge(beside(kind, { selector }))).toMatchObject({
-        ...{ action: 'none', code: 'refused', blocked: true },
+        ...{ action: 'none', code: 'refused', tried: 'add' },
         message: expect.stringContaining('leave the label out of the selector'),
       });
     expect(judge(beside(kind, { selector: { matchLabels: { app: 'app' } } })).action).toBe('inject');
@@ -43,7 +43,7 @@ describe('F22: an injection that the API server would refuse', () => {
     const ofTemplate = { ...made, spec: { ...made.spec, template: { ...template, metadata: full } } };
     for (const workload of [{ ...made, metadata: { ...made.metadata, ...full } }, ofTemplate])
       expect(judge(workload)).toMatchObject({
-        ...{ action: 'none', blocked: true },
+        ...{ action: 'none', tried: 'add' },
         message: expect.stringContaining('nearly full'),
       });
   });

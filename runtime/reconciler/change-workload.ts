@@ -1,7 +1,7 @@
 import { injectorOf } from '../config/config.ts';
 import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
-import type { Decision } from '../injection/decision.ts';
+import { changeFor, type Decision } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { stampText } from '../injection/stamp.ts';
 import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
@@ -61,7 +61,7 @@ export class WorkloadChanger {
       if (turn.may === 'stay') return { kind: 'left', metadata, ...turn };
       if (decision.action === 'none') return { kind: 'left', metadata, decision, rollout: this.watched(planned, seen) };
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
-      change = decision.action === 'remove' ? 'removed' : decision.change;
+      change = changeFor[decision.tried];
       const written = await this.write(workload, policy, seen, decision.workload);
       return this.written(planned, seen, { kind: 'written', metadata: written, change, decision, rollout: undefined });
     };

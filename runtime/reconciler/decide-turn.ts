@@ -86,6 +86,7 @@ function revert({ workload, injector, now }: TaskInput, evidence: { cause: strin
   const reverted = { ...clean, metadata: withNote(clean.metadata, note) };
   return {
     action: 'remove',
+    tried: 'remove',
     workload: reverted,
     code: 'removed',
     message: `It is put back: ${evidence.message}`,

@@ -1,5 +1,5 @@
 import { eventReasons, lumigo as contract } from '../contract.ts';
-import type { Decision } from '../injection/decision.ts';
+import { changeFor, type Decision } from '../injection/decision.ts';
 import { parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { Condition, LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
@@ -26,10 +26,10 @@ export function changed(
   };
 }
 
-/** A workload cannot be instrumented, or its instrumentation not be removed, as it stands. */
-export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, { code, message }: Decision): QueuedEvent {
-  const removes = policy.state !== 'active';
-  const reason = removes ? eventReasons.cannotRemove : eventReasons.cannotAdd;
+/** What the decision tried cannot be done with the workload as it is. */
+export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, decision: Decision): QueuedEvent {
+  const { tried, code, message } = decision;
+  const [reason] = failures[changeFor[tried]];
   return {
     regarding: regarding(workload),
     reason,

@@ -1,4 +1,4 @@
-import type { Decision } from '../injection/decision.ts';
+import { isBlocked, type Decision } from '../injection/decision.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 import { parseStamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
@@ -62,7 +62,7 @@ export class EventRecorder {
   private said(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult) {
     switch (result.kind) {
       case 'left':
-        return isBlocked(result) && this.isNews(workload, policy)
+        return isBlocked(result.decision) && this.isNews(workload, policy)
           ? cannot(workload, policy, result.decision)
           : undefined;
       case 'queued':
@@ -109,8 +109,6 @@ export class EventRecorder {
 }
 
 type Queued = ChangeResult & { readonly kind: 'queued' };
-
-const isBlocked = ({ decision }: ChangeResult & { readonly kind: 'left' }): boolean => decision.blocked === true;
 
 const forgiven = (workload: ObservedWorkload, { rollout }: ObservedWorkload, { isForgiven }: Queued) =>
   isForgiven === true && rollout?.state === 'reverted' ? notAtFault(workload, rollout.note.at) : undefined;

@@ -10,10 +10,11 @@ const before: ObservedWorkload = {
   ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
   ...{ createdAt: '', label: undefined, deleting: false },
 };
-const decision = { action: 'none', code: 'up-to-date', message: '' } as const;
+const decision = { action: 'none', tried: 'nothing', code: 'up-to-date', message: '' } as const;
 const left: ChangeResult = { kind: 'left', metadata: {}, decision, rollout: undefined };
 const removal = {
   action: 'remove',
+  tried: 'remove',
   workload: { apiVersion: '', kind: '', metadata: {} },
   code: 'removed',
   message: '',

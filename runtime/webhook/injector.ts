@@ -1,4 +1,5 @@
 import { decide, type Decision } from '../injection/decide.ts';
+import { isBlocked } from '../injection/decision.ts';
 import { isMap } from '../injection/lists.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/types.ts';
@@ -53,7 +54,7 @@ const ownRequest = (request: AdmissionRequest): Answer =>
 /** What a decision says to whoever asked. */
 function answerTo(decision: Decision, workload: Workload): Answer {
   const { message } = decision;
-  if (decision.action === 'none') return allowed(message, decision.blocked === true ? [`Lumigo: ${message}`] : []);
+  if (decision.action === 'none') return allowed(message, isBlocked(decision) ? [`Lumigo: ${message}`] : []);
   const leftAlone = decision.action === 'inject' ? decision.leftAlone : [];
   const warnings = leftAlone.map((reason) => `Lumigo: ${reason}`);
   return { ...allowed(message, warnings), patch: workloadPatch(workload, decision.workload) };
