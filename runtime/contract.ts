@@ -123,10 +123,10 @@ export const workloads = [
   ),
 ] as const satisfies readonly WorkloadKind[];
 
+export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
+
 /** Kinds whose pod template is decided by their controller, if that is a workload itself. */
 export const followers: readonly string[] = ['ReplicaSet', 'Job'] satisfies (typeof workloads)[number]['kind'][];
-
-export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
 /** How a token stands in an Authorization header: `LumigoToken t_…`. */
 export const tokenScheme = 'LumigoToken';
