@@ -177,8 +177,11 @@ export const mounts = {
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
 } as const;
 
-/** Below the configuration's folder, which is memory. The second holds the tokens that are let in, one a line. */
-export const telemetryProxyFiles = { configuration: 'collector.json', tokens: 'tokens' } as const;
+/**
+ * Files in the configuration's folder, which is memory. `tokens` holds the tokens that are let in, one a line; `loopKey` the key by which
+ * collected data passes the collector's loop.
+ */
+export const telemetryProxyFiles = { configuration: 'collector.json', tokens: 'tokens', loopKey: 'loop-key' } as const;
 
 /** What a program in a pod finds of its ServiceAccount (`mounts.serviceAccount`). */
 export const accountFiles = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;

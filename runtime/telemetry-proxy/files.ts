@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { telemetryProxyFiles } from '../contract.ts';
 import { render, serialize, tokensFile } from './render.ts';
+import { loopKeyFile } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
 /** What the collector is started with. */
@@ -18,6 +19,12 @@ export function writeTokens(folder: string, tokens: readonly string[]): void {
   writeWhole(tokensFile(folder), (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'));
 }
 
+/** Returns the key of the collector's loop. */
+export const readLoopKey = (folder: string): string => readFileSync(loopKeyFile(folder), 'utf8');
+
+/** Changes the key of the collector's loop. A configuration with the former key sends no collected data from then on. */
+export const changeLoopKey = (folder: string): void => writeWhole(loopKeyFile(folder), randomUUID());
+
 /**
  * What a collector that starts finds: it forwards, for nobody yet, and collects nothing. An init container writes it, so
  * the collector need not wait for the manager.
@@ -27,6 +34,7 @@ export function prepare(settings: ProxySettings): void {
   mkdirSync(folder, { recursive: true });
   // After a restart of the manager those who were let in stay so until their tokens are read again.
   if (!existsSync(tokensFile(folder))) writeTokens(folder, []);
+  if (!existsSync(loopKeyFile(folder))) changeLoopKey(folder);
   writeConfiguration(settings);
 }
 

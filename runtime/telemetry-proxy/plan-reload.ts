@@ -22,7 +22,7 @@ interface ReloadInput {
   /** The last assignment that it was seen to take up. */
   readonly lastGood: Assignment | undefined;
   readonly failure: Failure | undefined;
-  /** Until when it is left alone, by the monotonic clock in milliseconds. */
+  /** Until when it is not reloaded, by the monotonic clock in milliseconds. */
   readonly restsUntil: number;
   readonly now: number;
 }
@@ -34,27 +34,35 @@ export const textOf = (assignment: Assignment | undefined): string =>
 const FIRST_MS = 5_000;
 const MOST_MS = 5 * 60_000;
 
-/** Whether collecting a namespace is over: nobody's data is sent for longer because others' programs rest. */
-function ends(before: Assignment | undefined, after: Assignment | undefined): boolean {
-  const names = new Set(after?.namespaces.map(({ name }) => name));
-  return before?.namespaces.some(({ name }) => !names.has(name)) === true;
+/**
+ * Returns the part of an assignment that is wanted still. A `Lumigo` resource that was deleted and created again is another one: the
+ * collector has the former one's token.
+ */
+export function stillWanted(
+  assignment: Assignment | undefined,
+  wanted: Assignment | undefined,
+): Assignment | undefined {
+  const lumigoes = new Set(wanted?.namespaces.map(({ lumigo }) => lumigo));
+  return (
+    assignment && { ...assignment, namespaces: assignment.namespaces.filter(({ lumigo }) => lumigoes.has(lumigo)) }
+  );
 }
 
 const REST_SHARE = 3;
-const LONGEST_REST_MS = 10_000;
 
 /**
- * How long the collector is left alone after a reload. However often namespaces come, it is interrupted for a fourth of the time at most, and
- * what a program could not send meanwhile it can send before the next reload.
+ * Returns how long the collector is not reloaded after a reload. However fast users change their `Lumigo` resources, it is interrupted for
+ * a fourth of the time at most, and a program can send before the next reload what it could not send during the last one. If
+ * collecting a namespace ends meanwhile, `Reloader.cutOff` acts.
  */
-export const restMs = (tookMs: number): number => Math.min(tookMs * REST_SHARE, LONGEST_REST_MS);
+export const restMs = (tookMs: number): number => tookMs * REST_SHARE;
 
 /** How long after so many failures in a row, in milliseconds. */
 export const retryMs = (failures: number): number => Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
 
 /**
- * What to reload the collector with, if anything. A assignment that it did not take up is tried again after a while that grows;
- * until then it goes on with the last one that it did.
+ * Returns the assignment to reload the collector with; undefined: no reload is due. An assignment that failed is retried after a
+ * delay that grows. Until then the collector continues with the last one that worked, without the namespaces that ended.
  */
 export function planReload({
   wanted,
@@ -64,10 +72,10 @@ export function planReload({
   restsUntil,
   now,
 }: ReloadInput): { assignment: Assignment | undefined } | undefined {
-  if (now < restsUntil && !ends(lastGood, wanted)) return undefined;
+  if (now < restsUntil) return undefined;
   const failed = failure?.assignment === textOf(wanted) && now < failure.at + retryMs(failure.count);
-  const fallback = textOf(lastGood) === textOf(wanted) ? undefined : lastGood;
-  const assignment = failed ? fallback : wanted;
+  const fallback = stillWanted(lastGood, wanted);
+  const assignment = failed ? (textOf(fallback) === textOf(wanted) ? undefined : fallback) : wanted;
   return running === textOf(assignment) ? undefined : { assignment };
 }
 

@@ -59,6 +59,7 @@ export class TelemetryProxy {
   private renewedAt = -Infinity;
   private letIn = '';
   private complete = false;
+  private reloading: Promise<void> | undefined;
 
   constructor(private readonly options: TelemetryProxyOptions) {
     const { config, transport, collectorTransport, logger, signal } = options;
@@ -105,12 +106,21 @@ export class TelemetryProxy {
     prepare(this.settings);
     const watched = workloads.map((kind) => this.watchLabelled(kind));
     await Promise.all([lumigoesKnown, ...watched]);
+    const warn = (error: unknown) =>
+      logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, trying again');
     while (!signal.aborted) {
-      await this.reconcile().catch((error: unknown) => {
-        logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, trying again');
-      });
+      try {
+        this.admit();
+      } catch (error) {
+        warn(error);
+      }
+      // Beside it, since a reload can take long, and what ends does not wait for it.
+      this.reloading ??= this.reload()
+        .catch(warn)
+        .finally(() => (this.reloading = undefined));
       await this.debounce.wait(POLL_MS, signal);
     }
+    await this.reloading;
   }
 
   /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
@@ -125,7 +135,8 @@ export class TelemetryProxy {
     }).synced;
   }
 
-  private async reconcile(): Promise<void> {
+  /** Lets in the tokens that may send now, and stops what the collector must not send any more. */
+  private admit(): void {
     const { credentials } = this.options;
     this.renewWhereDue();
     const sources = this.sources();
@@ -134,6 +145,11 @@ export class TelemetryProxy {
     this.complete ||= sources.every((source) => credentials.get(source) !== undefined);
     if (!this.complete) return;
     this.writeTokens(sources);
+    if (this.reloader.cutOff(this.settings, this.assignment())) this.renewals += 1;
+  }
+
+  private async reload(): Promise<void> {
+    if (!this.complete) return;
     if (this.settings.clusterUid === undefined) {
       const { metadata } = await this.client.get(clusterNamespace, { metadataOnly: true });
       this.settings = { ...this.settings, clusterUid: metadata.uid ?? '' };
@@ -168,7 +184,8 @@ export class TelemetryProxy {
     if (this.onProblem === undefined) return undefined;
     const namespaces = this.acting().flatMap((lumigo) => {
       const token = telemetryOf(lumigo).collect ? credentials.get(sourceOf(lumigo))?.token : undefined;
-      return token === undefined ? [] : [{ name: lumigo.metadata.namespace, token }];
+      const { namespace: name, uid = '' } = lumigo.metadata;
+      return token === undefined ? [] : [{ name, token, lumigo: uid }];
     });
     return { namespaces: namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), renewals: this.renewals };
   }

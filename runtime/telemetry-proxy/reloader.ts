@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
-import { configurationFile, writeConfiguration } from './files.ts';
-import { initialMs, planReload, restMs, textOf, type Assignment, type Failure } from './plan-reload.ts';
+import { changeLoopKey, configurationFile, readLoopKey, writeConfiguration } from './files.ts';
+import { initialMs, planReload, restMs, stillWanted, textOf, type Assignment, type Failure } from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
-import type { ProxySettings } from './types.ts';
+import type { Collection, ProxySettings } from './types.ts';
 
 interface ReloaderOptions {
   /** With the rights of the collector's own account. */
@@ -20,6 +20,10 @@ interface ReloaderOptions {
 /** A collector that reads the cluster first waits for that for 10 s. */
 const UP_MS = 20_000;
 const POLL_MS = 50;
+/** A collector that is up has sent within this time everything until the versions from before its reload. */
+const CATCH_UP_MS = 2_000;
+
+type Versions = Collection['since'];
 
 /**
  * Has the collector collect what it should by a new configuration and a signal, and sees that it took. The file that it would
@@ -29,9 +33,17 @@ const POLL_MS = 50;
 export class Reloader {
   private known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
   private lastGood: Assignment | undefined;
+  /** What the collector sends collected data of, or does as soon as it is up. */
+  private sending: Assignment | undefined;
+  /** Where the watches of its configuration begin, and the versions when that was written. */
+  private watches: { readonly since: Versions; readonly present: Versions } = { since: {}, present: {} };
+  /** Where the next watches begin after a cut. */
+  private resumeFrom: Versions | undefined;
+  /** From when a cut is possible, by the monotonic clock in milliseconds. */
+  private cutFrom = Infinity;
   private failure: Failure | undefined;
   private restsUntil = 0;
-  /** By namespace: until when everything there was at the start is still being sent. */
+  /** By the uid of a `Lumigo` resource: until when everything that its namespace held at the start is still being sent. */
   private readonly initial = new Map<string, number>();
 
   constructor(private readonly options: ReloaderOptions) {}
@@ -47,6 +59,22 @@ export class Reloader {
     });
     if (plan !== undefined) await this.reload(process, settings, plan.assignment);
     return this.known?.running === textOf(wanted);
+  }
+
+  /**
+   * Stops all collected data at once and without a reload, if the collector sends data of a namespace whose collection ended and cannot
+   * be reloaded yet. The next reload sends again what happened since the last one, so that the other namespaces lose nothing.
+   * @returns whether it did; then the next assignment must differ from the last one
+   */
+  cutOff({ telemetryProxyDirectory }: ProxySettings, wanted: Assignment | undefined): boolean {
+    const { cutFrom, known, restsUntil, sending, watches } = this;
+    const now = performance.now();
+    if (now < cutFrom || now > restsUntil || textOf(stillWanted(sending, wanted)) === textOf(sending)) return false;
+    changeLoopKey(telemetryProxyDirectory);
+    this.resumeFrom = known?.running === undefined ? watches.since : watches.present;
+    this.sending = undefined;
+    this.options.logger.info('collected data waits for the next reload, because collecting a namespace ended');
+    return true;
   }
 
   /** Of how many namespaces the collector collects. */
@@ -99,13 +127,19 @@ export class Reloader {
   }
 
   private async write(settings: ProxySettings, assignment: Assignment | undefined): Promise<void> {
-    if (assignment === undefined || assignment.namespaces.length === 0) return writeConfiguration(settings);
-    const { namespaces } = assignment;
+    const { namespaces = [] } = assignment ?? {};
     // From before the watches end, so that nothing is missed between them and the next ones.
-    const since = await presentVersions(this.options.client);
+    const present = namespaces.length === 0 ? {} : await presentVersions(this.options.client);
+    const since = this.resumeFrom ?? present;
     const now = performance.now();
-    const initial = namespaces.map(({ name }) => name).filter((name) => (this.initial.get(name) ?? Infinity) > now);
-    writeConfiguration(settings, { namespaces, initial, since });
+    const initial = namespaces
+      .filter(({ lumigo }) => (this.initial.get(lumigo) ?? Infinity) > now)
+      .map(({ name }) => name);
+    writeConfiguration(settings, { namespaces, initial, since, key: readLoopKey(settings.telemetryProxyDirectory) });
+    this.sending = assignment;
+    this.watches = { since, present };
+    // A reload that takes longer delays no cut.
+    [this.cutFrom, this.restsUntil] = [now + CATCH_UP_MS, Infinity];
   }
 
   private async whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
@@ -128,10 +162,13 @@ export class Reloader {
     this.known = { process, running: textOf(assignment) };
     this.lastGood = assignment;
     this.failure = undefined;
-    const names = new Set(assignment?.namespaces.map(({ name }) => name));
-    for (const name of this.initial.keys()) if (!names.has(name)) this.initial.delete(name);
-    const fresh = [...names].filter((name) => !this.initial.has(name));
-    for (const name of fresh) this.initial.set(name, performance.now() + initialMs(fresh.length));
+    this.cutFrom = performance.now() + CATCH_UP_MS;
+    // Otherwise it was cut off meanwhile.
+    if (this.sending === assignment) this.resumeFrom = undefined;
+    const lumigoes = new Set(assignment?.namespaces.map(({ lumigo }) => lumigo));
+    for (const lumigo of this.initial.keys()) if (!lumigoes.has(lumigo)) this.initial.delete(lumigo);
+    const fresh = [...lumigoes].filter((lumigo) => !this.initial.has(lumigo));
+    for (const lumigo of fresh) this.initial.set(lumigo, performance.now() + initialMs(fresh.length));
   }
 
   private failed(assignment: Assignment | undefined): void {

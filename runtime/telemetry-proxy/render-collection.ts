@@ -1,8 +1,8 @@
-import { lumigo, pods, tokenScheme, workloads, type WorkloadKind } from '../contract.ts';
+import { lumigo, pods, telemetryProxyFiles, tokenScheme, workloads, type WorkloadKind } from '../contract.ts';
 import { intoLanes, lanesOf } from './render-lanes.ts';
 import type { CollectedNamespace, Collection, CollectorConfiguration, Components, ProxySettings } from './types.ts';
 
-type Rendered = Pick<CollectorConfiguration, 'receivers' | 'processors' | 'connectors' | 'exporters'> &
+type Rendered = Pick<CollectorConfiguration, 'extensions' | 'receivers' | 'processors' | 'connectors' | 'exporters'> &
   Pick<CollectorConfiguration['service'], 'pipelines'>;
 
 /** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
@@ -31,6 +31,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
   const each = <T>(prefix: string, value: (tenant: Tenant) => T) =>
     Object.fromEntries(tenants.map((tenant) => [`${prefix}/${tenant.id}`, value(tenant)]));
   return {
+    extensions: { [loopAuthenticator]: { header: keyHeader, filename: loopKeyFile(settings.telemetryProxyDirectory) } },
     receivers: { ...objects, 'otlp/loop': loopReceiver(settings) },
     processors: { 'transform/scope': scopes(settings) },
     connectors: {
@@ -42,7 +43,7 @@ export function renderCollection(settings: ProxySettings, collection: Collection
         })),
       },
     },
-    exporters: each('otlphttp/to', ({ token }) => loopExporter(settings, token)),
+    exporters: each('otlphttp/to', ({ token }) => loopExporter(settings, token, collection.key)),
     pipelines: {
       'logs/collected': {
         receivers: Object.keys(objects),
@@ -107,6 +108,16 @@ const scopes = ({ version }: ProxySettings) => ({
   ],
 });
 
+/**
+ * The loop lets in what bears the key in the file, which the collector reads whenever it changes. A configuration whose key is no longer
+ * in the file sends nothing that it collects, at once and without a reload.
+ */
+const loopAuthenticator = 'bearertokenauth/loop';
+const keyHeader = 'Lumigo-Loop-Key';
+
+/** Returns the path of the file with the loop's key. */
+export const loopKeyFile = (folder: string): string => `${folder}/${telemetryProxyFiles.loopKey}`;
+
 const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
 
 const loopReceiver = (settings: ProxySettings) => ({
@@ -114,7 +125,7 @@ const loopReceiver = (settings: ProxySettings) => ({
     http: {
       endpoint: loopAddress(settings),
       include_metadata: true,
-      auth: { authenticator: 'bearertokenauth' },
+      auth: { authenticator: loopAuthenticator },
       max_request_body_size: 64 * 1024 * 1024,
       // Its clients are the collector's own, which open connections ahead too; a reload waits for those.
       read_header_timeout: '1s',
@@ -126,9 +137,9 @@ const loopReceiver = (settings: ProxySettings) => ({
  * Splits what comes at once, and waits for as long as the next pipeline takes nothing. Nothing that gathers data may
  * stand before it: on its way out that would wait for a receiver that is closed already, and hold up the reload.
  */
-const loopExporter = (settings: ProxySettings, token: string) => ({
+const loopExporter = (settings: ProxySettings, token: string, key: string) => ({
   endpoint: `http://${loopAddress(settings)}`,
-  headers: { Authorization: `${tokenScheme} ${token}` },
+  headers: { Authorization: `${tokenScheme} ${token}`, [keyHeader]: `Bearer ${key}` },
   compression: 'none',
   timeout: '10s',
   sending_queue: {

@@ -15,7 +15,7 @@ let folder = '';
 beforeAll(async () => {
   otelcol = (await ensureBinaries(['otelcol']))['otelcol'] ?? '';
   folder = mkdtempSync(join(tmpdir(), 'lumigo-render-'));
-  writeFileSync(join(folder, 'tokens'), 'none');
+  for (const name of ['tokens', 'loop-key']) writeFileSync(join(folder, name), 'none');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -42,8 +42,11 @@ describe('otelcol validate', () => {
     const namespaces = Array.from({ length: count }, (_, index) => ({
       name: `namespace-${index}`,
       token: `t_${index.toString(16).padStart(21, '0')}`,
+      lumigo: `uid-${index}`,
     }));
-    expect(validate(given, { namespaces, initial: namespaces.map(({ name }) => name), since: {} })).toBe('');
+    expect(validate(given, { namespaces, initial: namespaces.map(({ name }) => name), since: {}, key: 'key' })).toBe(
+      '',
+    );
   });
 
   it('accepts hundreds of odd names at once', () => {

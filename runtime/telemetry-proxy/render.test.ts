@@ -47,7 +47,9 @@ describe("the collector's configuration", () => {
           );
           expect(routes.length).toBe(1);
           const [exporter = ''] = service.pipelines[routes[0]?.pipelines[0] ?? '']?.exporters ?? [];
-          expect(exporters[exporter]).toMatchObject({ headers: { Authorization: `LumigoToken ${token}` } });
+          expect(exporters[exporter]).toMatchObject({
+            headers: { Authorization: `LumigoToken ${token}`, 'Lumigo-Loop-Key': 'Bearer key' },
+          });
         }
         expect(table.length).toBe(new Set(collected.namespaces.map(({ token }) => token)).size);
       }),
@@ -91,7 +93,7 @@ describe("the collector's configuration", () => {
     const at = (logsEndpoint: string) => render({ ...given, logsEndpoint }, undefined).exporters['otlphttp/lumigo'];
     expect(at('')).not.toHaveProperty('logs_endpoint');
     expect(at('https://logs.example')).toHaveProperty('logs_endpoint', 'https://logs.example/v1/logs');
-    expect(render(given, { namespaces: [], initial: [], since: {} })).toEqual(render(given, undefined));
+    expect(render(given, { namespaces: [], initial: [], since: {}, key: 'key' })).toEqual(render(given, undefined));
   });
 
   it('F25: has its own metrics where the manager alone finds them, where they are for a few', () => {

@@ -50,13 +50,14 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   const collects = collection !== undefined && collection.namespaces.length > 0;
   const collected = collects ? renderCollection(settings, collection) : undefined;
   const ways = renderLanes(settings);
+  const extensions = { ...ownExtensions(settings), ...collected?.extensions };
   const forward = (signal: 'traces' | 'logs') => ({
     receivers: ['otlp'],
     processors: ['memory_limiter', 'transform/service', 'k8sattributes', 'resource/operator', intoLanes, 'batch'],
     exporters: [lanesOf(signal)],
   });
   return {
-    extensions: extensions(settings),
+    extensions,
     receivers: { otlp: otlpReceiver(settings), ...collected?.receivers },
     processors: {
       memory_limiter: { check_interval: '500ms', limit_percentage: 80, spike_limit_percentage: 20 },
@@ -76,7 +77,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
     exporters: { ...ways.exporters, ...collected?.exporters },
     connectors: { ...ways.connectors, ...collected?.connectors },
     service: {
-      extensions: ['health_check', 'file_storage', 'bearertokenauth', 'headers_setter'],
+      extensions: Object.keys(extensions),
       telemetry: telemetry(settings),
       pipelines: { traces: forward('traces'), logs: forward('logs'), ...ways.pipelines, ...collected?.pipelines },
     },
@@ -98,7 +99,7 @@ const at = (address: string, port: number): string => `${address.includes(':') ?
 /** Where the tokens stand that are let in. */
 export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
 
-const extensions = (settings: ProxySettings) => ({
+const ownExtensions = (settings: ProxySettings) => ({
   health_check: { endpoint: at(settings.listenAddress, settings.telemetryHealthPort) },
   file_storage: { directory: settings.telemetryProxyQueueDirectory, create_directory: true, timeout: '10s' },
   bearertokenauth: { scheme: tokenScheme, filename: tokensFile(settings.telemetryProxyDirectory) },

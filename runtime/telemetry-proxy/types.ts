@@ -26,11 +26,15 @@ export interface Collection {
   readonly initial: readonly string[];
   /** Where the watches go on, by the kind's plural: the resourceVersion up to which everything was sent. */
   readonly since: Readonly<Record<string, string>>;
+  /** Opens the collector's loop for this configuration. */
+  readonly key: string;
 }
 
 export interface CollectedNamespace {
   readonly name: string;
   readonly token: string;
+  /** The uid of its `Lumigo` resource. */
+  readonly lumigo: string;
 }
 
 /** A collector's configuration, of the components that are used here. */

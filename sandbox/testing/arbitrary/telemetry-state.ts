@@ -43,9 +43,12 @@ export const collectionOf = (most: number): fc.Arbitrary<Collection> =>
       fc.dictionary(fc.constantFrom(...collectedKinds.map(({ plural }) => plural)), fc.nat().map(String)),
     )
     .map(([names, tokens, initial, since]) => ({
-      namespaces: names.toSorted().map((each, index) => ({ name: each, token: tokens[index % tokens.length] ?? '' })),
+      namespaces: names
+        .toSorted()
+        .map((each, index) => ({ name: each, token: tokens[index % tokens.length] ?? '', lumigo: `uid of ${each}` })),
       initial: names.slice(0, names.length === 0 ? 0 : initial % names.length),
       since,
+      key: 'key',
     }));
 
 export const collection = collectionOf(12);

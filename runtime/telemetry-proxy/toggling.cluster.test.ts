@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
+
+/** Users who switch collection on and off as fast as they can, and what others notice of it. */
+let telemetry: TelemetryBench;
+beforeAll(async () => {
+  telemetry = await startTelemetry({ controllerManager: false });
+});
+afterAll(async () => {
+  const { copyFileSync } = await import('node:fs');
+  copyFileSync(telemetry.manager().logFile, '/tmp/e-manager.log');
+  copyFileSync(telemetry.collector().logFile, '/tmp/e-collector.log');
+  await telemetry?.stop();
+});
+
+const PROBE_MS = 20;
+const injection = { tracing: { injection: { enabled: false } } };
+
+/** Returns whether the collector's receiver takes a connection. */
+function isReceiving(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+}
+
+/** Returns the share of the time in which the collector's receiver took no connection. */
+async function interruptedShare(ms: number): Promise<number> {
+  const port = Number(new URL(telemetry.collector().url).port);
+  let [probes, refused] = [0, 0];
+  for (const end = Date.now() + ms; Date.now() < end; await sleep(PROBE_MS)) {
+    probes += 1;
+    if (!(await isReceiving(port))) refused += 1;
+  }
+  return refused / probes;
+}
+
+const toggle = (namespace: string, enabled: boolean) =>
+  telemetry.bench.changeLumigo(namespace, { spec: { infrastructure: { enabled } } });
+
+const eventsOf = (namespace: string): string[] =>
+  telemetry.sink.objects
+    .filter((object) => object.namespace === namespace && object.resource === 'events')
+    .map(({ object }) => String(object.metadata.name));
+
+describe('ten namespaces that toggle collection as fast as they can', () => {
+  it('interrupt the collector for at most a fourth of the time [F75]', async () => {
+    const { activate, whenSettled } = telemetry;
+    const restless: string[] = [];
+    for (let index = 0; index < 10; index += 1)
+      restless.push(await activate(`restless-${index}`, tokenOf(0x75_01 + index), injection));
+    await whenSettled();
+    const running = new AbortController();
+    const attack = async () => {
+      while (!running.signal.aborted) {
+        for (const name of restless) await toggle(name, false).then(() => sleep(900));
+        for (const name of restless) await toggle(name, true);
+      }
+    };
+    const attacked = attack();
+    const share = await interruptedShare(30_000).finally(() => running.abort());
+    await attacked;
+    process.stderr.write(`      interrupted for ${Math.round(share * 100)} % of the time\n`);
+    expect(share).toBeGreaterThan(0);
+    expect(share).toBeLessThanOrEqual(0.25);
+  });
+});
+
+describe('a namespace whose collection ends while the collector is not reloaded', () => {
+  it('has nothing sent from then on, while the other namespaces lose no event [F75]', async () => {
+    const { activate, bench, collector, whenSettled, whenCollecting, metric } = telemetry;
+    const [ended, kept] = [await activate('ended', tokenOf(0x76_00)), await activate('kept', tokenOf(0x76_01))];
+    for (const namespace of [ended, kept]) await whenCollecting(namespace);
+    await whenSettled();
+    const reloads = () => metric('lumigo_operator_telemetry_proxy_reloads_total');
+    const before = await reloads();
+    // A reload waits for the head of a request. After it, the collector is not reloaded for three times as long.
+    const hanging = connect(Number(new URL(collector().url).port), '127.0.0.1').on('error', () => undefined);
+    hanging.write('POST /v1/traces HTTP/1.1\r\n');
+    await activate('another', tokenOf(0x76_02));
+    await eventually(async () => expect(await reloads()).toBe(before + 1), { timeoutMs: 20_000, intervalMs: 20 });
+    hanging.destroy();
+    await toggle(ended, false);
+    await sleep(4_000);
+    const names = Array.from({ length: 20 }, (_, index) => `after-${index}`);
+    for (const name of names)
+      for (const namespace of [ended, kept]) await bench.create(eventOf(namespace, name)).then(() => sleep(50));
+    // Nothing has reloaded the collector since.
+    expect(await reloads()).toBe(before + 1);
+    await eventually(() => expect(eventsOf(kept)).toEqual(expect.arrayContaining(names)), { timeoutMs: 20_000 });
+    expect(eventsOf(ended).filter((name) => names.includes(name))).toEqual([]);
+  });
+});
