@@ -1,6 +1,7 @@
 import { collectorImage } from '../settings/controller-manager.ts';
 import { clusterAuthority, KUBELET_PORT, reservedLabels, sentences } from '../settings/contradictions.ts';
 import { portNames } from '../settings/ports.ts';
+import { secretRules } from '../settings/tree.ts';
 import { each, fail, given, quoted, when } from './go-template.ts';
 import { originalRefusals } from './original.ts';
 
@@ -79,11 +80,33 @@ const rows: Readonly<Record<keyof typeof sentences, string>> = {
   ),
 };
 
+const secretKeys = secretRules().map(({ key }) => key);
+
+/** The rules of secret settings, which Helm would show with the value if they were in the schema. */
+const secretRefusals: readonly string[] = [
+  each(
+    '$key, $_ := $given.lumigoToken',
+    when(
+      `not (has $key ${list(secretKeys)})`,
+      fail(
+        `lumigoToken has a key that is not a setting (not shown, because it may be a token); it has ${secretKeys.join(', ')}`,
+      ),
+    ),
+  ),
+  ...secretRules().map(({ key, pattern, message }) =>
+    when(
+      `not (regexMatch ${quoted(pattern)} (toString (default "" $given.lumigoToken.${key})))`,
+      fail(`lumigoToken.${key} ${message}; its value is not shown`),
+    ),
+  ),
+];
+
 /** Ends the rendering where values cannot be together, or are of the original operator and cannot be. Every template includes it. */
 export const refusals = [
   '{{- define "lumigo-operator.refuse" -}}',
   given,
   ...originalRefusals,
+  ...secretRefusals,
   ...Object.values(rows),
   '{{- end -}}',
   '',

@@ -43,8 +43,18 @@ export function valuesSchema(): string {
   const name = { anyOf: [{ const: '' }, properties['name']], description: 'Empty: it follows from the release.' };
   const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
   const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
-  const whole = originalValues.reduce(withOriginal, withRequired(own));
+  const whole = originalValues.reduce(withOriginal, withRequired(withoutRules(own)));
   return `${JSON.stringify(withProperty(whole, ['global'], { type: 'object' }), undefined, 2)}\n`;
+}
+
+/** Leaves out the rules of secret settings: Helm shows a value that breaks one. The templates have them instead (refusals.ts). */
+function withoutRules({ properties = {}, ...schema }: JsonSchema, isSecret = schema.writeOnly === true): JsonSchema {
+  const { pattern: _pattern, additionalProperties: _more, ...open } = schema as Record<string, unknown>;
+  const children = Object.entries(properties).map(
+    ([key, child]) => [key, withoutRules(child, isSecret || child.writeOnly === true)] as const,
+  );
+  const own = isSecret ? open : schema;
+  return children.length === 0 ? own : { ...own, properties: Object.fromEntries(children) };
 }
 
 /** A schema that lets in what the original operator's chart has and this one has not, whatever it is. */

@@ -115,6 +115,9 @@ export const fields = <T extends z.core.$ZodLooseShape>(shape: T) =>
 /** Settings that belong together; left out, each has its default. */
 export const section = <T extends z.core.$ZodLooseShape>(shape: T) => fields(shape).prefault({} as never);
 
+/** Marks a setting, or a section, whose values no message shows. JSON Schema has the same word for it. */
+export const secret = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), writeOnly: true });
+
 /** Which image a container runs; a digest wins over the tag. */
 export const image = (
   defaults: { readonly repository: string; readonly tag: string; readonly digest?: string },

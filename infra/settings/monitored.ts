@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { optInDefaults } from '../../runtime/contract.ts';
-import { tokenOrEmpty, tokenShape } from '../../runtime/wording/token.ts';
-import { dnsLabel, dnsSubdomain, fields, flag, opaqueMap, secretKey, section, text } from './leaves.ts';
+import { isToken, tokenOrEmpty, tokenShape } from '../../runtime/wording/token.ts';
+import { dnsLabel, dnsSubdomain, fields, flag, opaqueMap, secret, secretKey, section, text } from './leaves.ts';
 
 /** Namespaces that are traced from the start, or as soon as they are there, and the token for them. */
 const monitoredNamespace = fields({
@@ -35,16 +35,24 @@ export const monitoredNamespaces = z
 /** What `all` is short for. */
 export const allNamespaces = [{ selector: {} }];
 
-export const lumigoToken = section({
-  secretName: dnsSubdomain()
-    .default(optInDefaults.tokenSecret)
-    .describe("The Secret with Lumigo's token, in the operator's namespace and in each of the monitored ones."),
-  secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
-  value: text()
-    .regex(tokenOrEmpty, `must be a Lumigo token (${tokenShape}), or empty`)
-    .default('')
-    .describe(
-      "The token, for that Secret in the operator's namespace; empty: it comes another way. Not with plain " +
-        'YAML, which goes into git. Helm keeps the values of a release in a Secret; Pulumi encrypts what was set with `--secret`.',
-    ),
-});
+const tokenRule = (input: unknown): string =>
+  isToken(String(input).trim())
+    ? 'must be a Lumigo token without white space around it (often a line break at the end)'
+    : `must be a Lumigo token (${tokenShape}), or empty`;
+
+/** As a whole, because a token may be pasted into the wrong one of its settings. */
+export const lumigoToken = secret(
+  section({
+    secretName: dnsSubdomain()
+      .default(optInDefaults.tokenSecret)
+      .describe("The Secret with Lumigo's token, in the operator's namespace and in each of the monitored ones."),
+    secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
+    value: text()
+      .regex(tokenOrEmpty, { error: ({ input }) => tokenRule(input) })
+      .default('')
+      .describe(
+        "The token, for that Secret in the operator's namespace; empty: it comes another way. Not with plain " +
+          'YAML, which goes into git. Helm keeps the values of a release in a Secret; Pulumi encrypts what was set with `--secret`.',
+      ),
+  }),
+);

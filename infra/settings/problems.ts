@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { nearest } from './nearest.ts';
-import { settingEntries } from './tree.ts';
+import { mayHoldToken } from '../../runtime/wording/token.ts';
+import { secretPaths, settingEntries } from './tree.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -13,19 +14,34 @@ export function pathText(path: readonly PropertyKey[]): string {
   );
 }
 
-/** A sentence for each problem: where, what was found there, and what to do. `given` is the value that was checked. */
+/**
+ * Returns a sentence for each problem: where, what was found there, and what to do. None shows a value of a secret setting, nor one that
+ * may hold a token. `given` is the value that was checked.
+ */
 export function problemsOf(issues: readonly Issue[], given: unknown): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownSetting([...issue.path, key]));
     const where = pathText(issue.path);
-    if (where === '') return [`the settings ${issue.message}, but are ${found(given)}`];
-    return [`${where} ${issue.message}, but is ${found(valueAt(given, issue.path))}`];
+    const value = valueAt(given, issue.path);
+    const shown = isSecret(where) ? kindOf(value) : found(value);
+    return [
+      where === '' ? `the settings ${issue.message}, but are ${shown}` : `${where} ${issue.message}, but is ${shown}`,
+    ];
   });
 }
+
+/** Whether it is a secret setting, or in one, or has one in it. */
+const isSecret = (path: string): boolean =>
+  secretPaths().some(
+    (secret) => path === '' || path === secret || `${path}.`.startsWith(`${secret}.`) || secret.startsWith(`${path}.`),
+  );
 
 function unknownSetting(path: readonly PropertyKey[]): string {
   const written = pathText(path);
   const meant = suggestion(written.replace(/\[\d+\]/g, '[]'));
+  const parent = pathText(path.slice(0, -1));
+  if (mayHoldToken(written) || (meant === undefined && parent !== '' && isSecret(parent)))
+    return `${mayHoldToken(parent) || parent === '' ? 'a section' : parent} has a key that is not a setting; it is not shown, because it may be a token`;
   const hint = meant === undefined ? 'docs/reference/settings.md lists those that there are' : `did you mean ${meant}?`;
   return `${written} is not a setting; ${hint}`;
 }
@@ -37,8 +53,9 @@ function suggestion(written: string): string | undefined {
   const beside = known.filter((path) => path.slice(0, path.lastIndexOf('.') + 1) === parent);
   const last = nearest(lastPart(written), beside.map(lastPart));
   if (last !== undefined) return parent + last;
-  const elsewhere = nearest(lastPart(written), known.map(lastPart));
-  return known.find((path) => lastPart(path) === elsewhere);
+  const alike = known.filter((path) => path.includes('[]') === written.includes('[]'));
+  const elsewhere = nearest(lastPart(written), alike.map(lastPart));
+  return alike.find((path) => lastPart(path) === elsewhere);
 }
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
@@ -50,9 +67,21 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value);
 }
 
-/** What stands there, short enough for a sentence. */
+/** Returns a value that is not shown in words. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  const kind = Array.isArray(value) ? 'a list' : value === null || value === '' ? 'empty' : kinds[typeof value];
+  return `${kind ?? 'something else'} (not shown, because it may hold a token)`;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  ...{ string: 'a text', number: 'a number', boolean: 'true or false', object: 'a map' },
+};
+
+/** Returns a value, short enough for a sentence. */
 function found(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = JSON.stringify(value);
+  if (mayHoldToken(text)) return kindOf(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -233,7 +233,7 @@ describe('a settings file', () => {
   });
 
   it('that sets a key twice is refused', () => {
-    expect(() => loadSettings(file('c.yaml', 'name: a\nname: b\n'))).toThrow(/Map keys must be unique/);
+    expect(() => loadSettings(file('c.yaml', 'name: a\nname: b\n'))).toThrow(/duplicate key in line 2, column 1/);
   });
 });
 
@@ -253,5 +253,11 @@ describe('the authority of the API server as a client', () => {
 
   it('has names that a list in one variable can hold', () => {
     expect(clientCa({ configMap: 'mine', names: ['a,b'] })).toHaveLength(1);
+  });
+
+  it('suggests no setting of a list for a key at the top [F83]', () => {
+    expect(problemsOf({ loggin: true })).toEqual([
+      'loggin is not a setting; docs/reference/settings.md lists those that there are',
+    ]);
   });
 });

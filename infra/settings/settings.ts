@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import { isMap } from '../../runtime/injection/lists.ts';
-import { describeError } from '../../runtime/wording/errors.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { allNamespaces } from './monitored.ts';
 import { refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
 import { problemsOf } from './problems.ts';
 import { settingsSchema, type Settings } from './schema.ts';
+import { withoutTokens } from '../../runtime/wording/token.ts';
 
 export type { Settings } from './schema.ts';
 
@@ -20,7 +20,7 @@ export class SettingsError extends Error {
     readonly problems: readonly string[],
     source: string,
   ) {
-    super([`${source} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)].join('\n'));
+    super([`${source} cannot be used:`, ...problems.map((problem) => `  - ${withoutTokens(problem)}`)].join('\n'));
   }
 }
 
@@ -51,19 +51,26 @@ export function loadSettings(file?: string, warn: (line: string) => void = () =>
   const source = `The settings file ${file}`;
   let given: unknown;
   try {
-    given = parse(readFileSync(file, 'utf8'), { prettyErrors: true });
+    given = parse(readFileSync(file, 'utf8'), { prettyErrors: true, logLevel: 'error' });
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const problem = missing
-      ? `there is no such file; ${settingsVariable} names it, relative to the current folder`
-      : `it cannot be read as YAML or JSON: ${describeError(error).trim()}`;
-    throw new SettingsError([problem], source);
+    throw new SettingsError([unreadable(error)], source);
   }
   const refused = refusalsOf(given);
   if (refused.length > 0) throw new SettingsError(refused, source);
   for (const line of warningsOf(given))
     warn(`${source} has a value of the original operator's that does nothing here: ${line}`);
   return parseSettings(withoutOriginal(given), source);
+}
+
+/** Returns why a file cannot be read, without the library's message, which quotes the file. */
+function unreadable(error: unknown): string {
+  if (error instanceof YAMLParseError) {
+    const [{ line = 0, col = 0 } = {}] = error.linePos ?? [];
+    return `it cannot be read as YAML or JSON: ${error.code.toLowerCase().replaceAll('_', ' ')} in line ${line}, column ${col}`;
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return `there is no such file; ${settingsVariable} names it, relative to the current folder`;
+  return `it cannot be read as YAML or JSON: ${code ?? 'an alias in it has no anchor'}`;
 }
 
 const spelledOut = (given: unknown): unknown =>

@@ -16,10 +16,35 @@ export interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
   readonly default?: unknown;
+  /** Marks what no message shows. */
+  readonly writeOnly?: boolean;
+  readonly pattern?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly required?: readonly string[];
 }
+
+/** Returns the rules of the settings in `lumigoToken`, the one section that is secret: a pattern, and the message if it does not match. */
+export const secretRules = (): readonly {
+  readonly key: string;
+  readonly pattern: string;
+  readonly message: string;
+}[] => {
+  const { properties = {} } = z.toJSONSchema(settingsSchema.shape.lumigoToken, { io: 'input' }) as JsonSchema;
+  return Object.entries(properties).map(([key, { pattern = '' }]) => {
+    const { error } = settingsSchema.safeParse({ lumigoToken: { [key]: '!' } });
+    return { key, pattern, message: error?.issues[0]?.message ?? '' };
+  });
+};
+
+/** Returns the paths of what no message shows: settings, or whole sections. */
+export const secretPaths = (): readonly string[] =>
+  secretsIn(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
+
+const secretsIn = ({ writeOnly, properties = {} }: JsonSchema, path: string): string[] =>
+  writeOnly === true
+    ? [path]
+    : Object.entries(properties).flatMap(([key, child]) => secretsIn(child, path === '' ? key : `${path}.${key}`));
 
 /** Every setting in the order of the schema, flattened: a leaf each, and the keys of a list's items after the list. */
 export function settingEntries(): readonly SettingEntry[] {

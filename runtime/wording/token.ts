@@ -11,5 +11,8 @@ export const isToken = (value: string): boolean => whole.test(value);
 /** A token, or nothing. */
 export const tokenOrEmpty = new RegExp(`^(${shape})?$`);
 
+/** Returns whether a text may hold a token, or the beginning of one. */
+export const mayHoldToken = (text: string): boolean => /t_[0-9a-f]{8}|[0-9a-f]{21}/i.test(text);
+
 /** A text without the tokens that stand in it: somebody else's message may quote one. */
 export const withoutTokens = (text: string): string => text.replaceAll(anywhere, 't_…');

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { misplaced, tracesIn, type Misplaced } from '../../sandbox/testing/arbitrary/misplaced-tokens.ts';
+import { LumigoOperator } from '../pulumi/component.ts';
+import { loadSettings } from './settings.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lumigo-secrets-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Returns the message of what an action throws; empty if it does not. */
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** Counts the cases that are refused, so that a property cannot pass without one. */
+function everyMessage(messageFor: (each: Misplaced) => string): number {
+  let refused = 0;
+  fc.assert(
+    fc.property(misplaced, (each) => {
+      const message = messageFor(each);
+      expect([message, tracesIn(message, each.token)]).toEqual([message, []]);
+      if (message !== '') refused += 1;
+    }),
+    { numRuns: 500 },
+  );
+  return refused;
+}
+
+describe('a token that is rejected', () => {
+  it('is in no message about a settings file, whatever its shape and place [F77]', () => {
+    const file = join(folder, 'settings.yaml');
+    const refused = everyMessage(({ settings }) => {
+      writeFileSync(file, stringify(settings));
+      return messageOf(() => loadSettings(file));
+    });
+    expect(refused).toBeGreaterThan(300);
+  });
+
+  it('is in no message about a file that is not YAML [F77]', () => {
+    const file = join(folder, 'broken.yaml');
+    const broken = [
+      'lumigoToken:\n  value: "@\n',
+      'lumigoToken:\n  value: "a" @\n',
+      'lumigoToken:\n  @: 1\n  @: 2\n',
+      'lumigoToken:\n  value: *@\n',
+      'lumigoToken:\n  value: !@ x\n',
+      'lumigoToken:\n\tvalue: @\n',
+      'a: 1\n---\nlumigoToken: {value: @}\n',
+    ];
+    for (const text of broken) {
+      const token = `t_${'0123456789abcdef01234'}`;
+      writeFileSync(file, text.replaceAll('@', token));
+      const message = messageOf(() => loadSettings(file));
+      expect([text, tracesIn(message, token)]).toEqual([text, []]);
+      expect(message).toContain('cannot be used');
+    }
+  });
+
+  it('is in no message of the Pulumi component [F77]', () => {
+    const refused = everyMessage(({ settings }) => messageOf(() => new LumigoOperator('lumigo', { settings })));
+    expect(refused).toBeGreaterThan(300);
+  });
+});

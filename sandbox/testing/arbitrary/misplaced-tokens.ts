@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+
+/** A token as it is pasted by mistake: its shape, and the settings in which it is. */
+export interface Misplaced {
+  readonly token: string;
+  readonly settings: object;
+}
+
+const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 21, maxLength: 21 });
+
+/** Tokens with white space, quotes and line breaks, around them and within. */
+const written = hex.chain((digits) =>
+  fc
+    .constantFrom(
+      `t_${digits}`,
+      `t_${digits}\n`,
+      ` t_${digits}`,
+      `"t_${digits}"`,
+      `t_${digits.slice(0, 12)}\n${digits.slice(12)}`,
+      `t_${digits.slice(0, 12)} ${digits.slice(12)}`,
+      `t_${digits.slice(0, 12)}'${digits.slice(12)}`,
+      `t_${digits}${digits}`,
+      `T_${digits}`,
+      digits,
+      `LumigoToken ${digits}`,
+    )
+    .map((text) => ({ digits, text })),
+);
+
+/** Where a token is put: right, under a misspelt setting, as a key, in maps and lists, instead of a section. */
+const places: readonly ((text: string) => object)[] = [
+  (text) => ({ lumigoToken: { value: text } }),
+  (text) => ({ lumigoToken: { value: [text] } }),
+  (text) => ({ lumigoToken: { value: { token: text } } }),
+  (text) => ({ lumigoToken: { value: { [text]: '' } } }),
+  (text) => ({ lumigoToken: { valeu: text } }),
+  (text) => ({ lumigoToken: { [text]: '' } }),
+  (text) => ({ lumigoToken: { secretName: text } }),
+  (text) => ({ lumigoToken: { secretKey: [text] } }),
+  (text) => ({ lumigoToken: text }),
+  (text) => ({ lumigoToken: [text] }),
+  (text) => ({ lumigoTokn: text }),
+  (text) => ({ lumigotoken: { value: text } }),
+];
+
+export const misplaced: fc.Arbitrary<Misplaced> = fc
+  .tuple(written, fc.constantFrom(...places))
+  .map(([{ digits, text }, place]) => ({ token: digits, settings: place(text) }));
+
+const SHORTEST_TRACE = 6;
+
+/** Returns the parts of a token that a text shows. */
+export function tracesIn(text: string, token: string): readonly string[] {
+  const parts = Array.from({ length: token.length - SHORTEST_TRACE + 1 }, (_, index) =>
+    token.slice(index, index + SHORTEST_TRACE),
+  );
+  return parts.filter((part) => text.includes(part));
+}
