@@ -1,9 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RunError, runtime, secret, type ComponentResourceOptions } from '@pulumi/pulumi';
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { parse } from 'yaml';
 import { synthesize, type Manifest } from '../manifests.ts';
 import { LumigoOperator, type LumigoOperatorArgs } from './component.ts';
+import { readConfiguration } from './configuration.ts';
 import { checkToken } from './tokens.ts';
 import { parseSettings } from '../settings/settings.ts';
 
@@ -36,6 +38,15 @@ const sorted = (manifests: readonly Manifest[]) =>
 const groups = () => registered.filter(({ type }) => type === 'kubernetes:yaml/v2:ConfigGroup');
 const secrets = () => registered.filter(({ type }) => type === 'kubernetes:core/v1:Secret');
 const token = `t_${'a'.repeat(21)}`;
+
+function errorOf(action: () => unknown): Error | undefined {
+  try {
+    action();
+  } catch (error) {
+    return error as Error;
+  }
+  return undefined;
+}
 
 describe('the Pulumi component', () => {
   it('registers the objects of the plain manifests, and a certificate', async () => {
@@ -93,6 +104,30 @@ describe('the Pulumi component', () => {
     expect(register).toThrow("The settings of 'lumigo'");
     expect(register).toThrow(RunError);
     expect(registered).toEqual([]);
+  });
+
+  it.each([
+    ['unknown settings', { settings: { nope: 1 } }],
+    ['settings of another delivery', { settings: { updater: { mode: 'upgrade' } } }],
+    ['a token that is none', { lumigoToken: 'hunter2' }],
+  ])('refuses %s without a stack, which the SDK takes 20 s to show [F93]', (_case, args) => {
+    const refused = errorOf(() => new LumigoOperator('lumigo', args));
+    expect(RunError.isInstance(refused)).toBe(true);
+    expect(refused?.stack).toBeUndefined();
+    expect(inspect(refused, { colors: true })).not.toContain(' at ');
+    expect(refused?.message).not.toContain('hunter2');
+    expect(registered).toEqual([]);
+  });
+
+  it.each([
+    ['lumigoToken', 'hunter2', 'lumigoToken is no Lumigo token'],
+    ['settings', '{"lumigoToken":{"value":"hunter2"', "configuration 'settings' is not a map"],
+  ])('checks %s of the stack before anything is registered [F94]', (key, value, message) => {
+    runtime.setAllConfig({ [`project:${key}`]: value }, [`project:${key}`]);
+    const refused = errorOf(readConfiguration);
+    runtime.setAllConfig({});
+    expect(refused?.message).toContain(message);
+    expect([refused?.message.includes('hunter2'), refused?.stack]).toEqual([false, undefined]);
   });
 
   it('takes no token that is none, and does not show it', () => {

@@ -3,7 +3,6 @@ import {
   ComponentResource,
   log,
   output,
-  RunError,
   type ComponentResourceOptions,
   type Input,
   type Output,
@@ -14,9 +13,10 @@ import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import { synthesize } from '../manifests.ts';
 import { noticesOf } from '../notices.ts';
 import { registerCertificate } from './certificate.ts';
-import { registerTokens, tokenPlaceholder } from './tokens.ts';
+import { orRefuse } from './refusal.ts';
+import { checkToken, registerTokens, tokenPlaceholder } from './tokens.ts';
 import { wavesOf } from './waves.ts';
-import { parseSettings, SettingsError, type Settings } from '../settings/settings.ts';
+import { parseSettings, type Settings } from '../settings/settings.ts';
 import { operatorVersion } from '../version.ts';
 
 export interface LumigoOperatorArgs {
@@ -29,7 +29,7 @@ export interface LumigoOperatorArgs {
 /**
  * The Lumigo operator as one resource, for a program of yours or this project's own stack: the same objects as the plain
  * manifests have, and a certificate for the webhook.
- * @throws RunError, which Pulumi shows without a stack trace: the settings cannot be installed, and nothing was registered
+ * @throws which Pulumi shows without a stack trace: the settings cannot be installed, and nothing was registered
  */
 export class LumigoOperator extends ComponentResource {
   readonly version: string;
@@ -42,8 +42,8 @@ export class LumigoOperator extends ComponentResource {
   readonly certificateExpires: Output<string>;
 
   constructor(name: string, args: LumigoOperatorArgs = {}, options?: ComponentResourceOptions) {
-    const settings = settingsOf(name, args);
-    const manifests = synthesize(settings, 'Pulumi');
+    const settings = orRefuse(() => settingsOf(name, args));
+    const manifests = orRefuse(() => synthesize(settings, 'Pulumi'));
     super('lumigo:kubernetes:LumigoOperator', name, {}, options);
     for (const notice of noticesOf(settings)) void log.info(notice, this);
     this.version = operatorVersion();
@@ -78,16 +78,8 @@ export class LumigoOperator extends ComponentResource {
 }
 
 function settingsOf(name: string, { settings: given, lumigoToken }: LumigoOperatorArgs): Settings {
-  const source = `The settings of '${name}'`;
-  const settings = parse(given, source);
+  const settings = parseSettings(given, `The settings of '${name}'`);
   if (lumigoToken === undefined) return settings;
+  if (typeof lumigoToken === 'string') checkToken(lumigoToken);
   return { ...settings, lumigoToken: { ...settings.lumigoToken, value: tokenPlaceholder } };
-}
-
-function parse(given: unknown, source: string): Settings {
-  try {
-    return parseSettings(given, source);
-  } catch (error) {
-    throw error instanceof SettingsError ? new RunError(error.message) : error;
-  }
 }

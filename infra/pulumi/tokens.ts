@@ -1,7 +1,8 @@
 import { core } from '@pulumi/kubernetes';
-import { RunError, secret, type CustomResourceOptions, type Input } from '@pulumi/pulumi';
+import { secret, type CustomResourceOptions, type Input } from '@pulumi/pulumi';
 import { isToken, tokenShape } from '../../runtime/wording/token.ts';
 import type { Manifest } from '../manifest.ts';
+import { refusal } from './refusal.ts';
 
 /** Stands in the manifests where the token goes, which is not known when they are made. */
 export const tokenPlaceholder = `t_${'0'.repeat(21)}`;
@@ -23,12 +24,12 @@ export function registerTokens(
 }
 
 /**
- * What is in a stack's configuration is known first when the program runs.
- * @throws RunError, which says nothing of the value
+ * Returns the token.
+ * @throws RunError, which does not show the value
  */
 export function checkToken(value: string): string {
   if (!isToken(value))
-    throw new RunError(
+    throw refusal(
       `lumigoToken is no Lumigo token, which is ${tokenShape}; set yours with 'pulumi config set --secret lumigoToken'`,
     );
   return value;
