@@ -93,4 +93,10 @@ describe('the runtime configuration', () => {
       'LUMIGO_ROLLOUT_CONCURENT is set, but the operator knows no such variable; is it misspelt?',
     ]);
   });
+
+  it('says in one sentence where the program runs if it has no variable at all [F83]', () => {
+    expect(() => fromEnvironment({ PATH: '/bin' })).toThrow(
+      /^This program runs in the pod of the Lumigo operator, .*--explain.*--help[^\n]*$/,
+    );
+  });
 });

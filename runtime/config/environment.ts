@@ -68,6 +68,9 @@ export const quantityPattern = /^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/;
 export const quantity = text(quantityPattern, 'a quantity, such as 512Mi');
 export const url = text(/^https?:\/\/[^/\s]+(\/.*[^/])?$/, 'an http(s) URL without a trailing slash');
 
+const inPod =
+  'This program runs in the pod of the Lumigo operator, which sets its LUMIGO_ variables. Anywhere else use --preview, --explain or --uninstall (--help describes them).';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads and writes a whole configuration by its table. */
@@ -87,6 +90,7 @@ export const environmentTable = <F extends Fields<F>>(fields: F) => ({
    * @throws ConfigError with every problem: a missing variable, a value of the wrong form, a LUMIGO_ variable that nobody reads.
    */
   fromEnvironment(environment: Environment): Configuration<F> {
+    if (!Object.keys(environment).some((variable) => variable.startsWith('LUMIGO_'))) throw new ConfigError([inPod]);
     const problems: string[] = [];
     const values = Object.entries<Field<unknown>>(fields).map(([key, each]) => [
       key,

@@ -38,6 +38,22 @@ describe('fromKubeconfig', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
+  it('says that a file without a current context has none [F83]', async () => {
+    const file = join(directory, 'no-context');
+    const { 'current-context': _current, ...rest } = kubeconfig;
+    await writeFile(file, JSON.stringify(rest));
+    await expect(fromKubeconfig({ path: file })).rejects.toThrow(/names no current context\. It has: staging, plugin/);
+  });
+
+  it('names the program that a login needs and that is not installed [F83]', async () => {
+    const file = join(directory, 'no-plugin');
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws-nope', interactiveMode: 'Never' };
+    await writeFile(file, JSON.stringify({ ...kubeconfig, users: [{ name: 'exec', user: { exec } }] }));
+    await expect(fromKubeconfig({ path: file, context: 'plugin' })).rejects.toThrow(
+      /needs the program 'aws-nope', which is not installed or not in PATH/,
+    );
+  });
+
   it('uses the current context', async () => {
     const connection = await fromKubeconfig({ path: path() });
     expect(connection).toMatchObject({ serverName: 'inner', namespace: 'shop', insecure: false });

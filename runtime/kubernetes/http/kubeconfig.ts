@@ -28,7 +28,8 @@ export async function fromKubeconfig({ path, context }: KubeconfigSource): Promi
     throw new ConfigError([`The kubeconfig ${origin} cannot be used: ${describeError(error)}`]);
   }
   const names = config.getContexts().map(({ name }) => name);
-  const chosen = context ?? config.getCurrentContext();
+  // The library declares a text, and returns nothing if the file names no context.
+  const chosen = context ?? (config.getCurrentContext() as string | undefined) ?? '';
   if (!names.includes(chosen)) throw new ConfigError([unknownContext(origin, chosen, names)]);
   config.setCurrentContext(chosen);
   return connectionOf(config, `context '${chosen}' of ${origin}`);
@@ -81,12 +82,19 @@ interface Login {
   readonly headers: Record<string, string>;
 }
 
+function whyNot(error: unknown): string {
+  const { code, syscall = '', path } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' && syscall.startsWith('spawn')
+    ? `needs the program '${path}', which is not installed or not in PATH. Install it, or pass another context with --context.`
+    : `failed: ${describeError(error)}`;
+}
+
 async function logIn(config: KubeConfig, origin: string): Promise<Login> {
   const options: Login = { headers: {} };
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
-    throw new ConfigError([`The login of ${origin} failed: ${describeError(error)}`]);
+    throw new ConfigError([`The login of ${origin} ${whyNot(error)}`]);
   }
   if (options.auth !== undefined)
     options.headers.Authorization ??= `Basic ${Buffer.from(options.auth).toString('base64')}`;
