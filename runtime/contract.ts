@@ -177,10 +177,7 @@ export const mounts = {
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
 } as const;
 
-/**
- * Files in the configuration's folder, which is memory. `tokens` holds the tokens that are let in, one a line; `loopKey` the key by which
- * collected data passes the collector's loop.
- */
+/** Files in the configuration's folder, which is memory: accepted tokens, one a line, and the key of the collector's loop. */
 export const telemetryProxyFiles = { configuration: 'collector.json', tokens: 'tokens', loopKey: 'loop-key' } as const;
 
 /** What a program in a pod finds of its ServiceAccount (`mounts.serviceAccount`). */
@@ -222,7 +219,6 @@ export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
 export const managerSelector = `${partOfSelector},app.kubernetes.io/component=controller-manager`;
 /** Finds the webhook configurations of all installations. */
 export const webhookSelector = `${partOfSelector},app.kubernetes.io/component=webhook`;
-/** The Helm chart's. */
 export const chartName = 'lumigo-operator';
 export const managerContainer = 'manager';
 /** By which the original operator elects its leader, in its own namespace; no object of its chart. */

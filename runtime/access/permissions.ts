@@ -15,7 +15,7 @@ export interface Permission extends PolicyRule {
   readonly test: string;
 }
 
-/** Resources and verbs with a blank between them. */
+/** Takes resources and verbs as lists with blanks. */
 const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: string[]): PolicyRule => ({
   apiGroups: [apiGroup],
   resources: resources.split(' '),
@@ -52,10 +52,7 @@ const neededOnAddOn = (kind: WorkloadKind): Permission[] => [
   ),
 ];
 
-/**
- * The rights of the two ServiceAccounts: the manager's, and (`telemetryProxy`) the collector's, which parses data of every pod. A
- * test proves that each right is used (runtime/access/access.cluster.test.ts).
- */
+/** The rights of the two ServiceAccounts: the manager's and the collector's. A test proves that each is used (access.cluster.test.ts). */
 export const permissions = {
   cluster: [
     needed(
