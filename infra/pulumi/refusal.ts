@@ -2,8 +2,8 @@ import { RunError } from '@pulumi/pulumi';
 import { SettingsError } from '../settings/settings.ts';
 
 /**
- * Returns an error that Pulumi shows as its message alone. It has no stack, because the SDK inspects an error with colours, and with the
- * stack of a program below node_modules/@pulumi Node.js 20 and 22 take 20 s for that (nodejs/node 64011).
+ * Returns an error that Pulumi shows as its message alone. It has no stack, because the SDK inspects an error with colours. With a
+ * stack below node_modules/@pulumi, Node.js 20 and 22 take 20 s for that (nodejs/node 64011).
  */
 export function refusal(message: string): RunError {
   const error = new RunError(message);

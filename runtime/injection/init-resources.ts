@@ -16,8 +16,8 @@ interface Pair {
 }
 
 /**
- * Returns the resources of the init container: for each resource the request and the limit of the app container that
- * requests most of it, both scaled down so that the request is at most the largest. Therefore:
+ * Returns the resources of the init container. For each resource it takes the request and the limit of the app container that
+ * requests most of it. Both are scaled down so that the request is at most the largest. Therefore:
  * - The pod's effective request, the larger of init and app containers, stays the same.
  * - The quality-of-service class stays the same: init containers count, and limits equal to requests stay equal.
  * - Quotas and limit ranges that demand requests or limits accept the pod, and so does a largest limit-to-request ratio.

@@ -13,7 +13,7 @@ import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 /** The container has 256 MiB. */
 const MAX_RESIDENT_BYTES = 120e6;
-/** Of requests that store objects. */
+/** The requests that store objects at the same time. */
 const CONCURRENT = 2;
 const PHASE_TIMEOUT_MS = 600_000;
 /** The API server itself is busy with objects of this size: on two shared cores its cache lags minutes behind. */

@@ -16,7 +16,7 @@ export class Marks {
     private readonly known: Map<string, string>,
   ) {}
 
-  /** @throws what the read of the ConfigMap throws */
+  /** @throws the error of the request that reads the ConfigMap */
   static async read(client: Client, installed: Installed): Promise<Marks> {
     const found = await client.find(refOf(installed));
     return new Marks(client, installed, new Map(found === undefined ? [] : Object.entries(dataOf(found))));

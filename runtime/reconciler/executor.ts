@@ -24,7 +24,7 @@ type ByName = Map<string, WorkloadChange>;
 
 /** From this many on, listing a namespace's workloads costs less than reading them one by one. */
 const WORTH_A_LIST = 8;
-/** Of the pages whose workloads wait for their changes, of all groups together. Parsed they take about four times as much. */
+/** The bytes of pages whose workloads wait for their changes, for all groups together. Parsed they take about four times as much. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 const listBackoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 

@@ -34,7 +34,7 @@ export function createApp(options: AppOptions): Express {
         if (outdated !== undefined) await outdated;
         const size = body.kind === 'whole' ? body.bytes.length : 0;
         const work = () => {
-          // Whoever has gone by now waits for nothing.
+          // The client may have disconnected by now.
           if (!request.socket.destroyed) answer(response, path, reviewBody(body, review, reviewHead), options);
         };
         await (size > limits.small ? inTurn(work) : work());
@@ -43,7 +43,7 @@ export function createApp(options: AppOptions): Express {
   };
   for (const name of ['injector', 'lumigoes', 'pods'] as const) {
     const review: Review = (request) => failOpen(() => options[name](request), options.logger, request.uid);
-    // Whether there may be another Lumigo depends on the namespace alone.
+    // The namespace alone decides if there may be another Lumigo.
     serve(pathOf[name], review, name === 'lumigoes' ? review : undefined);
   }
   app.use((_request, response) => refuse(response, 404, 'no webhook is served here'));

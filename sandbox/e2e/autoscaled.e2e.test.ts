@@ -76,7 +76,7 @@ const limitRangeOf = (namespace: string) => ({
   },
 });
 
-/** What the API server counts against the quota while one pod is there. */
+/** Resolves with the amounts that the API server counts against the quota while one pod is there. */
 const usedBy = (namespace: string): Promise<unknown> =>
   eventually(
     async () => {

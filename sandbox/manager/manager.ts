@@ -20,9 +20,9 @@ export interface ManagerOptions {
   readonly program?: string;
   /** The Node.js to run it with; left out: this one. */
   readonly node?: string;
-  /** Whether the telemetry proxy runs beside it. Default: no. */
+  /** Runs the telemetry proxy beside it. Default: no. */
   readonly collector?: boolean;
-  /** Whether to wait until it is ready. Default: yes. */
+  /** Waits until it is ready. Default: yes. */
   readonly awaitsReady?: boolean;
 }
 

@@ -45,7 +45,7 @@ describe('the size of the next page', () => {
     [12, bounds.pageBytes / 2, 12],
     [12, 1_000, 24],
     [24, 1_000, 25],
-  ])('of %d objects in %d bytes is %d', (size, bytes, expected) =>
+  ])('after %d objects in %d bytes is %d', (size, bytes, expected) =>
     expect(nextPageSize(size, bytes, 25)).toBe(expected),
   );
 });

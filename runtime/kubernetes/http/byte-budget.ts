@@ -11,7 +11,7 @@ export const bounds = {
   answerBytes: 4 * 1024 * 1024,
   /** A page that is larger has fewer objects the next time. */
   pageBytes: 1024 * 1024,
-  /** Of all lines and answers that are being read and parsed. */
+  /** The bytes of all lines and answers that are being read and parsed. */
   inFlightBytes: 8 * 1024 * 1024,
 } as const;
 

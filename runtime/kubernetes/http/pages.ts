@@ -15,9 +15,9 @@ export interface ListOptions extends ReadOptions {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /**
-   * When the list grew older than the server remembers (5 minutes): `resume` (default) goes on from the next name with
-   * the present state, so that every object which existed throughout is seen once; `fail` throws the 410, for whoever
-   * needs the state of one moment.
+   * The rule for a list that grew older than the server remembers (5 minutes). `resume` (default) goes on from the next name
+   * with the present state: every object that existed throughout is seen once. `fail` throws the 410, because the caller needs
+   * the state of one moment.
    */
   readonly onExpired?: 'resume' | 'fail' | undefined;
 }
@@ -41,8 +41,9 @@ interface ListBody {
 const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /**
- * A list in pages. Throws what Transport.request throws; an AnswerTooLargeError only if one object alone is too large, or a page has more
- * than `maxBytes`: whoever sets it has another way to read large objects.
+ * Lists in pages.
+ * @throws the errors of Transport.request
+ * @throws AnswerTooLargeError if one object alone is too large, or a page has more than `maxBytes`
  */
 export async function* listPages(
   transport: Transport,
@@ -91,7 +92,7 @@ async function readPage(
   }
 }
 
-/** The items of a list say nothing of what they are; those of a stream do, and whoever reads both need not know which they come from. */
+/** Gives the items of a list their type, as the items of a stream have it. */
 const named =
   ({ apiVersion = '', kind = '' }: ListBody) =>
   (item: KubernetesObject): KubernetesObject =>

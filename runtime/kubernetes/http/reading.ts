@@ -5,7 +5,7 @@ import { AnswerTooLargeError } from './errors.ts';
 /** The process has one heap, whatever number of connections it reads from. */
 const inFlight = new ByteBudget(bounds.inFlightBytes);
 
-/** An answer that is read in one piece. What is large waits for its share of the budget, and so does whoever sends it. */
+/** An answer that is read in one piece. A large one waits for its share of the budget, and so does its sender. */
 export class Whole {
   length = 0;
   private readonly pieces: Buffer[] = [];

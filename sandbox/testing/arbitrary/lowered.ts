@@ -2,8 +2,8 @@ import type { Container, PodSpec } from '../../../runtime/injection/types.ts';
 import { amountsOf } from './pod-rules.ts';
 
 /**
- * Returns a pod as a VerticalPodAutoscaler admits it: the requests of the app containers times a factor, but not below the
- * least that it gives, and limits in the same ratio to them. Init containers are not changed.
+ * Returns a pod as a VerticalPodAutoscaler admits it: the requests of the app containers times a factor, but at least `least`.
+ * The limits keep their ratio to the requests. Init containers are not changed.
  */
 export function lowered(spec: PodSpec, factor: number, least: Readonly<Record<string, number>>): PodSpec {
   const lower = (container: Container): Container => {
