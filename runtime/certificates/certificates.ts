@@ -38,7 +38,7 @@ async function clientAuthorities(client: Client, ref: ResourceRef): Promise<read
   const authorities = certificatesIn(data[certificateFiles.authority] ?? '');
   if (authorities.length > 0) return authorities;
   throw new Error(
-    `ConfigMap '${ref.namespace}/${ref.name}' (webhook.clientCa) has no certificate under '${certificateFiles.authority}'; put the authority of the API server's client certificate there, as PEM`,
+    `ConfigMap '${ref.namespace}/${ref.name}' (webhook.clientCa) has no certificate in '${certificateFiles.authority}'; add the CA of the API server's client certificate there, in PEM format`,
   );
 }
 

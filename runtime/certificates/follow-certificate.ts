@@ -74,7 +74,7 @@ export function followCertificate(options: FollowOptions): () => boolean {
       if (problem !== lastProblem)
         logger.warn(
           { place, problem },
-          `webhook certificate not usable, ${served === undefined ? 'none is served' : 'still serving the one before'}`,
+          `cannot use the webhook certificate, ${served === undefined ? 'serving none' : 'still serving the previous one'}`,
         );
       lastProblem = problem;
       return false;

@@ -40,7 +40,7 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
   while (!signal.aborted) {
     const idleMs = await check().catch((error: unknown) => {
       if (!signal.aborted)
-        logger.warn({ problem: describeError(error) }, 'cannot check or renew the webhook certificate, trying again');
+        logger.warn({ problem: describeError(error) }, 'cannot check or renew the webhook certificate, retrying');
       return undefined;
     });
     if (idleMs !== undefined) await changes.wait(idleMs, signal);
@@ -68,7 +68,7 @@ async function trustSigner(signer: string, trust: Trust | undefined, options: Ro
   // Without a webhook there is nobody to be trusted by; it comes last of all objects.
   if (trust === undefined) return;
   await announce(signer, trust, options);
-  options.logger.info({}, 'webhook certificate announced to the API server');
+  options.logger.info({}, 'CA of the webhook certificate added to caBundle');
 }
 
 async function replacePair(

@@ -90,13 +90,13 @@ describe('the runtime configuration', () => {
     expect(problems).toEqual([
       'LUMIGO_POD_NAME is not set',
       'LUMIGO_WEBHOOK_PORT="70000" must be a whole number from 1 to 65535',
-      'LUMIGO_ROLLOUT_CONCURENT is set, but the operator knows no such variable; is it misspelt?',
+      'LUMIGO_ROLLOUT_CONCURENT is set, but the operator has no such variable; remove it or correct its spelling',
     ]);
   });
 
   it('says in one sentence where the program runs if it has no variable at all [F83]', () => {
     expect(() => fromEnvironment({ PATH: '/bin' })).toThrow(
-      /^This program runs in the pod of the Lumigo operator, .*--explain.*--help[^\n]*$/,
+      /^This program runs only in the pod of the Lumigo operator, .*--explain.*--help[^\n]*$/,
     );
   });
 });

@@ -69,7 +69,7 @@ export const quantity = text(quantityPattern, 'a quantity, such as 512Mi');
 export const url = text(/^https?:\/\/[^/\s]+(\/.*[^/])?$/, 'an http(s) URL without a trailing slash');
 
 const inPod =
-  'This program runs in the pod of the Lumigo operator, which sets its LUMIGO_ variables. Anywhere else use --preview, --explain or --uninstall (--help describes them).';
+  'This program runs only in the pod of the Lumigo operator, which sets its LUMIGO_ variables. Elsewhere, use --preview, --explain or --uninstall (see --help).';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -99,7 +99,7 @@ export const environmentTable = <F extends Fields<F>>(fields: F) => ({
     const known = new Set(Object.values<Field<unknown>>(fields).map(({ variable }) => variable));
     for (const variable of Object.keys(environment))
       if (variable.startsWith('LUMIGO_') && !known.has(variable))
-        problems.push(`${variable} is set, but the operator knows no such variable; is it misspelt?`);
+        problems.push(`${variable} is set, but the operator has no such variable; remove it or correct its spelling`);
     if (problems.length > 0) throw new ConfigError(problems);
     return Object.fromEntries(values) as Configuration<F>;
   },

@@ -21,6 +21,6 @@ export function parseMonitored(text: string): readonly MonitoredEntry[] {
   const entries = JSON.parse(text) as readonly MonitoredEntry[];
   const isOne = ({ namespace, selector }: MonitoredEntry) => (namespace === undefined) !== (selector === undefined);
   if (!Array.isArray(entries) || !entries.every(isOne))
-    throw new Error('must be a list, each with either a namespace or a selector');
+    throw new Error('must be a list in which each entry has either a namespace or a selector');
   return entries;
 }

@@ -158,7 +158,7 @@ describe('the manager', () => {
     );
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `cannot serve the webhook on port ${taken}: another program listens there; choose another port`,
+      `cannot listen for the webhook on port ${taken}: another program uses this port; choose another port`,
     );
   });
 });

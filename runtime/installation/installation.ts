@@ -75,7 +75,7 @@ async function withoutRights(client: Client, namespace: string | undefined): Pro
   const what =
     seen === undefined
       ? 'The default settings are assumed.'
-      : `The image and the endpoint are those of ${seen.from}; the defaults are assumed for the rest.`;
+      : `The image and the endpoint come from ${seen.from}; the defaults are assumed for the other settings.`;
   return { config: assumedConfig({}, seen ?? {}), note: `Your account cannot read the operator's settings. ${what}` };
 }
 
@@ -97,7 +97,7 @@ function configOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
 export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
   const { LUMIGO_OPERATOR_NAME: operatorName, LUMIGO_OPERATOR_NAMESPACE: operatorNamespace } = environment;
   if (operatorName !== undefined && operatorNamespace !== undefined) return { operatorName, operatorNamespace };
-  return only(await listManagers(client), 'run this inside the container of one of them');
+  return only(await listManagers(client), 'run this in the container of one of them');
 }
 
 /** Every operator whose Deployment is in the cluster. */

@@ -76,7 +76,7 @@ describe('F51: where an original operator leads', () => {
   it('somebody begins as soon as it gives its Lease back, which then goes', async () => {
     const namespace = await led();
     const waiting = waitIn(namespace);
-    await eventually(() => expect(waiting.said()).toContain('the original operator still leads'));
+    await eventually(() => expect(waiting.said()).toContain('the original operator is still the leader'));
     await renew(namespace, '');
     await eventually(() => expect(waiting.isOver()).toBe(true), { timeoutMs: 2_000 });
     await expect(cluster.client.get(lease(namespace))).rejects.toThrow('not found');

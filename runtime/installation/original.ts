@@ -29,13 +29,13 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
     const lease = (await client.find(ref)) as Lease | undefined;
     if (lease === undefined) return true;
     seen = seeLease(seen, lease, performance.now());
-    if (planLease(seen, performance.now(), '', times) > 0) return 'the original operator still leads';
+    if (planLease(seen, performance.now(), '', times) > 0) return 'the original operator is still the leader';
     const { uid } = lease.metadata;
     // The other replica may be faster; and what is left behind is no reason not to begin.
     await client.delete(ref, { preconditions: { uid } }).catch((error: unknown) => {
       logger.debug(
         { lease: originalLease, problem: describeError(error) },
-        'cannot delete the Lease of the original operator',
+        'cannot delete the lease of the original operator',
       );
     });
     return true;
@@ -44,7 +44,8 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
   while (!signal.aborted) {
     const outcome = await check().catch(describeError);
     if (outcome === true) return;
-    if (outcome !== told) logger.info({ lease: originalLease, cause: outcome }, 'waiting to stand for election');
+    if (outcome !== told)
+      logger.info({ lease: originalLease, cause: outcome }, "waiting for the previous operator's lease to expire");
     told = outcome;
     await sleep(times.retryPeriodMs, undefined, { signal }).catch(() => undefined);
   }

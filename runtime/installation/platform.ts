@@ -35,7 +35,7 @@ export async function whenPlatformKnown(
       logger.info({ platform: known.platform }, 'platform detected');
       return known;
     } catch (error) {
-      logger.warn({ problem: describeError(error) }, 'cannot tell OpenShift from Kubernetes yet, trying again');
+      logger.warn({ problem: describeError(error) }, 'cannot detect the platform, retrying');
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }

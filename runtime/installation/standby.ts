@@ -35,7 +35,7 @@ export class Standby {
   private readonly client: Client;
   /** By uid. */
   private readonly seen = new Map<string, SeenManager>();
-  private cause: string | undefined = 'the other installations of the operator are not known yet';
+  private cause: string | undefined = 'the list of other operator installations is not read yet';
   /** Aborted while this installation stands by. */
   private active = new AbortController();
   private readonly waiting = new Set<() => void>();
@@ -91,7 +91,7 @@ export class Standby {
       if (!signal.aborted)
         this.options.logger.debug(
           { other: idOf(other), problem: describeError(error) },
-          'cannot read the other manager',
+          'cannot read the other installation',
         );
     }
   }
@@ -109,7 +109,7 @@ export class Standby {
       logger.warn({ other: idOf(other) }, cause);
       return this.report(other, cause);
     }
-    logger.info({}, 'this installation of the operator is the active one');
+    logger.info({}, 'this installation is now active');
     this.active = new AbortController();
     for (const resolve of this.waiting) resolve();
     this.waiting.clear();
@@ -128,7 +128,7 @@ export class Standby {
       const sender = { version: config.version, instance: config.podName, now: new Date() };
       await postEvent(this.client, eventObject({ ...what, ...sender }));
     } catch (error) {
-      logger.debug({ problem: describeError(error) }, 'cannot post the event about another installation');
+      logger.debug({ problem: describeError(error) }, 'cannot send the event about another installation');
     }
   }
 

@@ -50,7 +50,7 @@ export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<
 export const writeMetrics = (registry: MetricsRegistry, response: ServerResponse): Promise<void> =>
   registry.metrics().then(
     (text) => void response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-    () => void response.writeHead(500).end('metrics could not be collected'),
+    () => void response.writeHead(500).end('cannot collect metrics; see the log of the operator'),
   );
 
 async function serve(server: Server, purpose: string, { signal, ...where }: ServerOptions): Promise<void> {

@@ -84,7 +84,7 @@ describe('the manager', () => {
     })();
     writeFileSync(join(certificates, 'tls.key'), 'half of a key');
     await eventually(() =>
-      expect(readFileSync(operator.manager().logFile, 'utf8')).toContain('webhook certificate not usable'),
+      expect(readFileSync(operator.manager().logFile, 'utf8')).toContain('cannot use the webhook certificate'),
     );
     expect(await servedSerial()).toBe(before);
     const renewed = await issueServing(

@@ -80,7 +80,7 @@ function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnab
   };
 }
 
-/** Aborted by the first SIGTERM or SIGINT; a second one ends the process at once, and so does a rejection that nobody handles. */
+/** Aborted by the first SIGTERM or SIGINT; a second one ends the process at once, and so does an unhandled rejection. */
 function stopSignal(logger: Logger): AbortController {
   const controller = listenable();
   for (const name of ['SIGTERM', 'SIGINT'] as const)
@@ -90,8 +90,8 @@ function stopSignal(logger: Logger): AbortController {
       controller.abort();
     });
   process.on('unhandledRejection', (error) => {
-    // Nobody knows what is left undone: another process is to begin anew.
-    logger.fatal({ err: error }, 'a failure that nobody handles ends the manager');
+    // The state of the process is unknown: Kubernetes restarts the container.
+    logger.fatal({ err: error }, 'unhandled error, exiting');
     process.exit(1);
   });
   return controller;

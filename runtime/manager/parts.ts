@@ -91,15 +91,15 @@ export function createParts(options: PartsOptions): Part[] {
         }),
     },
     {
-      name: 'end of the telemetry proxy',
+      name: 'telemetry proxy shutdown',
       run: async (signal) => {
         await aborted(signal);
         if (await whenEnded(configurationFile(config.telemetryProxyDirectory), collectorIsUp, COLLECTOR_END_MS))
-          logger.warn({}, 'telemetry proxy did not stop and was ended');
+          logger.warn({}, 'telemetry proxy did not stop in time, killed it');
       },
     },
     {
-      name: 'clean-up at the end',
+      name: 'final cleanup',
       run: async (signal) => {
         await aborted(signal);
         const removalDeadlineMs = config.removalDeadlineSeconds * 1_000;
@@ -110,7 +110,7 @@ export function createParts(options: PartsOptions): Part[] {
     lumigoWatch,
     {
       name: 'webhook',
-      unready: () => (admission?.hasCertificate() === true ? [] : ['there is no webhook certificate yet']),
+      unready: () => (admission?.hasCertificate() === true ? [] : ['the webhook has no certificate yet']),
       run: async (signal) => {
         const certificate = certificateSource(config, certificates, { transport, logger, signal });
         const onCertificate = (pair: Pair) => scrapes?.useCertificate(pair);
@@ -124,7 +124,7 @@ export function createParts(options: PartsOptions): Part[] {
       },
     },
     {
-      name: 'account of the telemetry proxy',
+      name: 'telemetry proxy account',
       run: (signal) => keepAccount({ config, client, authority, logger, signal }),
     },
     { name: 'credentials', run: (signal) => credentials.run(signal) },
@@ -139,7 +139,7 @@ export function createParts(options: PartsOptions): Part[] {
       },
     },
     {
-      name: 'metrics of the updater',
+      name: 'updater metrics',
       run: (signal) => followCheck({ config, transport, metrics, logger, signal }),
     },
     {
@@ -159,7 +159,7 @@ export function createParts(options: PartsOptions): Part[] {
       },
     },
     {
-      name: 'webhook for pods',
+      name: 'pod webhook',
       needsToLead: true,
       run: async ({ signal, fence }) => {
         await lumigoWatch.synced;
@@ -179,7 +179,7 @@ export function createParts(options: PartsOptions): Part[] {
       },
     },
     {
-      name: 'probe of the webhook',
+      name: 'webhook probe',
       needsToLead: true,
       run: ({ signal, fence }) =>
         probeWebhook({
@@ -191,7 +191,7 @@ export function createParts(options: PartsOptions): Part[] {
         }),
     },
     {
-      name: 'protection of the clean-up',
+      name: 'cleanup protection',
       needsToLead: true,
       run: async ({ signal, fence }) => {
         protection = new CleanupProtection({
@@ -203,7 +203,7 @@ export function createParts(options: PartsOptions): Part[] {
       },
     },
     {
-      name: 'checks of tokens',
+      name: 'token checks',
       needsToLead: true,
       run: async ({ signal }) => {
         await lumigoWatch.synced;
@@ -217,7 +217,7 @@ export function createParts(options: PartsOptions): Part[] {
       },
     },
     {
-      name: 'collection of telemetry',
+      name: 'telemetry collection',
       needsToLead: true,
       run: async ({ signal }) => {
         credentials.lead(true);

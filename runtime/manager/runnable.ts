@@ -45,7 +45,7 @@ export async function runAll(runnables: readonly Runnable[], signal: AbortSignal
     const stop = listenable();
     const stopped = run(stop.signal).catch((error: unknown) => {
       failures.push(error);
-      logger.error({ part: name, err: error }, 'a part of the manager failed');
+      logger.error({ part: name, err: error }, 'part failed, stopping the manager');
       failed.abort();
     });
     return { name, stop, stopped };

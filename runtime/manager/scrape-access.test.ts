@@ -30,7 +30,7 @@ describe('who may read metrics', () => {
       const { access, asked } = accessTo(() => Promise.resolve(undefined));
       expect(await access.judge(header)).toMatchObject({
         status: 401,
-        message: expect.stringContaining('send that of a ServiceAccount'),
+        message: expect.stringContaining('send the token of a ServiceAccount'),
       });
       expect(asked).toEqual([]);
     },

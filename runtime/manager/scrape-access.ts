@@ -37,12 +37,12 @@ const MOST_STRANGERS = { perSecond: 16, atOnce: 4 };
 const none: Refusal = {
   status: 401,
   message:
-    "metrics need a token; send that of a ServiceAccount which may get /metrics, as 'Authorization: Bearer TOKEN' (docs/operate/monitoring.md)",
+    "metrics need a token; send the token of a ServiceAccount that can get /metrics, as 'Authorization: Bearer TOKEN' (docs/operate/monitoring.md)",
 };
-const busy: Refusal = { status: 503, message: 'too many unknown tokens are being looked at; try again in a second' };
+const busy: Refusal = { status: 503, message: 'too many requests with unknown tokens; try again in a second' };
 const unasked: Refusal = {
   status: 503,
-  message: "the API server cannot be asked whose token this is; try again, and see the operator's log for the reason",
+  message: 'the API server did not check this token; try again, and see the log of the operator for the reason',
 };
 
 /** Who may read metrics, as the API server says; what it said is remembered for a while, by a digest of the token. */
@@ -103,7 +103,8 @@ export class ScrapeAccess {
   /** Each reason is told once. */
   private fail(error: unknown): Refusal {
     const problem = describeError(error);
-    if (problem !== this.problem) this.options.logger.warn({ problem }, 'cannot tell who may read metrics; nobody may');
+    if (problem !== this.problem)
+      this.options.logger.warn({ problem }, 'metrics access check failed, denying requests');
     this.problem = problem;
     return unasked;
   }
@@ -147,10 +148,10 @@ export const tokenReviewer =
 const unknown: Verdict = {
   status: 401,
   message:
-    'the API server does not know this token; it may have ended, or be for another cluster or audience: send a current one',
+    'the API server rejects this token because it has expired or is for another cluster or audience; send a current one',
 };
 
 const forbidden = (username: string): Verdict => ({
   status: 403,
-  message: `'${printable(username)}' may not read metrics; bind it to a ClusterRole with {nonResourceURLs: [${paths.metrics}], verbs: [get]}`,
+  message: `'${printable(username)}' cannot read metrics; bind it to a ClusterRole with {nonResourceURLs: [${paths.metrics}], verbs: [get]}`,
 });

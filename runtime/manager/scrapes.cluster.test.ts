@@ -84,7 +84,7 @@ describe('F25: metrics with `metrics.secure`', () => {
     const { status, text } = await get(token);
     expect([status, text]).toEqual([
       403,
-      "'system:serviceaccount:default:curious' may not read metrics; bind it to a ClusterRole with {nonResourceURLs: [/metrics], verbs: [get]}\n",
+      "'system:serviceaccount:default:curious' cannot read metrics; bind it to a ClusterRole with {nonResourceURLs: [/metrics], verbs: [get]}\n",
     ]);
     await allow('curious');
     await eventually(async () => expect((await get(token)).status).toBe(200), { timeoutMs: 15_000 });

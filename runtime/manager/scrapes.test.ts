@@ -97,7 +97,7 @@ describe("the telemetry proxy's metrics", () => {
     for (const port of [down, failing])
       expect(await ask(port, '/metrics/telemetry-proxy')).toMatchObject({
         status: 502,
-        text: "the telemetry proxy gives no metrics; see its container's log\n",
+        text: 'cannot read the metrics of the telemetry proxy; see the log of its container\n',
       });
   });
 

@@ -57,8 +57,8 @@ export function scrapeListener({
   const answer = async ({ url = '', method, headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const source = Object.hasOwn(sources, url) ? sources[url] : undefined;
     if (source === undefined)
-      return refuse(response, 404, `there are no metrics here; get ${Object.keys(sources).join(' or ')}`);
-    if (method !== 'GET') return refuse(response, 405, 'metrics can only be read; send a GET');
+      return refuse(response, 404, `no metrics at this path; get ${Object.keys(sources).join(' or ')}`);
+    if (method !== 'GET') return refuse(response, 405, 'metrics are read-only; send a GET');
     const refusal = await access.judge(headers.authorization);
     await (refusal === undefined ? source(response) : refuse(response, refusal.status, refusal.message));
   };
@@ -88,7 +88,7 @@ async function relay(port: number, response: ServerResponse): Promise<void> {
   const answer = await asked(port, signal).catch(() => undefined);
   if (answer?.statusCode !== 200) {
     answer?.destroy();
-    return refuse(response, 502, "the telemetry proxy gives no metrics; see its container's log");
+    return refuse(response, 502, 'cannot read the metrics of the telemetry proxy; see the log of its container');
   }
   response.writeHead(200, { 'content-type': answer.headers['content-type'] ?? 'text/plain' });
   await pipeline(answer, upTo(MOST_BYTES), response, { signal });
@@ -104,7 +104,7 @@ const upTo = (most: number) =>
     let length = 0;
     for await (const chunk of source) {
       length += chunk.length;
-      if (length > most) throw new Error(`the telemetry proxy's metrics have more than ${most} bytes`);
+      if (length > most) throw new Error(`the metrics of the telemetry proxy exceed the limit of ${most} bytes`);
       yield chunk;
     }
   };

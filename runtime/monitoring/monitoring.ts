@@ -75,7 +75,7 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
     }
     task.failures += 1;
     const level = task.failures === 1 ? 'warn' : 'debug';
-    logger[level]({ namespace: task.namespace, problem }, 'a namespace cannot be monitored yet');
+    logger[level]({ namespace: task.namespace, problem }, 'cannot monitor a namespace, retrying');
     return backoffMs(task.failures, backoff, Math.random());
   };
   while (!signal.aborted) {
@@ -94,7 +94,7 @@ async function readMarks({ client, config, logger, signal }: MonitoringOptions):
   while (!signal.aborted) {
     const read = await Marks.read(client, config).catch(describeError);
     if (typeof read !== 'string') return read;
-    if (read !== before) logger.warn({ problem: read }, 'cannot read the marks of monitored namespaces, trying again');
+    if (read !== before) logger.warn({ problem: read }, 'cannot read the record of monitored namespaces, retrying');
     before = read;
     await sleep(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined);
   }
@@ -114,7 +114,7 @@ async function monitor(options: MonitoringOptions, { namespace, uid, entry }: Ta
     await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
   await marks.set(uid, flagsOf(entry));
-  logger.info({ namespace, action: plan.action }, 'namespace monitored, as monitoredNamespaces says');
+  logger.info({ namespace, action: plan.action }, 'namespace monitored because of monitoredNamespaces');
 }
 
 /** The token of the operator's own namespace, if there is one, where none stands. */

@@ -3,7 +3,7 @@ import { paths } from '../contract.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What a review ends in, and a configuration that the telemetry proxy was to take up. */
+/** Outcomes of an admission review, and of a reload of the telemetry proxy. */
 const outcomes = { review: ['patched', 'unchanged', 'refused', 'failed'], reload: ['taken', 'failed'] } as const;
 
 export type ReviewOutcome = (typeof outcomes.review)[number];
@@ -26,7 +26,7 @@ export function createMetrics() {
     ),
     reviewSeconds: new Histogram({
       name: 'lumigo_operator_admission_review_seconds',
-      help: 'Time to decide an admission review, without reading it from the network',
+      help: 'Time to decide an admission review, excluding the read from the network',
       labelNames: ['webhook'],
       buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1],
       registers,
@@ -38,87 +38,82 @@ export function createMetrics() {
     ),
     missedInjections: counter(
       'lumigo_operator_missed_injections_total',
-      'Workloads that the webhook should have instrumented when they were created, and the reconciler did instead',
+      'Workloads that the webhook missed when they were created, and that the reconciler instrumented later',
     ),
-    events: counter('lumigo_operator_events_total', 'Kubernetes events posted, by reason', ['reason']),
+    events: counter('lumigo_operator_events_total', 'Kubernetes events sent, by reason', ['reason']),
     eventsDropped: counter(
       'lumigo_operator_events_dropped_total',
-      'Kubernetes events given up because the API server refuses them or too many wait, by reason',
+      'Kubernetes events dropped because the API server rejects them or the queue is full, by reason',
       ['reason'],
     ),
-    pendingChanges: gauge('lumigo_operator_pending_changes', 'Workloads that wait for a change or are being changed', [
+    pendingChanges: gauge('lumigo_operator_pending_changes', 'Workloads with a change that is queued or in progress', [
       'namespace',
     ]),
     rolloutWorkloads: gauge(
       'lumigo_operator_rollout_workloads',
-      'Workloads that are on their way to be instrumented, by state (underWay, queued, blocked, reverted); only the leader knows',
+      'Workloads in the rollout, by state (underWay, queued, blocked, reverted); only the leader reports it',
       ['namespace', 'state'],
     ),
-    reverts: counter(
-      'lumigo_operator_reverts_total',
-      'Injections that were put back because of what their pods did, by cause',
-      ['cause'],
-    ),
+    reverts: counter('lumigo_operator_reverts_total', 'Injections removed because their pods failed, by cause', [
+      'cause',
+    ]),
     evictions: counter(
       'lumigo_operator_evictions_total',
-      'Pods in Pod mode whose eviction was asked for, by outcome (evicted, kept by a disruption budget, failed)',
+      'Requests to evict a pod in Pod mode, by outcome (evicted, kept by a disruption budget, failed)',
       ['outcome'],
     ),
     leader: gauge(
       'lumigo_operator_leader',
-      '1 while this replica leads (reconciles), 0 while it only serves the webhook',
+      '1 while this replica is the leader and reconciles, 0 while it only serves the webhook',
     ),
     webhookReachable: gauge(
       'lumigo_operator_webhook_reachable',
-      '1 when the last probe through the API server reached the webhook, 0 when it did not; only the leader knows',
+      '1 if the last probe through the API server reached the webhook, otherwise 0; only the leader reports it',
     ),
     telemetryReloads: counter(
       'lumigo_operator_telemetry_proxy_reloads_total',
-      `Configurations that the telemetry proxy was to take up, by outcome (${outcomes.reload.join(', ')})`,
+      `Configuration reloads of the telemetry proxy, by outcome (${outcomes.reload.join(', ')})`,
       ['outcome'],
     ),
     telemetryCollected: gauge(
       'lumigo_operator_telemetry_collected_namespaces',
-      'Namespaces whose Kubernetes events and objects the telemetry proxy of this replica collects',
+      "Namespaces whose Kubernetes events and objects this replica's telemetry proxy collects",
     ),
     telemetryPending: gauge(
       'lumigo_operator_telemetry_proxy_reload_pending',
-      '1 while the telemetry proxy of this replica is still to take up a configuration, 0 when it does what it should',
+      "1 while this replica's telemetry proxy has a configuration to load, 0 when it is up to date",
     ),
-    telemetryTokens: gauge(
-      'lumigo_operator_telemetry_tokens',
-      'Tokens that the telemetry proxy of this replica lets in',
-    ),
+    telemetryTokens: gauge('lumigo_operator_telemetry_tokens', "Tokens that this replica's telemetry proxy accepts"),
     refusedTokens: gauge(
       'lumigo_operator_refused_tokens',
-      '1 for a namespace whose token the endpoint refuses; only the leader knows',
+      '1 for a namespace whose token the endpoint rejects; only the leader reports it',
       ['namespace'],
     ),
     formerTokenPods: gauge(
       'lumigo_operator_former_token_pods',
-      'Pods that run with a token which was replaced in its Secret; only the leader knows',
+      'Pods that use a token that was replaced in its Secret; only the leader reports it',
       ['namespace'],
     ),
     certificateExpiry: gauge(
       'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
-      'When the certificate that the webhook serves ends',
+      'Time when the certificate of the webhook expires',
     ),
     certificateRenewal: gauge(
       'lumigo_operator_webhook_certificate_renewal_timestamp_seconds',
-      'When the certificate that the webhook serves is to be renewed: a third of its life before it ends, or 30 days',
+      'Time when the certificate of the webhook is due for renewal: a third of its validity, or 30 days, before it expires',
     ),
     newerVersion: gauge(
       'lumigo_operator_newer_version_available',
-      '1 when the updater has found a newer version of the operator within the range, which is the label; 0 when it has not',
+      '1 if the updater found a newer version of the operator within the range (label version), otherwise 0',
       ['version'],
     ),
     updateCheck: gauge(
       'lumigo_operator_update_check_timestamp_seconds',
-      'When the updater last could look for a newer version; 0: never, or there is no updater',
+      'Time of the last successful check for a newer version; 0 if there was none or the updater is off',
     ),
     updateCheckDue: gauge(
       'lumigo_operator_update_check_due_timestamp_seconds',
-      'By when, as its schedule has it, the updater is to have looked again; 0: it never looked, or there is no updater',
+      'Time by which the next check for a newer version is due; 0 if there was none or the updater is off',
     ),
     apiRequests: counter(
       'lumigo_operator_api_requests_total',
@@ -127,15 +122,15 @@ export function createMetrics() {
     ),
     objectsSkipped: counter(
       'lumigo_operator_api_objects_skipped_total',
-      'Objects that a watch skipped because they have more than 1 MiB, by resource',
+      'Objects that a watch skipped because they exceed 1 MiB, by resource',
       ['resource'],
     ),
     watchHeard: gauge(
       'lumigo_operator_watch_heard_timestamp_seconds',
-      'When a watch last told something: a change, or that there is none, which comes about once a minute; by resource',
+      'Time of the last watch message, which comes at least about once a minute, by resource',
       ['resource'],
     ),
-    watchRestarts: counter('lumigo_operator_watch_restarts_total', 'Watches begun anew, by resource and cause', [
+    watchRestarts: counter('lumigo_operator_watch_restarts_total', 'Watch restarts, by resource and cause', [
       'resource',
       'cause',
     ]),

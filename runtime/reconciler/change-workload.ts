@@ -138,10 +138,10 @@ export class WorkloadChanger {
     const { logger, metrics } = this.term;
     const { kind, namespace, name, failure } = before;
     const fields = { kind: kind.kind, namespace, name };
-    if (result.kind === 'left') logger.debug({ ...fields, reason: result.decision.message }, 'left as it is');
+    if (result.kind === 'left') logger.debug({ ...fields, reason: result.decision.message }, 'workload skipped');
     if (result.kind === 'failed') {
       const level = failure?.problem === result.problem ? 'debug' : 'warn';
-      logger[level]({ ...fields, reason, problem: result.problem }, 'workload not changed');
+      logger[level]({ ...fields, reason, problem: result.problem }, 'cannot change the workload, retrying');
     }
     if (result.kind !== 'written' || result.change === 'none') return;
     logger.info({ ...fields, change: result.change, reason: result.decision.message }, 'workload changed');

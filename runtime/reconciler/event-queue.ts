@@ -142,9 +142,9 @@ export class EventQueue {
     const { logger, metrics } = this.options;
     queue.failures += 1;
     if (queue.failures === 1)
-      logger.warn({ namespace, reason, problem: describeError(error) }, 'cannot post an event, trying again');
+      logger.warn({ namespace, reason, problem: describeError(error) }, 'cannot send an event, retrying');
     if (isRefusal(error) && queue.failures >= ATTEMPTS) {
-      logger.warn({ namespace, events: queue.events.size }, 'events dropped, because their namespace refuses them');
+      logger.warn({ namespace, events: queue.events.size }, 'dropped events that the API server rejects');
       for (const given of queue.events) {
         metrics.eventsDropped.inc({ reason: given.reason });
         this.remove(queue, given);

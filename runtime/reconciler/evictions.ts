@@ -94,7 +94,7 @@ export class Evictions {
         state.asked = undefined;
         if (signal.aborted) return;
         const fields = { namespace, pod: trial.name, problem: describeError(error) };
-        logger.warn(fields, 'cannot read the controller of an evicted pod, trying again');
+        logger.warn(fields, 'cannot read the controller of an evicted pod, retrying');
       },
     );
   }
@@ -150,8 +150,7 @@ export class Evictions {
     if (isConflict(error)) return;
     const isBudget = isThrottled(error);
     metrics.evictions.inc({ outcome: isBudget ? 'kept' : 'failed' });
-    if (!isBudget)
-      logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a pod, trying again');
+    if (!isBudget) logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a pod, retrying');
   }
 
   private tell({ namespace, name, uid }: ModePod, policy: NamespacePolicy): void {

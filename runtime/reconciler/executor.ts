@@ -72,7 +72,7 @@ export class Executor {
       if (problem === undefined || signal.aborted) continue;
       const [{ workload } = { workload: undefined }] = waiting.values();
       const fields = { namespace: workload?.namespace, kind: workload?.kind.kind, problem };
-      logger.warn(fields, 'cannot list workloads, trying again');
+      logger.warn(fields, 'cannot list workloads, retrying');
       await sleep(backoffMs(failures, listBackoff, Math.random()), undefined, { signal }).catch(() => undefined);
     }
   }

@@ -104,7 +104,7 @@ export class LumigoWriter {
     if (repeats === 1)
       logger.warn(
         { namespace, lumigo: name },
-        'another writer changes the status of the Lumigo, writing it less often',
+        'another client changes the status of the Lumigo resource, writing it less often',
       );
     const { instrumentedResources: listed = [], ...rest } = status;
     // A merge takes away what is null.
@@ -122,12 +122,12 @@ export class LumigoWriter {
     const { logger } = this.term;
     const { namespace, name, uid } = lumigo.metadata;
     this.states.delete(uid);
-    logger.info({ namespace, lumigo: name, reason }, 'cleanup finalizer removed from the Lumigo');
+    logger.info({ namespace, lumigo: name, reason }, 'removed the cleanup finalizer from the Lumigo resource');
     if (leftBehind.length === 0) return;
     const workloads = leftBehind.slice(0, NAMED).map((each) => `${each.kind.kind}/${each.name}`);
     logger.error(
       { namespace, lumigo: name, count: leftBehind.length, workloads },
-      'workloads stay instrumented because they refuse to change; they are tried again',
+      'workloads stay instrumented because their changes are rejected, retrying',
     );
   }
 
@@ -142,7 +142,7 @@ export class LumigoWriter {
     if (!isExpected)
       logger.warn(
         { namespace, lumigo: name, action: what, problem: describeError(error) },
-        'cannot write the Lumigo, trying again',
+        'cannot write the Lumigo resource, retrying',
       );
   }
 

@@ -115,7 +115,8 @@ export class Reconciler {
     const { logger, metrics } = this.options;
     metrics.webhookReachable.set(webhook.reachable ? 1 : 0);
     if (isDeepStrictEqual(webhook, this.webhook)) return;
-    if (!webhook.reachable) logger.warn({ reason: webhook.reason, problem: webhook.message }, 'webhook not reachable');
+    if (!webhook.reachable)
+      logger.warn({ reason: webhook.reason, problem: webhook.message }, 'API server cannot reach the webhook');
     this.webhook = webhook;
     this.enqueueLumigoes();
   }

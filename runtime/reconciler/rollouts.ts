@@ -67,10 +67,7 @@ export class Rollouts {
     api.evict({ namespace, name: pod.name, uid: pod.uid }).then(
       () => logger.info({ namespace, pod: pod.name }, 'broken pod evicted'),
       (error: unknown) =>
-        logger.warn(
-          { namespace, pod: pod.name, problem: describeError(error) },
-          'cannot evict a broken pod, trying again',
-        ),
+        logger.warn({ namespace, pod: pod.name, problem: describeError(error) }, 'cannot evict a broken pod, retrying'),
     );
   }
 }

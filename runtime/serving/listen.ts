@@ -14,8 +14,8 @@ export interface Where {
 export function listen(server: Server, { port, host }: Where, purpose: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'another program listens there; choose another port' : error.message;
-      reject(new Error(`cannot serve ${purpose} on port ${port}: ${why}`, { cause: error }));
+      const why = error.code === 'EADDRINUSE' ? 'another program uses this port; choose another port' : error.message;
+      reject(new Error(`cannot listen for ${purpose} on port ${port}: ${why}`, { cause: error }));
     });
     server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
       const address = server.address();

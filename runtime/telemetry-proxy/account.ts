@@ -61,7 +61,10 @@ export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }:
     } catch (error) {
       failures += 1;
       waitMs = backoffMs(failures, backoff, Math.random());
-      logger.warn({ problem: describeError(error), retryInMs: waitMs }, "telemetry proxy's token not renewed");
+      logger.warn(
+        { problem: describeError(error), retryInMs: waitMs },
+        'cannot renew the token of the telemetry proxy, retrying',
+      );
     }
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
   }

@@ -97,7 +97,7 @@ export class TelemetryProxy {
 
   /** What keeps this replica from taking telemetry in, in words; empty when nothing does. */
   unready(): string[] {
-    return this.complete ? [] : ['the tokens that may send telemetry are not read yet'];
+    return this.complete ? [] : ['the tokens of the telemetry proxy are not read yet'];
   }
 
   /** Works until the signal is aborted. `lumigoesKnown`: all there are, if there are any. */
@@ -107,7 +107,7 @@ export class TelemetryProxy {
     const watched = workloads.map((kind) => this.watchLabelled(kind));
     await Promise.all([lumigoesKnown, ...watched]);
     const warn = (error: unknown) =>
-      logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, trying again');
+      logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, retrying');
     while (!signal.aborted) {
       try {
         this.admit();
@@ -211,7 +211,7 @@ export class TelemetryProxy {
 
 const failureOf = (problem: string): Problem => ({
   reason: 'ReloadFailed',
-  message: `Kubernetes events and objects are not collected as they should be: ${problem}. It is tried again.`,
+  message: `Kubernetes events and objects are not collected as configured: ${problem}. The operator tries again`,
 });
 
 const placeOf = ({ namespace, name, key }: TokenSource): string => `${namespace}/${name}/${key}`;

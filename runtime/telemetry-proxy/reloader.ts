@@ -73,7 +73,7 @@ export class Reloader {
     changeLoopKey(telemetryProxyDirectory);
     this.resumeFrom = known?.running === undefined ? watches.since : watches.present;
     this.sending = undefined;
-    this.options.logger.info('collected data waits for the next reload, because collecting a namespace ended');
+    this.options.logger.info('stopped collecting a namespace, collected data waits for the next reload');
     return true;
   }
 
@@ -109,7 +109,7 @@ export class Reloader {
     try {
       await this.write(settings, assignment);
       this.known = { process, running: undefined };
-      if (!askToReload(process)) throw new Error('the collector is gone');
+      if (!askToReload(process)) throw new Error('the collector is not running');
       await this.whenUp(settings, process, before);
       this.took(process, assignment);
       logger.info({ namespaces, tookMs: Math.round(performance.now() - started) }, 'telemetry proxy reloaded');
@@ -118,7 +118,7 @@ export class Reloader {
       if (signal.aborted) return;
       const problem = describeError(error);
       this.failed(assignment);
-      logger.error({ namespaces, problem }, 'cannot reload the telemetry proxy, trying again');
+      logger.error({ namespaces, problem }, 'cannot reload the telemetry proxy, retrying');
       onReload({ assignment, problem });
     } finally {
       this.restsUntil = performance.now() + restMs(performance.now() - started);
@@ -147,15 +147,13 @@ export class Reloader {
       await sleep(POLL_MS, undefined, { signal: this.options.signal });
       const now = await upSinceBy(settings);
       if (!runs(process))
-        throw new Error('the collector ended when it was to take up its configuration; its log says why');
+        throw new Error('the collector exited while it loaded its configuration; see its log for the reason');
       if (now !== undefined && now !== before) return;
     }
     // Before a reload it waits for every request to end, and anybody may have begun one. A new one forwards at once, what is on disk first.
     writeConfiguration(settings);
     end(process);
-    throw new Error(
-      `the collector was not up ${UP_MS / 1_000} s after it was to take up its configuration, and was ended`,
-    );
+    throw new Error(`the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`);
   }
 
   private took(process: CollectorProcess, assignment: Assignment | undefined): void {

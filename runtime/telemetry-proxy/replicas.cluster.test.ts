@@ -96,7 +96,7 @@ describe('a configuration that the collector does not take', () => {
       expect(conditions.find(({ type }) => type === 'TelemetryProxyReady')).toMatchObject({
         status: 'False',
         reason: 'ReloadFailed',
-        message: expect.stringContaining('the collector ended when it was to take up its configuration'),
+        message: expect.stringContaining('the collector exited while it loaded its configuration'),
       });
     });
     expect((await bench.events(good, 'lumigo')).map(({ reason }) => reason)).toContain('LumigoCannotCollectTelemetry');
@@ -136,7 +136,7 @@ describe('the end of a pod', () => {
     process.kill(pid, 'SIGSTOP');
     process.kill(manager.pid, 'SIGTERM');
     const started = Date.now();
-    expect(await manager.died).toContain('telemetry proxy did not stop and was ended');
+    expect(await manager.died).toContain('telemetry proxy did not stop in time, killed it');
     expect(Date.now() - started).toBeLessThan(15_000);
     await eventually(() => expect(isAlive(pid)).toBe(false));
   });

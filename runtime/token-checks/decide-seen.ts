@@ -39,7 +39,7 @@ const where = ({ namespace, name, key }: Place): string => `under '${key}' in Se
 
 const refused = (place: Place, { status }: Asked): Problem => ({
   reason: 'TokenRefused',
-  message: `Lumigo's endpoint refuses the token ${where(place)} (HTTP ${status}): what this namespace sends is dropped there; put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens), it is asked again every minute`,
+  message: `Lumigo's endpoint rejects the token ${where(place)} (HTTP ${status}) and drops the data of this namespace. Put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens). The operator checks it every minute`,
 });
 
 function formerInUse(place: Place, { pods, workloads, replacedAt }: Found): Problem {

@@ -66,10 +66,7 @@ export class TokenChecks {
       failures = problem === undefined ? 0 : failures + 1;
       if (signal.aborted) return;
       if (problem !== undefined)
-        logger[failures === 1 ? 'warn' : 'debug'](
-          { problem },
-          'cannot check tokens and the pods that use them, trying again',
-        );
+        logger[failures === 1 ? 'warn' : 'debug']({ problem }, 'cannot check tokens and their pods, retrying');
       this.report();
       await sleep(APART_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -73,7 +73,7 @@ function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
   try {
     return review();
   } catch (error) {
-    logger.error({ err: error, UID: uid }, 'review failed');
+    logger.error({ err: error, UID: uid }, 'cannot review an object, allowing it unchanged');
     const message = `Lumigo could not review this resource, which is left as it is: ${describeError(error)}`;
     return { allowed: true, code: 500, message, warnings: [message] };
   }

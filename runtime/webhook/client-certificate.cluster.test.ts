@@ -135,7 +135,7 @@ describe('F21: the webhook with `webhook.clientCa`', () => {
   it('keeps to the last authority where there is none any more, and answers nobody because of it', async () => {
     await trust(operator.cluster.client);
     await eventually(() =>
-      expect(readFileSync(operator.manager().logFile, 'utf8')).toContain("has no certificate under 'ca.crt'"),
+      expect(readFileSync(operator.manager().logFile, 'utf8')).toContain("has no certificate in 'ca.crt'"),
     );
     expect(await isAnswered('still')).toBe(true);
     expect(await byStranger()).toMatchObject({ status: 401 });

@@ -49,7 +49,7 @@ export async function keepPodScope(options: PodScopeOptions): Promise<void> {
     );
     failures = problem === undefined ? 0 : failures + 1;
     if (problem?.isExpected === false && !signal.aborted)
-      logger.warn({ problem: problem.text }, 'cannot write the webhook for pods, trying again');
+      logger.warn({ problem: problem.text }, 'cannot write the pod webhook, retrying');
     await changes.wait(problem === undefined ? IDLE_MS : backoffMs(failures, backoff, Math.random()), signal);
   }
 }
@@ -67,5 +67,5 @@ async function write(
   if (isDeepStrictEqual(webhooksOf(there), wanted)) return;
   const body = { metadata: { resourceVersion: there.metadata.resourceVersion }, webhooks: wanted };
   await client.patch(refs.pods, { kind: 'merge', body }, { fieldManager });
-  logger.info({ namespaces: namespaces.length }, 'webhook for pods written');
+  logger.info({ namespaces: namespaces.length }, 'pod webhook written');
 }

@@ -304,7 +304,7 @@ describe('what goes wrong', () => {
   it('does not trust another authority', async () => {
     const suspicious = createTransport({ server: new URL(cluster.server), authorization }, { userAgent: 'test' });
     const error = await rejection(createClient(suspicious).get({ ...configMaps, name: 'a' }));
-    expect((error as Error).message).toContain('its certificate is not from the authority that the credentials name');
+    expect((error as Error).message).toContain('its certificate is not signed by the CA of the credentials');
     suspicious.close();
   });
 

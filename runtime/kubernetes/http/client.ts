@@ -125,7 +125,7 @@ export async function listAll(client: Client, ref: ResourceRef, options?: ListOp
 
 /** The path of one object. Without the name it would be the collection's, and DELETE would delete all of it. */
 function objectPath(ref: ResourceRef): string {
-  if (ref.name === undefined) throw new TypeError(`A request for one of the ${ref.plural} has to name it.`);
+  if (ref.name === undefined) throw new TypeError(`A request for an object of ${ref.plural} needs a name.`);
   return resourcePath(ref);
 }
 

@@ -59,7 +59,7 @@ export async function inCluster({ directory, env, now = Date.now }: InClusterSou
 
 function notInCluster(found: string): ConfigError {
   return new ConfigError([
-    `No credentials of a Kubernetes pod here: ${found}. Outside a cluster, pass --kubeconfig; inside, the pod needs a ServiceAccount and automountServiceAccountToken must not be false.`,
+    `Found no credentials of a Kubernetes pod: ${found}. Outside a cluster, pass --kubeconfig. In a pod, set a ServiceAccount and do not set automountServiceAccountToken to false.`,
   ]);
 }
 

@@ -32,7 +32,7 @@ describe('apiErrorOf', () => {
     'says so, and quotes nothing, where no API server answered: %j',
     (body) => {
       const { message } = apiErrorOf(body, { ...refusal, status: 502 });
-      expect(message).toContain('POST /api/v1/namespaces/shop/events was answered with status 502');
+      expect(message).toContain('POST /api/v1/namespaces/shop/events failed with status 502');
       expect(message).not.toContain('s3cret');
     },
   );

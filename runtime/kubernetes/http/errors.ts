@@ -54,7 +54,7 @@ export class AnswerTooLargeError extends Error {
   override readonly name = 'AnswerTooLargeError';
 
   constructor(path: string, maxBytes: number) {
-    super(`The answer to GET ${path} has more than ${maxBytes} bytes and is not read; make the object smaller`);
+    super(`The answer to GET ${path} exceeds the limit of ${maxBytes} bytes; make the object smaller`);
   }
 }
 
@@ -126,7 +126,7 @@ export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
     reason: textOf(status.reason) ?? '',
     message:
       quoted(textOf(status.message)) ??
-      `${refusal.subject} was answered with status ${String(code)} and without the explanation that a Kubernetes API server gives; does something else answer in its place?`,
+      `${refusal.subject} failed with status ${String(code)} and no Kubernetes Status; check that no proxy answers for the API server`,
     retryAfterSeconds: refusal.retryAfterSeconds ?? status.details?.retryAfterSeconds,
     causes: status.details?.causes,
     continueToken: status.metadata?.continue,

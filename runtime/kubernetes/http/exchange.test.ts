@@ -49,7 +49,7 @@ describe('an answer that is larger than what is read', () => {
     const asked = { server: new URL(`http://127.0.0.1:${port}`), agent: new Agent(), method: 'GET', path: '/pods' };
     const read = async (maxBytes?: number) =>
       (await exchange({ ...asked, headers: {}, timeoutMs: 5_000, maxBytes })).whole((text) => text.length);
-    const tooLarge = 'The answer to GET /pods has more than 200000 bytes';
+    const tooLarge = 'The answer to GET /pods exceeds the limit of 200000 bytes';
     try {
       const tries = Math.ceil(bounds.inFlightBytes / 200_000) + 1;
       for (let turns = 0; turns < tries; turns += 1) await expect(read(200_000)).rejects.toThrow(tooLarge);

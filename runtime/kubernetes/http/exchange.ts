@@ -114,10 +114,10 @@ function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; is
 
 const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
-const untrusted = 'its certificate is not from the authority that the credentials name';
+const untrusted = 'its certificate is not signed by the CA of the credentials';
 const hints: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; is the API server up?',
-  ENOTFOUND: 'that name does not resolve',
+  ECONNREFUSED: 'check that the API server is running',
+  ENOTFOUND: 'check the host name and DNS',
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,

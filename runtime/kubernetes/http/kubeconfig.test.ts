@@ -42,7 +42,9 @@ describe('fromKubeconfig', () => {
     const file = join(directory, 'no-context');
     const { 'current-context': _current, ...rest } = kubeconfig;
     await writeFile(file, JSON.stringify(rest));
-    await expect(fromKubeconfig({ path: file })).rejects.toThrow(/names no current context\. It has: staging, plugin/);
+    await expect(fromKubeconfig({ path: file })).rejects.toThrow(
+      /sets no current context\. Its contexts: staging, plugin/,
+    );
   });
 
   it('names the program that a login needs and that is not installed [F83]', async () => {
@@ -69,7 +71,7 @@ describe('fromKubeconfig', () => {
 
   it('lists the contexts there are', () =>
     expect(fromKubeconfig({ path: path(), context: 'production' })).rejects.toThrow(
-      /has no context 'production'\. It has: staging, plugin\./,
+      /has no context 'production'\. Its contexts: staging, plugin\./,
     ));
 
   it('names the file that cannot be read', () =>

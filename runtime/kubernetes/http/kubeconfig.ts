@@ -47,17 +47,22 @@ function defaultOrigin(): string {
 }
 
 function unknownContext(origin: string, chosen: string, names: readonly string[]): string {
-  const choice = names.length === 0 ? 'It has none at all.' : `It has: ${names.join(', ')}.`;
+  const choice = names.length === 0 ? 'It has no contexts.' : `Its contexts: ${names.join(', ')}.`;
   return chosen === ''
-    ? `${origin} names no current context. ${choice} Pass one with --context.`
+    ? `${origin} sets no current context. ${choice} Pass one with --context.`
     : `${origin} has no context '${chosen}'. ${choice}`;
 }
 
 async function connectionOf(config: KubeConfig, origin: string): Promise<Connection> {
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new ConfigError([`The cluster that ${origin} names is not defined there.`]);
+  if (cluster === null)
+    throw new ConfigError([
+      `The cluster of ${origin} is not defined in the kubeconfig. Add it, or pass another context with --context.`,
+    ]);
   if (cluster.proxyUrl !== undefined)
-    throw new ConfigError([`${origin} reaches its cluster through a proxy-url, which this program does not support.`]);
+    throw new ConfigError([
+      `${origin} sets a proxy-url, which this program does not support. Pass a context without one with --context.`,
+    ]);
   const login = () => logIn(config, origin);
   const first = await login();
   return {

@@ -24,7 +24,7 @@ export function resourcePath(ref: ResourceRef): string {
 /** A path segment. An empty one, `.` or `..` would address something else than was meant: `get` without a name is a list. */
 function segment(part: string): string {
   if (part === '' || part === '.' || part === '..')
-    throw new TypeError(`'${part}' is not a name that an API path can hold; give the resource a real one.`);
+    throw new TypeError(`'${part}' is not a valid name in an API path; use the name of the resource.`);
   return encodeURIComponent(part);
 }
 

@@ -14,7 +14,7 @@ export function skippedReporter({ onSkipped, logger }: SkippedReporterOptions) {
     const level = reported.has(resource) ? 'debug' : 'warn';
     reported.add(resource);
     const hint =
-      'make its labels and annotations smaller; further objects of this kind are counted, and logged at debug level';
-    logger?.[level]({ resource, bytes, hint }, 'object too large to read, skipped');
+      'make its labels and annotations smaller; more objects of this kind are counted in metrics and logged at debug level';
+    logger?.[level]({ resource, bytes, hint }, 'skipped an object that is too large to read');
   };
 }

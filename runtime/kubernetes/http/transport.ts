@@ -134,7 +134,7 @@ export function createTransport(connection: Connection, options: TransportOption
         }
         const afterMs = planRetry(failed, { attempts, repeatable: isRepeatable(request), random: Math.random() });
         if (afterMs === undefined) throw error;
-        options.logger?.debug({ path: request.path, ...failed, afterMs }, 'sending a request again');
+        options.logger?.debug({ path: request.path, ...failed, afterMs }, 'retrying a request');
         await sleep(afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
       }
   };

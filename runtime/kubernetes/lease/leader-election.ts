@@ -20,7 +20,7 @@ export async function elect(options: ElectionOptions): Promise<void> {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times;
   if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryPeriodMs))
     throw new RangeError(
-      `A lease must last longer (${leaseDurationMs} ms) than its renewal may take (${renewDeadlineMs} ms), and that longer than the pause between attempts (${retryPeriodMs} ms).`,
+      `The lease duration (${leaseDurationMs} ms) must be longer than the renew deadline (${renewDeadlineMs} ms), and that must be longer than the retry period (${retryPeriodMs} ms).`,
     );
   const holder = new LeaseHolder(options, times);
   while (!options.signal.aborted) {
@@ -51,7 +51,8 @@ async function acquire(
   const failed = (error: unknown): number => {
     const before = problem;
     problem = describeError(error);
-    if (problem !== before && !signal.aborted) logger?.warn({ lease: name, problem }, 'cannot stand for election');
+    if (problem !== before && !signal.aborted)
+      logger?.warn({ lease: name, problem }, 'cannot acquire the lease, retrying');
     return times.retryPeriodMs;
   };
   while (!signal.aborted) {

@@ -92,14 +92,14 @@ class Term {
   throwIfOver(): void {
     if (this.leftMs === 0) this.end('lost');
     if (this.cause !== 'stopped' && this.signal.aborted)
-      throw new FencedError(`The leadership of ${this.options.name} has ended.`);
+      throw new FencedError(`This replica no longer holds the lease ${this.options.name}.`);
   }
 
   end(cause: EndCause): void {
     if (this.cause !== undefined) return;
     this.cause = cause;
     clearTimeout(this.deadline);
-    this.ending.abort(new Error(`The leadership of ${this.options.name} has ended (${cause}).`));
+    this.ending.abort(new Error(`This replica no longer holds the lease ${this.options.name} (${cause}).`));
   }
 
   async renewUntilTheEnd(): Promise<void> {
@@ -119,7 +119,7 @@ class Term {
       const found = await holder.read();
       if (found?.spec?.holderIdentity === identity) await holder.release(found);
     } catch (error) {
-      logger?.warn({ lease: name, problem: describeError(error) }, 'lease not given back; it will run out');
+      logger?.warn({ lease: name, problem: describeError(error) }, 'cannot release the lease, it will expire');
     }
   }
 
@@ -144,7 +144,7 @@ class Term {
     } catch (error) {
       const problem = describeError(error);
       if (!this.signal.aborted && problem !== this.problem)
-        logger?.warn({ lease: name, problem, leftMs: Math.round(this.leftMs) }, 'lease not renewed');
+        logger?.warn({ lease: name, problem, leftMs: Math.round(this.leftMs) }, 'cannot renew the lease, retrying');
       this.problem = problem;
       return times.retryPeriodMs / 5;
     }
@@ -165,7 +165,7 @@ function startWork(options: TermOptions, term: Term): Promise<void> {
     .then(() => onStartedLeading({ signal, fence, previousRenewTime }))
     .catch((error: unknown) => {
       if (signal.aborted) return;
-      logger?.error({ lease: name, problem: describeError(error) }, 'the work of the leader failed');
+      logger?.error({ lease: name, problem: describeError(error) }, 'leader work failed, releasing the lease');
       term.end('failed');
     });
 }

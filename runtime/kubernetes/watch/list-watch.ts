@@ -185,7 +185,7 @@ class Watcher {
     if (this.handlerFails) return;
     this.handlerFails = true;
     const fields = { resource: this.subject, problem: describeError(error) };
-    this.options.logger?.error(fields, 'a watch event could not be handled; further ones are not told');
+    this.options.logger?.error(fields, 'cannot handle a watch event, logging only the first failure of this resource');
   }
 }
 

@@ -71,7 +71,8 @@ export async function watchOnce(options: WatchOnceOptions): Promise<void> {
 /** Aborts its signal when the caller's is aborted, or when nothing was heard for too long. */
 function watchdogOf({ subject, position, signal, watchdogMs = 180_000 }: WatchOnceOptions) {
   const silence = new AbortController();
-  const onSilence = (): void => silence.abort(new SilenceError(`The watch of ${subject} fell silent.`, 'SILENT'));
+  const onSilence = (): void =>
+    silence.abort(new SilenceError(`The watch of ${subject} received no data in time.`, 'SILENT'));
   let timer: NodeJS.Timeout | undefined;
   const release = (): void => clearTimeout(timer);
   const heard = (): void => {
