@@ -152,7 +152,7 @@ describe('a status that another writer contradicts', () => {
     expect(writes.length).toBeLessThanOrEqual(5);
     for (const gap of gaps.slice(1)) expect(gap).toBeGreaterThan(900);
     expect(readFileSync(operator.manager().logFile, 'utf8')).toContain(
-      'another writer changes the status of the Lumigo',
+      'another client changes the status of the Lumigo resource',
     );
   });
 });

@@ -29,7 +29,8 @@ beforeAll(async () => {
     environment: { LUMIGO_CERTIFICATES_DIR: '' },
     // After the installation, and before the manager.
     through: ({ client, server, dir }) => {
-      const asked = () => expect(readFileSync(join(dir, 'manager-0.log'), 'utf8')).toContain('not usable');
+      const asked = () =>
+        expect(readFileSync(join(dir, 'manager-0.log'), 'utf8')).toContain('cannot use the webhook certificate');
       void eventually(asked, { timeoutMs: 60_000 }).then(() => {
         isTold = true;
         return trust(client, authority);
