@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * Activates Lumigo in its namespace. At most one acts per namespace: the oldest.
+ * A Lumigo resource activates Lumigo in its namespace. If a namespace has more than one, only the oldest has an effect.
  *
  * @schema Lumigo
  */
@@ -58,7 +58,7 @@ export class Lumigo extends ApiObject {
 }
 
 /**
- * Activates Lumigo in its namespace. At most one acts per namespace: the oldest.
+ * A Lumigo resource activates Lumigo in its namespace. If a namespace has more than one, only the oldest has an effect.
  *
  * @schema Lumigo
  */
@@ -69,7 +69,7 @@ export interface LumigoProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * What Lumigo does in this namespace.
+   * The desired tracing and logging of this namespace.
    *
    * @schema Lumigo#spec
    */
@@ -92,34 +92,34 @@ export function toJson_LumigoProps(obj: LumigoProps | undefined): Record<string,
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What Lumigo does in this namespace.
+ * The desired tracing and logging of this namespace.
  *
  * @schema LumigoSpec
  */
 export interface LumigoSpec {
   /**
-   * What Kubernetes itself tells about the namespace.
+   * Telemetry that Kubernetes itself has about this namespace.
    *
    * @schema LumigoSpec#infrastructure
    */
   readonly infrastructure?: LumigoSpecInfrastructure;
 
   /**
-   * Logs of the workloads.
+   * Logs of the workloads in this namespace.
    *
    * @schema LumigoSpec#logging
    */
   readonly logging?: LumigoSpecLogging;
 
   /**
-   * Where the Lumigo token comes from, with which telemetry is sent.
+   * The Lumigo token that telemetry is sent with.
    *
    * @schema LumigoSpec#lumigoToken
    */
   readonly lumigoToken: LumigoSpecLumigoToken;
 
   /**
-   * Distributed tracing of the workloads.
+   * Distributed tracing of the workloads in this namespace.
    *
    * @schema LumigoSpec#tracing
    */
@@ -144,20 +144,20 @@ export function toJson_LumigoSpec(obj: LumigoSpec | undefined): Record<string, a
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What Kubernetes itself tells about the namespace.
+ * Telemetry that Kubernetes itself has about this namespace.
  *
  * @schema LumigoSpecInfrastructure
  */
 export interface LumigoSpecInfrastructure {
   /**
-   * Whether anything of it is collected.
+   * The operator collects this telemetry. Default: true.
    *
    * @schema LumigoSpecInfrastructure#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * Kubernetes events, and the versions of the objects they are about.
+   * Kubernetes events of this namespace, and the objects that they are about.
    *
    * @schema LumigoSpecInfrastructure#kubeEvents
    */
@@ -180,13 +180,13 @@ export function toJson_LumigoSpecInfrastructure(obj: LumigoSpecInfrastructure | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Logs of the workloads.
+ * Logs of the workloads in this namespace.
  *
  * @schema LumigoSpecLogging
  */
 export interface LumigoSpecLogging {
   /**
-   * Whether instrumented workloads send their logs.
+   * Instrumented workloads send their logs. Default: false.
    *
    * @schema LumigoSpecLogging#enabled
    */
@@ -208,13 +208,13 @@ export function toJson_LumigoSpecLogging(obj: LumigoSpecLogging | undefined): Re
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Where the Lumigo token comes from, with which telemetry is sent.
+ * The Lumigo token that telemetry is sent with.
  *
  * @schema LumigoSpecLumigoToken
  */
 export interface LumigoSpecLumigoToken {
   /**
-   * The Secret, in the same namespace, that holds the Lumigo token.
+   * The Secret in the same namespace that contains the Lumigo token.
    *
    * @schema LumigoSpecLumigoToken#secretRef
    */
@@ -236,20 +236,20 @@ export function toJson_LumigoSpecLumigoToken(obj: LumigoSpecLumigoToken | undefi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Distributed tracing of the workloads.
+ * Distributed tracing of the workloads in this namespace.
  *
  * @schema LumigoSpecTracing
  */
 export interface LumigoSpecTracing {
   /**
-   * Whether instrumented workloads send traces.
+   * Instrumented workloads send traces. Default: true.
    *
    * @schema LumigoSpecTracing#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * How Lumigo tracers get into the workloads.
+   * The injection of the Lumigo tracers into workloads.
    *
    * @schema LumigoSpecTracing#injection
    */
@@ -272,13 +272,13 @@ export function toJson_LumigoSpecTracing(obj: LumigoSpecTracing | undefined): Re
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Kubernetes events, and the versions of the objects they are about.
+ * Kubernetes events of this namespace, and the objects that they are about.
  *
  * @schema LumigoSpecInfrastructureKubeEvents
  */
 export interface LumigoSpecInfrastructureKubeEvents {
   /**
-   * Whether they are collected.
+   * The operator collects them. Default: true.
    *
    * @schema LumigoSpecInfrastructureKubeEvents#enabled
    */
@@ -300,7 +300,7 @@ export function toJson_LumigoSpecInfrastructureKubeEvents(obj: LumigoSpecInfrast
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The Secret, in the same namespace, that holds the Lumigo token.
+ * The Secret in the same namespace that contains the Lumigo token.
  *
  * @schema LumigoSpecLumigoTokenSecretRef
  */
@@ -336,34 +336,34 @@ export function toJson_LumigoSpecLumigoTokenSecretRef(obj: LumigoSpecLumigoToken
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How Lumigo tracers get into the workloads.
+ * The injection of the Lumigo tracers into workloads.
  *
  * @schema LumigoSpecTracingInjection
  */
 export interface LumigoSpecTracingInjection {
   /**
-   * Whether workloads are instrumented.
+   * The operator instruments workloads. Default: true.
    *
    * @schema LumigoSpecTracingInjection#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * Whether workloads that exist before this Lumigo are instrumented, which restarts their pods.
+   * The operator also instruments workloads that exist before this Lumigo resource, which restarts their pods. Default: true.
    *
    * @schema LumigoSpecTracingInjection#injectLumigoIntoExistingResourcesOnCreation
    */
   readonly injectLumigoIntoExistingResourcesOnCreation?: boolean;
 
   /**
-   * What is injected into: the pod templates of workloads, or pods as they are created, which changes no object of yours. Pod needs the setting injection.podMode of the operator.
+   * The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator.
    *
    * @schema LumigoSpecTracingInjection#mode
    */
   readonly mode?: LumigoSpecTracingInjectionMode;
 
   /**
-   * Whether workloads lose their instrumentation when this Lumigo is deleted, which restarts their pods.
+   * The operator removes the instrumentation when this Lumigo resource is deleted, which restarts the pods. Default: true.
    *
    * @schema LumigoSpecTracingInjection#removeLumigoFromResourcesOnDeletion
    */
@@ -388,7 +388,7 @@ export function toJson_LumigoSpecTracingInjection(obj: LumigoSpecTracingInjectio
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What is injected into: the pod templates of workloads, or pods as they are created, which changes no object of yours. Pod needs the setting injection.podMode of the operator.
+ * The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator.
  *
  * @schema LumigoSpecTracingInjectionMode
  */

@@ -215,8 +215,8 @@ describe('a Lumigo', () => {
   });
 
   it.each([
-    ['an empty name', { name: '', key: 'token' }, 'must be the name of the Secret that holds the Lumigo token'],
-    ['a blank name', { name: ' ', key: 'token' }, 'must be the name of the Secret that holds the Lumigo token'],
+    ['an empty name', { name: '', key: 'token' }, 'must be the name of the Secret that contains the Lumigo token'],
+    ['a blank name', { name: ' ', key: 'token' }, 'must be the name of the Secret that contains the Lumigo token'],
     ['an empty key', { name: 'a', key: '' }, 'must be the key of the Lumigo token in the Secret'],
     ['no name', { key: 'token' }, 'spec.lumigoToken.secretRef.name: Required value'],
     ['no key', { name: 'a' }, 'spec.lumigoToken.secretRef.key: Required value'],

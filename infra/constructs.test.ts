@@ -261,7 +261,7 @@ describe('the monitored namespaces', () => {
 
   it.each([{}, { namespace: 'shop', selector: {} }])('F54: have either a name or a selector: %j', (entry) => {
     expect(() => withSettings({ monitoredNamespaces: [entry] })).toThrow(
-      'monitoredNamespaces[0] has to have either a namespace or a selector',
+      'monitoredNamespaces[0] must have either a namespace or a selector',
     );
   });
 
@@ -272,7 +272,7 @@ describe('the monitored namespaces', () => {
     expect(others).toEqual([]);
     const metadata = { namespace: 'lumigo-system', name: 'lumigo-credentials' };
     expect(secret).toMatchObject({ kind: 'Secret', metadata });
-    expect(() => withSettings(given)).toThrow('lumigoToken.value is set, but plain YAML is not the place for it');
+    expect(() => withSettings(given)).toThrow('lumigoToken.value is set, but plain YAML must not contain a token');
   });
 });
 

@@ -7,8 +7,8 @@ import { noticesOf } from './notices.ts';
 import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings/settings.ts';
 
 /**
- * For `kubectl apply -k`, for Flux, and for whoever patches the manifests with an overlay of his own. By this one of its names it
- * is no manifest to cdk8s, which would print it with `--stdout`, nor to `kubectl apply -f` of the folder.
+ * For `kubectl apply -k`, Flux, and your own overlays. Because of its name without extension, neither `cdk8s synth --stdout` nor
+ * `kubectl apply -f` of the folder takes it for a manifest.
  */
 const kustomization = {
   name: 'Kustomization',
@@ -20,8 +20,8 @@ resources:
 };
 
 /**
- * `cdk8s synth`: the installation as plain YAML, lumigo-operator.k8s.yaml, for `kubectl apply` and GitOps; with
- * `--format helm` the chart. Settings that cannot be installed end it with 1 before anything is written.
+ * `cdk8s synth`: writes the installation as plain YAML, lumigo-operator.k8s.yaml, for `kubectl apply` and GitOps. With
+ * `--format helm` it writes the chart. If the settings cannot be installed, it writes nothing and exits with 1.
  */
 function main(): number {
   const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
@@ -47,11 +47,11 @@ function writeManifests(app: App): Settings {
   return settings;
 }
 
-/** @throws SettingsError where settings are given, which would have no effect */
+/** @throws SettingsError if a settings file is given, because it would have no effect */
 function writeChart(scaffold: Scaffold): Settings {
   const file = process.env[settingsVariable] ?? '';
   if (file !== '') {
-    const problem = `a chart has none until it is installed; unset ${settingsVariable}, and pass the file to \`helm install --values\``;
+    const problem = `a chart gets its settings when it is installed. Unset ${settingsVariable}, and pass the file to \`helm install --values\``;
     throw new SettingsError([problem], `The settings file ${file}`);
   }
   completeChart(scaffold);

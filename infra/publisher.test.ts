@@ -60,7 +60,7 @@ describe('publisher.yaml', () => {
   it('is refused with all that is wrong with it', () => {
     const wrong = "{ home: 'http://x', images: 'GHCR.io', charts: { index: '', oci: '' }, npm: '', maintainers: [] }";
     expect(() => parsePublisher(wrong)).toThrow(
-      /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry and a folder/,
+      /publisher.yaml cannot be used:\n {2}- home must be an https.*\n {2}- images must be a registry with a folder/,
     );
   });
 

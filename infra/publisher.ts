@@ -5,7 +5,7 @@ import { fields, httpsUrl, imageRepository, text } from './settings/leaves.ts';
 
 const registry = () =>
   text().refine((value) => value === '' || imageRepository().safeParse(value).success, {
-    error: 'must be a registry and a folder in it, such as ghcr.io/acme, or empty',
+    error: 'must be a registry with a folder, such as ghcr.io/acme, or empty',
   });
 
 const npmName = () =>
@@ -22,7 +22,7 @@ const schema = fields({
   maintainers: z.array(fields({ name: text().min(1, 'must not be empty'), url: httpsUrl() })),
 });
 
-/** Who publishes the operator, and where; what is empty is published nowhere. */
+/** The publisher of the operator and its repositories. An empty field means that nothing is published there. */
 export type Publisher = z.output<typeof schema>;
 
 /** @throws Error with every problem that publisher.yaml has */
@@ -36,32 +36,32 @@ export function parsePublisher(yaml: string): Publisher {
 export const publisher = parsePublisher(readFileSync(new URL('../publisher.yaml', import.meta.url), 'utf8'));
 
 /**
- * Where images are that nobody published: `buildah` names what it builds so, `docker` and `kind` take it for any other name, and
- * no node finds somebody else's image by it.
+ * The registry in the names of unpublished images. `buildah` uses it for what it builds, `docker` and `kind` accept it, and no node
+ * pulls a foreign image by it.
  */
 const OWN_MACHINE = 'localhost';
 
-/** Where one of the operator's images comes from. */
+/** Returns the repository of one of the operator's images. */
 export const imageRepositoryOf = (name: string, { images }: Publisher = publisher): string =>
   `${images === '' ? OWN_MACHINE : images}/${name}`;
 
-/** What the updater asks, by the index or else in the registry; empty: nobody publishes charts. */
+/** Returns the chart repository of the updater: the index or else the registry. Empty: no charts are published. */
 export const chartRepositoryOf = ({ charts: { index, oci } }: Publisher = publisher): string =>
   index !== '' || oci === '' ? index : `oci://${oci}`;
 
-/** Whether no registry has an image: it is one of the machine's own. */
+/** Returns true if an image is in no registry, but on the machine that built it. */
 export const isUnpublished = (repository: string): boolean => repository.startsWith(`${OWN_MACHINE}/`);
 
 /**
- * What to do about an image that is published nowhere, in one line; undefined for any other.
- * @param prefix the setting `imagePrefix`, which names a registry that has it
+ * Returns how to install an image that is not published, in one line; undefined for a published image.
+ * @param prefix the setting `imagePrefix`, the name of a registry that has the image
  */
 export function unpublishedNotice(image: { repository: string; tag: string }, prefix = ''): string | undefined {
   const { repository, tag } = image;
   if (prefix !== '' || !isUnpublished(repository)) return undefined;
   const name = `${repository}:${tag}`;
   return (
-    `The image ${name} is published nowhere: build it (\`docker build -t ${name} .\` or \`buildah build -t ${name} .\`) and ` +
-    'bring it to the nodes, or push it to a registry and name it by controllerManager.manager.image.'
+    `The image ${name} is not published. Build it (\`docker build -t ${name} .\` or \`buildah build -t ${name} .\`) and ` +
+    'load it into the nodes, or push it to a registry and set controllerManager.manager.image.'
   );
 }

@@ -141,7 +141,7 @@ describe('cdk8s synth --format helm', () => {
       const { status, stderr, files } = synth('refused', file, ...helm('1.0.0'));
       expect([status, files]).toEqual([1, {}]);
       expect(stderr).toContain(
-        `The settings file ${file} cannot be used:\n  - a chart has none until it is installed; unset LUMIGO_SETTINGS, and ` +
+        `The settings file ${file} cannot be used:\n  - a chart gets its settings when it is installed. Unset LUMIGO_SETTINGS, and ` +
           'pass the file to `helm install --values`\n',
       );
     },

@@ -3,8 +3,8 @@ import type { Settings } from './settings/schema.ts';
 type UpdaterSettings = Settings['updater'];
 
 /**
- * Why the updater's CronJob is suspended, in a sentence; undefined where it is not. To upgrade it needs to be told whose charts it
- * may install. The chart's notes say the same (helm/notes.ts).
+ * Returns why the updater's CronJob is suspended, or undefined if it is not. An upgrade needs a keyring, or the explicit choice to
+ * trust the repository. The chart's notes say the same (helm/notes.ts).
  */
 export function whySuspended({ mode, repository, verify }: UpdaterSettings): string | undefined {
   if (mode === 'off') return undefined;
@@ -14,13 +14,13 @@ export function whySuspended({ mode, repository, verify }: UpdaterSettings): str
 }
 
 export const suspended = {
-  noRepository: 'The updater is suspended: this build has no chart repository; updater.repository names one.',
+  noRepository: 'The updater is suspended because this build has no chart repository. Set updater.repository.',
   noKeyring:
-    'The updater is suspended: nothing says whose charts it may install; updater.verify.keyringSecret names the keyring that they ' +
-    'must be signed by, or updater.mode=check has it only look.',
+    'The updater is suspended because it has no keyring to verify charts with. Set updater.verify.keyringSecret, or set ' +
+    'updater.mode=check to only report newer versions.',
 } as const;
 
-/** When the updater runs, as cron writes it; empty where it is off or suspended. */
+/** Returns the schedule of the updater in cron format; empty if it is off or suspended. */
 export const scheduleOf = (updater: UpdaterSettings): string =>
   updater.mode === 'off' || whySuspended(updater) !== undefined ? '' : updater.schedule;
 

@@ -72,7 +72,7 @@ describe('F60: the updater', () => {
 
   it.each(['Manifests', 'Pulumi'] as const)('upgrades nothing in the delivery %s, and says why', (delivery) => {
     expect(() => installed({ mode: 'upgrade' }, delivery)).toThrow(
-      'updater.mode is "upgrade", but only Helm has a release to upgrade; set it to check or off, or install the Helm chart',
+      'updater.mode is "upgrade", but only a Helm release can be upgraded. Set it to check or off, or install with Helm',
     );
   });
 

@@ -1,9 +1,9 @@
 /** One diagram of the dashboard. */
 interface Panel {
   readonly title: string;
-  /** A query each. */
+  /** Queries, one per line of the diagram. */
   readonly exprs: readonly string[];
-  /** Of Grafana's units. */
+  /** A unit of Grafana. */
   readonly unit?: string;
 }
 
@@ -13,34 +13,34 @@ const spans = (...names: readonly string[]): readonly string[] =>
   names.map((name) => `sum(rate(${name}[$__rate_interval]))`);
 
 export const panels: readonly Panel[] = [
-  { title: 'Replicas that lead (should be 1)', exprs: ['sum(lumigo_operator_leader)'] },
-  { title: 'Webhook reached by the API servers', exprs: ['lumigo_operator_webhook_reachable'] },
-  { title: 'Reviews', exprs: [rate('admission_reviews_total', 'webhook, outcome')], unit: 'reqps' },
+  { title: 'Leading replicas (expected: 1)', exprs: ['sum(lumigo_operator_leader)'] },
+  { title: 'Webhook reachable from the API servers', exprs: ['lumigo_operator_webhook_reachable'] },
+  { title: 'Admission reviews', exprs: [rate('admission_reviews_total', 'webhook, outcome')], unit: 'reqps' },
   {
-    title: 'Time of a review, 99th percentile',
+    title: 'Admission review duration, 99th percentile',
     exprs: [`histogram_quantile(0.99, ${rate('admission_review_seconds_bucket', 'le, webhook')})`],
     unit: 's',
   },
   { title: 'Workloads changed', exprs: [rate('workload_changes_total', 'change')], unit: 'ops' },
-  { title: 'Workloads that wait', exprs: ['sum by (namespace) (lumigo_operator_pending_changes)'] },
+  { title: 'Workloads waiting for a change', exprs: ['sum by (namespace) (lumigo_operator_pending_changes)'] },
   {
-    title: 'Missed by the webhook',
+    title: 'Workloads missed by the webhook',
     exprs: ['sum(increase(lumigo_operator_missed_injections_total[$__rate_interval]))'],
   },
   { title: 'Requests to the API server', exprs: [rate('api_requests_total', 'verb, code')], unit: 'reqps' },
   {
-    title: 'Spans taken in and sent',
+    title: 'Spans received and sent',
     exprs: spans('otelcol_receiver_accepted_spans', 'otelcol_exporter_sent_spans'),
     unit: 'ops',
   },
   {
-    title: 'Spans refused or not sent',
+    title: 'Spans refused or failed to send',
     exprs: spans('otelcol_receiver_refused_spans', 'otelcol_exporter_send_failed_spans'),
     unit: 'ops',
   },
-  { title: 'Telemetry that waits on disk', exprs: ['sum by (pod) (otelcol_exporter_queue_size)'], unit: 'bytes' },
+  { title: 'Telemetry waiting on disk', exprs: ['sum by (pod) (otelcol_exporter_queue_size)'], unit: 'bytes' },
   {
-    title: 'Tokens that are refused, or were replaced',
+    title: 'Refused tokens, and pods with a former token',
     exprs: [
       'sum by (namespace) (lumigo_operator_refused_tokens)',
       'sum by (namespace) (lumigo_operator_former_token_pods)',
@@ -52,7 +52,7 @@ export const panels: readonly Panel[] = [
     unit: 'bytes',
   },
   {
-    title: 'Days until the certificate ends',
+    title: 'Days until the webhook certificate expires',
     exprs: ['(lumigo_operator_webhook_certificate_expiry_timestamp_seconds - time()) / 86400'],
     unit: 'd',
   },

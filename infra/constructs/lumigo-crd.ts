@@ -13,24 +13,24 @@ const column = (name: string, type: string, jsonPath: string, description: strin
 
 const active = '.status.conditions[?(@.type=="Active")]';
 
-/** The `kubectl get lumigoes` of every user: whether it works, for how much, and if not, why. */
+/** The columns of `kubectl get lumigoes`. */
 const columns = [
-  column('Active', 'string', `${active}.status`, 'Whether Lumigo works in this namespace'),
+  column('Active', 'string', `${active}.status`, 'True if Lumigo works in this namespace'),
   column(
     'Instrumented',
     'integer',
     '.status.instrumentedResourcesCount',
-    'How many workloads are instrumented, or pods',
+    'Number of instrumented workloads, or of injected pods in Pod mode',
   ),
-  column('Reason', 'string', `${active}.reason`, 'Why it is active, or is not'),
+  column('Reason', 'string', `${active}.reason`, 'Reason of the condition Active'),
   column(
     'Rollout',
     'string',
     '.status.conditions[?(@.type=="RolledOut")].reason',
-    'How far what exists is instrumented',
+    'Progress of the instrumentation of existing workloads',
   ),
-  column('Mode', 'string', '.spec.tracing.injection.mode', 'Whether workloads are injected, or pods'),
-  column('Age', 'date', '.metadata.creationTimestamp', 'How long ago it was created'),
+  column('Mode', 'string', '.spec.tracing.injection.mode', 'Objects that the operator injects into: Workload or Pod'),
+  column('Age', 'date', '.metadata.creationTimestamp', 'Time since the creation'),
 ];
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI schema of a Lumigo resource (spec §1). The API server fills every default, so no webhook is needed for it:
- * a parent's default `{}` is what makes those of its children apply where the parent is left out.
+ * The OpenAPI schema of a Lumigo resource (spec §1). The API server fills in every default, so no webhook is needed for it.
+ * A parent's default `{}` makes the defaults of its children apply if the parent is missing.
  */
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ const section = (description: string, properties: Readonly<Record<string, Schema
   properties,
 });
 
-/** A rule beside the length says in words what is wrong with an empty or blank name. */
+/** The rule has a clearer message than `minLength` for an empty or blank name. */
 const reference = (description: string, blank: string): Schema => ({
   type: 'string',
   description,
@@ -29,84 +29,105 @@ const reference = (description: string, blank: string): Schema => ({
 
 const secretRef: Schema = {
   type: 'object',
-  description: 'The Secret, in the same namespace, that holds the Lumigo token.',
+  description: 'The Secret in the same namespace that contains the Lumigo token.',
   required: ['name', 'key'],
   properties: {
-    name: reference('The name of the Secret.', 'must be the name of the Secret that holds the Lumigo token'),
+    name: reference('The name of the Secret.', 'must be the name of the Secret that contains the Lumigo token'),
     key: reference('The key of the token in the Secret.', 'must be the key of the Lumigo token in the Secret'),
   },
 };
 
 const spec: Schema = {
   type: 'object',
-  description: 'What Lumigo does in this namespace.',
+  description: 'The desired tracing and logging of this namespace.',
   required: ['lumigoToken'],
   properties: {
     lumigoToken: {
       type: 'object',
-      description: 'Where the Lumigo token comes from, with which telemetry is sent.',
+      description: 'The Lumigo token that telemetry is sent with.',
       required: ['secretRef'],
       properties: { secretRef },
     },
-    tracing: section('Distributed tracing of the workloads.', {
-      enabled: flag(true, 'Whether instrumented workloads send traces.'),
-      injection: section('How Lumigo tracers get into the workloads.', {
-        enabled: flag(true, 'Whether workloads are instrumented.'),
+    tracing: section('Distributed tracing of the workloads in this namespace.', {
+      enabled: flag(true, 'Instrumented workloads send traces. Default: true.'),
+      injection: section('The injection of the Lumigo tracers into workloads.', {
+        enabled: flag(true, 'The operator instruments workloads. Default: true.'),
         mode: {
           type: 'string',
           enum: ['Workload', 'Pod'],
           default: 'Workload',
           description:
-            'What is injected into: the pod templates of workloads, or pods as they are created, which changes no object of yours. Pod needs the setting injection.podMode of the operator.',
+            'The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator.',
         },
         injectLumigoIntoExistingResourcesOnCreation: flag(
           true,
-          'Whether workloads that exist before this Lumigo are instrumented, which restarts their pods.',
+          'The operator also instruments workloads that exist before this Lumigo resource, which restarts their pods. Default: true.',
         ),
         removeLumigoFromResourcesOnDeletion: flag(
           true,
-          'Whether workloads lose their instrumentation when this Lumigo is deleted, which restarts their pods.',
+          'The operator removes the instrumentation when this Lumigo resource is deleted, which restarts the pods. Default: true.',
         ),
       }),
     }),
-    logging: section('Logs of the workloads.', {
-      enabled: flag(false, 'Whether instrumented workloads send their logs.'),
+    logging: section('Logs of the workloads in this namespace.', {
+      enabled: flag(false, 'Instrumented workloads send their logs. Default: false.'),
     }),
-    infrastructure: section('What Kubernetes itself tells about the namespace.', {
-      enabled: flag(true, 'Whether anything of it is collected.'),
-      kubeEvents: section('Kubernetes events, and the versions of the objects they are about.', {
-        enabled: flag(true, 'Whether they are collected.'),
+    infrastructure: section('Telemetry that Kubernetes itself has about this namespace.', {
+      enabled: flag(true, 'The operator collects this telemetry. Default: true.'),
+      kubeEvents: section('Kubernetes events of this namespace, and the objects that they are about.', {
+        enabled: flag(true, 'The operator collects them. Default: true.'),
       }),
     }),
   },
 };
 
+/** True is good, except for `Error`. */
+const conditionTypes = [
+  'Conditions. Active: Lumigo works in this namespace.',
+  'Error: the reason why it does not work.',
+  'WebhookReachable: the API servers reach the webhook.',
+  'TelemetryProxyReady: the telemetry proxy uses the current configuration.',
+  'RolledOut: every workload that can be instrumented is instrumented.',
+  "InjectionsCurrent: every injection sends to this installation's telemetry proxy.",
+  'TokenAccepted: Lumigo accepts the token.',
+  'TokenCurrent: every pod sends the token that is in the Secret.',
+  'A type is missing until the operator has something to report about it.',
+];
+
 /**
- * Only `type` and `status` are required of a condition: those that the original operator wrote have no reason, and a
- * stored object that its schema refuses could not even lose its finalizer.
+ * Only `type` and `status` are required in a condition. Conditions of the original operator have no reason, and if the
+ * schema refused a stored object, its finalizer could not be removed.
  */
 const conditions: Schema = {
   type: 'array',
-  description: 'Active: whether Lumigo works in this namespace. Error: what keeps it from doing so.',
+  description: conditionTypes.join(' '),
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {
     type: 'object',
     required: ['type', 'status'],
     properties: {
-      type: { type: 'string', description: 'Which condition.', maxLength: 316 },
-      status: { type: 'string', description: 'Whether it holds.', enum: ['True', 'False', 'Unknown'] },
-      reason: { type: 'string', description: 'Why, in one word for programs.', maxLength: 1024 },
-      message: { type: 'string', description: 'Why, in a sentence for people.', maxLength: 32768 },
-      lastTransitionTime: { type: 'string', format: 'date-time', description: 'When the status last changed.' },
-      observedGeneration: count('The generation of the Lumigo that this is about.'),
+      type: { type: 'string', description: 'The type of the condition.', maxLength: 316 },
+      status: { type: 'string', description: 'True, False, or Unknown.', enum: ['True', 'False', 'Unknown'] },
+      reason: { type: 'string', description: 'The reason for the status, in one word for programs.', maxLength: 1024 },
+      message: {
+        type: 'string',
+        description: 'The reason for the status, in a sentence for people.',
+        maxLength: 32768,
+      },
+      lastTransitionTime: {
+        type: 'string',
+        format: 'date-time',
+        description: 'The time of the last change of the status.',
+      },
+      observedGeneration: count('The generation of the Lumigo resource that the condition describes.'),
     },
   },
 };
 
 const instrumentedResources: Schema = {
   type: 'array',
-  description: 'The instrumented workloads, sorted; at most the first 1,000 of them.',
+  description: 'The instrumented workloads, sorted. At most the first 1,000 of them.',
   'x-kubernetes-list-type': 'atomic',
   items: {
     type: 'object',
@@ -115,10 +136,10 @@ const instrumentedResources: Schema = {
       kind: text('The kind of the workload.'),
       namespace: text('The namespace of the workload.'),
       name: text('The name of the workload.'),
-      uid: text('The identity of the workload.'),
-      resourceVersion: text('The version of the workload at which its instrumentation was last seen to change.'),
+      uid: text('The UID of the workload.'),
+      resourceVersion: text('The resourceVersion of the workload after the last change of its instrumentation.'),
       state: text(
-        '`OnTrial` while its pods are watched, `Proven` once they have run; left out where no pods are watched.',
+        '`OnTrial` while the operator watches its pods, `Proven` after they ran well. Missing if the operator does not watch pods.',
       ),
     },
   },
@@ -126,36 +147,38 @@ const instrumentedResources: Schema = {
 
 const status: Schema = {
   type: 'object',
-  description: 'What Lumigo found and did in this namespace.',
+  description: 'The observed state of this namespace.',
   properties: {
     conditions,
     instrumentedResources,
     instrumentedResourcesCount: count(
-      'How many workloads are instrumented, in all; in Pod mode, how many pods that run are injected.',
+      'The number of instrumented workloads. In Pod mode: the number of running pods with the injection.',
     ),
-    observedGeneration: count('The generation of the spec that the status is about.'),
+    observedGeneration: count('The generation of the spec that the status describes.'),
     podsHalted: {
       type: 'object',
-      description: 'In Pod mode: why no pod is injected for now, and what that holds for.',
+      description:
+        'Pod mode only: the reason why the operator stopped injecting into pods, and the pods that this concerns.',
       properties: {
-        at: text('Since when.'),
-        cause: text('What spoke against the injection, in one word.'),
-        evidence: text('The same in a sentence: pod, container, reason, exit code, last words.'),
-        template: text('The generation of the spec that it holds for.'),
-        injection: text('A fingerprint of what was injected.'),
-        retry: text('A fingerprint of what the annotation lumigo.retry said.'),
+        at: text('The time when the operator stopped.'),
+        cause: text('The cause, in one word.'),
+        evidence: text('The cause in a sentence: pod, container, reason, exit code, last output.'),
+        template: text('The generation of the spec at that time.'),
+        injection: text('A fingerprint of the injection at that time.'),
+        retry: text('A fingerprint of the annotation lumigo.retry at that time.'),
       },
     },
-    secretVersion: text('The version of the Secret that the token was last read from.'),
+    secretVersion: text('The resourceVersion of the Secret when its token was last read.'),
   },
 };
 
 export const lumigoSchema: Schema = {
   type: 'object',
-  description: 'Activates Lumigo in its namespace. At most one acts per namespace: the oldest.',
+  description:
+    'A Lumigo resource activates Lumigo in its namespace. If a namespace has more than one, only the oldest has an effect.',
   required: ['spec'],
   properties: {
-    apiVersion: text('The version of the schema of this object.'),
+    apiVersion: text('The API version of this object.'),
     kind: text('The kind of this object.'),
     metadata: { type: 'object' },
     spec,

@@ -10,6 +10,6 @@ export const migrationTable = (): string =>
 
 function outcomeOf(row: OriginalValue): readonly [string, string] {
   if ('warned' in row) return ['has no effect', row.warned];
-  if ('refused' in row) return [`refused if it is ${row.refused.split(/[,;]/)[0]}`, row.refused.split('; ')[1] ?? ''];
+  if ('refused' in row) return [`refused if it is ${row.refused.split(', ')[0]}`, row.refused.split('. ')[1] ?? ''];
   return ['works', row.as === undefined ? (row.note ?? '') : `the name here is \`${row.as}\``];
 }

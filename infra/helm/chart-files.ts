@@ -10,8 +10,8 @@ import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../version.ts';
 
 /**
- * `npm run chart`: writes the Helm chart to dist/chart/lumigo-operator, beside it as the archive that repositories hold, and
- * the index of a repository with that one. Another folder may be given.
+ * `npm run chart [FOLDER]`: writes the Helm chart to dist/chart/lumigo-operator. Beside it, writes its archive and the index of a
+ * chart repository with that archive.
  */
 function main([parent = 'dist/chart']: readonly string[]): number {
   const folder = join(parent, chartName);
@@ -22,7 +22,7 @@ function main([parent = 'dist/chart']: readonly string[]): number {
   const args = ['--create', '--gzip', '--file', path, '-C', parent, chartName];
   const { status, stderr } = spawnSync('tar', args, { encoding: 'utf8' });
   if (status !== 0) {
-    process.stderr.write(`the chart cannot be packed: ${stderr}\n`);
+    process.stderr.write(`tar cannot pack the chart: ${stderr}\n`);
     return 1;
   }
   const digest = createHash('sha256').update(readFileSync(path)).digest('hex');

@@ -6,7 +6,7 @@ import { settingsTable } from '../settings/settings-reference.ts';
 import { operatorVersion } from '../version.ts';
 import { chartDefaults, ofTheRelease } from './values.ts';
 
-const description = 'Traces every Python and Node.js program of a namespace, without a change to any of them.';
+const description = 'Traces all Python and Node.js programs of a namespace without code changes.';
 
 /** The oldest Kubernetes version that Helm installs the chart on, such as 1.30. */
 export const oldestKubernetes = (): string => /\d+\.\d+/.exec(chartMetadata().kubeVersion)?.[0] ?? '';
@@ -60,15 +60,16 @@ ${description}
 
 ${installWithHelm()}
 
-Then put your [Lumigo token](https://docs.lumigo.io/docs/lumigo-tokens) into a Secret of each namespace that you want to trace, and
-create a \`Lumigo\` beside it; the notes of the installation say how.
+Then create a Secret with your [Lumigo token](https://docs.lumigo.io/docs/lumigo-tokens) and a \`Lumigo\` resource in each namespace
+that you want to trace. The notes of the installation show the commands.
 
 \`\`\`sh
 helm upgrade lumigo ${chartReference()} --namespace lumigo-system --reset-then-reuse-values
 helm delete lumigo --namespace lumigo-system
 \`\`\`
 
-An upgrade changes the operator and no workload. Deleting the release takes the instrumentation out of every namespace first.
+An upgrade changes the operator, but no workload. Before a release is deleted, the operator removes the instrumentation from every
+namespace.
 
 ## Values
 

@@ -51,7 +51,7 @@ const contradictory: Readonly<Record<keyof typeof sentences, object>> = {
   ownLabels: { podLabels: { 'app.kubernetes.io/name': 'x' } },
   sharedQueue: { controllerManager: { telemetryProxy: { queue: { claimName: 'telemetry' } } } },
   otherTag: { controllerManager: { telemetryProxy: { image: { tag: '0.140.0' } } } },
-  nobodyAsked: { webhook: { clientCa: { names: ['kube-apiserver'] } } },
+  unusedNames: { webhook: { clientCa: { names: ['kube-apiserver'] } } },
   anyClient: { webhook: { clientCa: { configMap: 'kube-root-ca.crt' } } },
   takenPort: { ports: { webhook: 8080 } },
   kubeletPort: { ports: { webhook: 10_250 }, hostNetwork: true },

@@ -38,7 +38,7 @@ export function writeChart(folder: string, version = operatorVersion()): Readonl
   return files;
 }
 
-/** Of a switch: undefined is its marker, which is what holds where nothing is said. */
+/** Returns the value of a switch; undefined means its marker, the default. */
 const fixed = (path: string, value: unknown): readonly (readonly [string, unknown])[] =>
   value === undefined ? [] : [[path, value]];
 
@@ -76,7 +76,7 @@ function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest
   );
 }
 
-/** As charts usually name things: after the release, and after the chart where that does not say it already. */
+/** The usual naming of charts: the name of the release, then the name of the chart unless the release contains it. */
 const helpers = `{{- define "lumigo-operator.fullname" -}}
 {{- include "lumigo-operator.refuse" $ -}}
 {{- if or .Values.name .Values.fullnameOverride -}}
@@ -84,7 +84,7 @@ const helpers = `{{- define "lumigo-operator.fullname" -}}
 {{- else -}}
 {{- $name := .Release.Name | replace "." "-" -}}
 {{- if regexMatch "^[0-9]" $name -}}
-{{- fail (printf "the release is called \\"%s\\", but names of Services begin with a letter; set name, or call the release otherwise" .Release.Name) -}}
+{{- fail (printf "the name of the release is \\"%s\\", but names of Services begin with a letter. Set name, or rename the release" .Release.Name) -}}
 {{- end -}}
 {{- ternary $name (printf "%s-lumigo-operator" $name) (contains "lumigo-operator" $name) | trunc 28 | trimSuffix "-" -}}
 {{- end -}}

@@ -31,7 +31,7 @@ const image = 'controllerManager.manager.image.repository';
 
 describe('the notes of a release', () => {
   it('F52: say of an image that is published nowhere what to do, and of any other nothing', () => {
-    expect(notes(`${image}=localhost/operator`)).toMatch(/! localhost\/operator:\S+ is published nowhere: build it/);
+    expect(notes(`${image}=localhost/operator`)).toMatch(/! localhost\/operator:\S+ is not published\. Build it/);
     expect(notes(`${image}=registry.example/operator`)).not.toContain('published');
     expect(notes('imagePrefix=registry.example/mirror/')).not.toContain('published');
   });

@@ -1,10 +1,10 @@
 import { originalWarning } from './original.ts';
 import { suspended } from '../updater-state.ts';
 
-/** NOTES.txt: what to do next, and what there is to be said of this release. */
+/** NOTES.txt: the next steps, and warnings about this release. */
 export const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed in the namespace '{{ .Release.Namespace }}'.
 
-Next, in each namespace that you want to trace:
+Next, create a Secret and a Lumigo resource in each namespace that you want to trace:
 
   kubectl create secret generic lumigo-credentials --from-literal token=YOUR_LUMIGO_TOKEN -n NAMESPACE
   kubectl apply -n NAMESPACE -f - <<MANIFEST
@@ -19,9 +19,12 @@ Next, in each namespace that you want to trace:
         key: token
   MANIFEST
 
-Whether it works:  kubectl get lumigo -A
+Then check that it works:
+
+  kubectl get lumigo -A
+
 {{- if and (not .Values.imagePrefix) (hasPrefix "localhost/" .Values.controllerManager.manager.image.repository) }}
-! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is published nowhere: build it (docker build or buildah build) and bring it to the nodes, or push it to a registry and set controllerManager.manager.image.
+! {{ printf "%s:%s" .Values.controllerManager.manager.image.repository .Values.controllerManager.manager.image.tag }} is not published. Build it (docker build or buildah build) and load it into the nodes, or push it to a registry and set controllerManager.manager.image.
 {{- end }}
 {{- with .Values.updater }}
 {{- if and (ne .mode "off") (not .repository) }}

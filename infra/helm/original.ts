@@ -1,10 +1,10 @@
 import { originalValues } from '../settings/original-values.ts';
 import { fail, given, quoted, when } from './go-template.ts';
 
-/** What a value is, whether or not anything is there; `$given` has the values. */
+/** Returns the value at a path of `$given`, or an empty text. */
 const valueAt = (path: string): string => `(dig ${path.split('.').map(quoted).join(' ')} "" $given)`;
 
-/** End the rendering where a value of the original operator's chart says what cannot be. */
+/** Stop the rendering if a value of the original operator's chart cannot work. */
 export const originalRefusals: readonly string[] = originalValues.flatMap((row) =>
   'refused' in row
     ? [
@@ -16,7 +16,7 @@ export const originalRefusals: readonly string[] = originalValues.flatMap((row) 
     : [],
 );
 
-/** Part of the notes: one warning for all values of the original's that do nothing here. */
+/** Part of the notes: one warning for all values of the original operator that have no effect. */
 export const originalWarning = [
   given,
   '{{- $idle := list -}}',
@@ -30,7 +30,7 @@ export const originalWarning = [
       : [],
   ),
   '{{- if $idle }}',
-  '! These values are of the original operator, and do nothing here (docs/migrate-from-original.md):',
+  '! These values of the original operator have no effect (docs/migrate-from-original.md):',
   '{{- range $idle }}',
   '    {{ . }}',
   '{{- end }}',

@@ -11,8 +11,8 @@ const proxyImage = '$given.controllerManager.telemetryProxy.image';
 const list = (texts: readonly string[]): string => `(list ${texts.map(quoted).join(' ')})`;
 
 /**
- * The rules of settings/contradictions.ts in Go's template language, by the sentence that each says: a rule more does not compile
- * without its row here. Of the schema's own rules none is here; Helm has checked them when it renders.
+ * The rules of settings/contradictions.ts in Go's template language, by their refusal. A new rule does not compile without its row
+ * here. The rules of the schema are missing: Helm checks them before it renders.
  */
 const rows: Readonly<Record<keyof typeof sentences, string>> = {
   monitoredTwice:
@@ -48,9 +48,9 @@ const rows: Readonly<Record<keyof typeof sentences, string>> = {
     `and (ne ${proxyImage}.tag ${quoted(collectorImage.tag)}) (eq ${proxyImage}.digest ${quoted(collectorImage.digest)})`,
     fail(sentences.otherTag('%v'), `${proxyImage}.tag`),
   ),
-  nobodyAsked: when(
+  unusedNames: when(
     'and $given.webhook.clientCa.names (not $given.webhook.clientCa.configMap)',
-    fail(sentences.nobodyAsked()),
+    fail(sentences.unusedNames()),
   ),
   anyClient: when(
     `and (eq $given.webhook.clientCa.configMap ${quoted(clusterAuthority)}) (not $given.webhook.clientCa.names)`,
@@ -89,7 +89,7 @@ const secretRefusals: readonly string[] = [
     when(
       `not (has $key ${list(secretKeys)})`,
       fail(
-        `lumigoToken has a key that is not a setting (not shown, because it may be a token); it has ${secretKeys.join(', ')}`,
+        `lumigoToken has a key that is not a setting (not shown, because it may be a token). It has ${secretKeys.join(', ')}`,
       ),
     ),
   ),
@@ -101,7 +101,7 @@ const secretRefusals: readonly string[] = [
   ),
 ];
 
-/** Ends the rendering where values cannot be together, or are of the original operator and cannot be. Every template includes it. */
+/** Stops the rendering if values contradict each other, or if a value of the original operator cannot work. Every template includes it. */
 export const refusals = [
   '{{- define "lumigo-operator.refuse" -}}',
   given,

@@ -6,10 +6,10 @@ import { originalValues, type OriginalValue } from '../settings/original-values.
 import { settingsSchema } from '../settings/schema.ts';
 import { settingEntries, type JsonSchema } from '../settings/tree.ts';
 
-/** What a release of Helm decides itself. */
+/** The settings that a Helm release decides itself. */
 export const ofTheRelease = ['namespace', 'createNamespace'];
 
-/** What only Helm can do, it does by default. */
+/** The defaults that only the chart has, because only Helm can upgrade. */
 export const chartDefaults = { updater: { mode: 'upgrade' } } as const;
 
 /** values.yaml: each setting with its default, and its meaning above it. */
@@ -19,7 +19,7 @@ export function chartValues(): string {
   const meanings = new Map(settingEntries().map(({ path, meaning }) => [path, meaning]));
   meanings.set(
     'name',
-    'The name with which the names of its objects begin; empty: it follows from that of the release.',
+    'The name of the installation. The names of its objects begin with it. Empty: it follows from the name of the release.',
   );
   comment(document.contents as YAMLMap, '', meanings);
   return document.toString({ lineWidth: 0 });
@@ -34,13 +34,16 @@ function comment(map: YAMLMap, prefix: string, meanings: ReadonlyMap<string, str
   }
 }
 
-/** values.schema.json: a setting that there is not, of another form, or taken away by `null`, is refused by Helm itself. */
+/** values.schema.json: Helm refuses an unknown setting, a wrong form, and a `null` that removes a default. */
 export function valuesSchema(): string {
   const schema = withDefaults(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, chartDefaults);
   const properties = Object.fromEntries(
     Object.entries(schema.properties ?? {}).filter(([key]) => !ofTheRelease.includes(key)),
   );
-  const name = { anyOf: [{ const: '' }, properties['name']], description: 'Empty: it follows from the release.' };
+  const name = {
+    anyOf: [{ const: '' }, properties['name']],
+    description: 'Empty: it follows from the name of the release.',
+  };
   const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
   const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
   const whole = originalValues.reduce(withOriginal, withRequired(withoutRules(own)));
@@ -61,17 +64,17 @@ function withoutRules({ properties = {}, ...schema }: JsonSchema, isSecret = sch
 function withOriginal(schema: JsonSchema, row: OriginalValue): JsonSchema {
   if ('warned' in row) return withProperty(schema, row.path.split('.'), { description: row.warned });
   if (!('acts' in row) || row.as === undefined) return schema;
-  return withProperty(schema, [row.path], { ...schema.properties?.[row.as], description: `As ${row.as}.` });
+  return withProperty(schema, [row.path], { ...schema.properties?.[row.as], description: `The same as ${row.as}.` });
 }
 
-/** What the original operator's chart has empty, some of it as `null`, which the templates take alike. */
+/** Returns true if the original operator's chart has an empty value here, which may be `null`. */
 const mayBeNull = (path: string, { default: given }: JsonSchema): boolean =>
   ['""', '{}', '[]'].includes(JSON.stringify(given)) &&
   originalValues.some((row) => 'acts' in row && `${path}.`.startsWith(`${row.path}.`));
 
 /**
- * Whatever has a default has to be there: Helm merges the defaults before it validates, so what is missing was taken away by `null`,
- * and a template would make nothing of it. Items of lists are not merged, and keys of Kubernetes' own maps have no default of their own.
+ * Requires each setting that has a default. Helm merges the defaults before it validates, so a missing one was removed by `null`, and
+ * templates cannot render without it. Items of lists are not merged, and keys of Kubernetes' own maps have no default.
  */
 function withRequired(schema: JsonSchema, path = ''): JsonSchema {
   const { properties } = schema;
@@ -91,7 +94,7 @@ function withProperty(schema: JsonSchema, [key = '', ...more]: readonly string[]
   return { ...schema, properties: { ...properties, [key]: child as JsonSchema } };
 }
 
-/** A schema with other defaults, which stand in it as they do among the values. */
+/** Returns a schema with other defaults, nested as in the values. */
 function withDefaults(schema: JsonSchema, defaults: object): JsonSchema {
   const changed = Object.entries(defaults).map(([key, value]: [string, unknown]) => {
     const child = schema.properties?.[key] ?? {};

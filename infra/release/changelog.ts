@@ -1,7 +1,6 @@
 /**
- * What CHANGELOG.md says of a version, which is the text of its release: all below `## VERSION`, which a date may follow, up to the
- * next such heading.
- * @throws Error where it has no such section, or an empty one
+ * Returns the section of a version in CHANGELOG.md, which is the text of its release. The heading `## VERSION` may end with a date.
+ * @throws Error if there is no such section, or an empty one
  */
 export function changelogSection(changelog: string, version: string): string {
   const sections = changelog.split(/^## /m).slice(1);
@@ -15,6 +14,6 @@ export function changelogSection(changelog: string, version: string): string {
   const text = found?.slice(heading(found).length).trim() ?? '';
   if (text !== '') return `${text}\n`;
   throw new Error(
-    `CHANGELOG.md has nothing under '## ${version}'; what is released is said there first (rename '## Unreleased')`,
+    `CHANGELOG.md has no text under '## ${version}'. Describe the release there first (rename '## Unreleased')`,
   );
 }

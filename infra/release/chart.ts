@@ -55,7 +55,7 @@ export async function writeIndex(release: Release, folder: string, archives: str
 
 async function presentIndex(url: string): Promise<string | undefined> {
   const response = await fetch(url).catch((error: unknown) => {
-    throw new Error(`the chart repository cannot be asked for ${url}`, { cause: (error as Error).cause ?? error });
+    throw new Error(`the chart repository does not answer for ${url}`, { cause: (error as Error).cause ?? error });
   });
   if (response.status === 404) return undefined;
   if (!response.ok) throw new Error(`the chart repository answers ${response.status} for ${url}`);
@@ -68,7 +68,7 @@ export async function pushChart({ chart, publisher }: Release, archive: string, 
   // Helm says the digest on one of its outputs, which depends on its version.
   const said = await program('helm', ['push', archive, ...target], { both: true });
   const [digest] = /sha256:[0-9a-f]{64}/.exec(said) ?? [];
-  if (digest === undefined) throw new Error(`helm pushed ${chart} and did not say under which digest`);
+  if (digest === undefined) throw new Error(`helm pushed ${chart} but did not print its digest`);
   return digest;
 }
 

@@ -7,22 +7,25 @@ export const checksumsFile = 'SHA256SUMS';
 
 const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-/** Notes the SHA-256 of each file of a folder beside them. What is about the list itself, its signature, is not in it. */
+/** Writes the SHA-256 of each file of a folder into a list in it. The signature of the list is not in the list. */
 export function writeChecksums(folder: string): void {
   const files = readdirSync(folder).filter((file) => !file.startsWith(checksumsFile));
   const lines = files.toSorted().map((file) => `${digestOf(join(folder, file))}  ${file}\n`);
   writeFileSync(join(folder, checksumsFile), lines.join(''));
 }
 
-/** @throws Error that names every file that is missing or has another content, or where there is no list */
+/** @throws Error that names every missing or changed file, or if there is no list */
 export function verifyChecksums(folder: string): void {
   const list = join(folder, checksumsFile);
-  if (!existsSync(list)) throw new Error(`${folder} has no ${checksumsFile}, so nothing tells what its files must be`);
+  if (!existsSync(list)) throw new Error(`${folder} has no ${checksumsFile}, so its files cannot be verified`);
   const wrong = readFileSync(list, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .flatMap((line) => problemWith(folder, line));
-  if (wrong.length > 0) throw new Error(`not as ${checksumsFile} says: ${wrong.join(', ')}; use none of these files`);
+  if (wrong.length > 0)
+    throw new Error(
+      `these files do not match ${checksumsFile}: ${wrong.join(', ')}. Do not use any file of this folder`,
+    );
 }
 
 function problemWith(folder: string, line: string): string[] {
@@ -30,5 +33,5 @@ function problemWith(folder: string, line: string): string[] {
   if (digest === undefined) return [`the line '${line}'`];
   const path = join(folder, file);
   if (!existsSync(path)) return [`${file} is missing`];
-  return digestOf(path) === digest ? [] : [`${file} has another content`];
+  return digestOf(path) === digest ? [] : [`${file} has changed`];
 }

@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import { program } from './program.ts';
 import { architectures, type Architecture, type Release, type ReleasedImage } from './release.ts';
 
-/** Where images are built, and of what. */
+/** The input of an image build. */
 export interface ImageBuild {
-  /** The git commit, and its time in seconds since 1970: it becomes that of every file, so that the same commit gives the same image. */
+  /** The git commit. */
   readonly revision: string;
+  /** The commit's time in seconds since 1970. Every file gets it, so that the same commit gives the same image. */
   readonly timestamp: number;
-  /** What buildah gets before its command, such as the folder of its storage. */
+  /** Arguments of buildah before its command, such as the folder of its storage. */
   readonly buildah?: readonly string[];
-  /** The image that the Dockerfile begins with, where it is another than the Dockerfile's own. */
+  /** The base image. Default: the one in the Dockerfile. */
   readonly base?: (architecture: Architecture) => string;
-  /** Folders that stand for stages of the Dockerfile which are not to be built. */
+  /** Folders that replace stages of the Dockerfile. */
   readonly stages?: (architecture: Architecture) => Readonly<Record<string, string>>;
-  /** Whether the registry has no TLS, as one on loopback. */
+  /** True for a registry without TLS, such as one on loopback. */
   readonly insecure?: boolean;
 }
 
@@ -44,7 +45,7 @@ export async function buildAndPush(release: Release, image: ReleasedImage, build
     return readFileSync(digestFile, 'utf8').trim();
   } finally {
     rmSync(folder, { recursive: true });
-    // What stays behind of a failed attempt is in nobody's way.
+    // If the removal fails, the leftovers do no harm.
     await Promise.allSettled([buildah('manifest', 'rm', list)]);
     await Promise.allSettled([buildah('rmi', '--force', ...made)]);
   }

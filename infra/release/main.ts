@@ -8,15 +8,15 @@ import { workflowSigner } from './signing.ts';
 import { steps, type Releasing } from './steps.ts';
 
 /**
- * `npm run release -- STEP …`: what .github/workflows/release.yml does for the tag in GITHUB_REF_NAME, step by step; without a step
- * it prints which there are. Whatever fails ends it with 1, after one sentence.
+ * `npm run release -- STEP …`: runs steps of the release of the tag in GITHUB_REF_NAME, as .github/workflows/release.yml does.
+ * Without a step it lists them. If a step fails, it prints one sentence and exits with 1.
  */
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !steps.some((step) => step.name === name));
   if (names.length === 0 || unknown.length > 0) {
     const known = steps.map(({ name, does }) => `  ${name.padEnd(8)}${does}\n`);
-    const noSteps = unknown.map((name) => `; '${name}' is none`).join('');
-    process.stderr.write(`steps of a release, in their order${noSteps}:\n${known.join('')}`);
+    const noSteps = unknown.map((name) => `There is no step '${name}'. `).join('');
+    process.stderr.write(`${noSteps}Steps of a release, in order:\n${known.join('')}`);
     return names.length === 0 ? 0 : 1;
   }
   try {
@@ -27,7 +27,7 @@ async function main(names: readonly string[]): Promise<number> {
     }
     return 0;
   } catch (error) {
-    process.stderr.write(`no release: ${describeError(error)}\n`);
+    process.stderr.write(`The release failed: ${describeError(error)}\n`);
     return 1;
   }
 }
@@ -53,7 +53,7 @@ async function releasingFrom(environment: NodeJS.ProcessEnv): Promise<Releasing>
   };
 }
 
-/** Of the chart; without one it has sigstore's signature alone, which Helm itself cannot verify. */
+/** The key of the chart. Without it, the chart has only a sigstore signature, which Helm cannot verify. */
 function keyFrom(environment: NodeJS.ProcessEnv): { readonly chartKey?: ChartKey } {
   const { CHART_KEY: name = '', CHART_KEYRING: keyring = '', CHART_PASSPHRASE_FILE: passphrase = '' } = environment;
   if (name === '' || keyring === '') return {};

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 
 export interface ProgramOptions {
   readonly cwd?: string;
-  /** Beside this process's own. */
+  /** Additions to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** What it reads from its standard input. */
+  /** The text on its standard input. */
   readonly input?: string;
-  /** Whether what it says on its standard error is given back as well. */
+  /** If true, the result includes its standard error. */
   readonly both?: boolean;
 }
 
 /**
- * Runs a program of a release to its end, and gives back what it printed.
- * @throws Error in one sentence: which step of which program failed, and the last that it said. Its further arguments are left out,
- * since some name files of keys.
+ * Runs a program until it exits, and returns its output.
+ * @throws Error in one sentence: the step of the program, and its last line of output. Further arguments are not shown, because some
+ * are paths of keys.
  */
 export async function program(name: string, args: readonly string[], options: ProgramOptions = {}): Promise<string> {
   const isFlag = (arg: string): boolean => arg.startsWith('-');
@@ -27,10 +27,10 @@ export async function program(name: string, args: readonly string[], options: Pr
   const said = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()));
-  // Whoever ends without reading it is heard by its exit code.
+  // If a program exits without reading its input, its exit code reports the problem.
   child.stdin.on('error', () => undefined).end(options.input);
   const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', () => reject(new Error(`${name} is not installed; it is needed for: ${step}`)));
+    child.on('error', () => reject(new Error(`${name} is not installed, but \`${step}\` needs it`)));
     child.on('close', resolve);
   });
   if (code === 0) return options.both === true ? said.stdout + said.stderr : said.stdout;

@@ -1,16 +1,16 @@
 import type { Release } from './release.ts';
 
-/** What made a release: a workflow's run, or somebody's machine. */
+/** The builder of a release: the run of a workflow, or a machine. */
 export interface Builder {
-  /** Who ran it, such as https://github.com/acme/operator/.github/workflows/release.yml@refs/tags/v1.2.3. */
+  /** The workflow, such as https://github.com/acme/operator/.github/workflows/release.yml@refs/tags/v1.2.3. */
   readonly id: string;
-  /** The one run among others, as an address where it has one. */
+  /** The run, as a URL if it has one. */
   readonly run: string;
   readonly revision: string;
   readonly startedOn: Date;
 }
 
-/** How it was made, as the predicate https://slsa.dev/provenance/v1 says it. */
+/** Returns the provenance of a release in the form of https://slsa.dev/provenance/v1. */
 export const provenance = ({ version, publisher }: Release, { id, run, revision, startedOn }: Builder) => ({
   buildDefinition: {
     buildType: `${publisher.home}/blob/v${version}/.github/workflows/release.yml`,

@@ -217,7 +217,7 @@ describe('a chart that cannot be trusted or had', () => {
   it('is in no index that was made although the present one could not be read', async () => {
     const away = releaseOf(registry.host, 'http://127.0.0.1:9');
     await expect(writeIndex(away, charts(), index())).rejects.toThrow(
-      'the chart repository cannot be asked for http://127.0.0.1:9',
+      'the chart repository does not answer for http://127.0.0.1:9',
     );
   });
 });

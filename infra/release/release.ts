@@ -9,7 +9,7 @@ export interface ReleasedImage {
   readonly repository: string;
 }
 
-/** What a release consists of, and where it goes. */
+/** The parts of a release and their repositories. */
 export interface Release {
   readonly version: string;
   readonly publisher: Publisher;
@@ -33,19 +33,17 @@ const needed: Readonly<Record<string, (publisher: Publisher) => string>> = {
 };
 
 /**
- * What the tag `v1.2.3` releases.
- * @throws Error where the tag is not that of this version, or publisher.yaml does not say where something goes
+ * Returns the release of a tag such as `v1.2.3`.
+ * @throws Error if the tag is not that of this version, or if publisher.yaml misses a repository
  */
 export function planRelease(tag: string, version: string, publisher: Publisher): Release {
   if (tag !== `v${version}`)
     throw new Error(
-      `the tag '${tag}' is not that of this version: package.json has ${version}, whose tag is v${version}`,
+      `the tag '${tag}' does not match the version ${version} in package.json. The tag must be v${version}`,
     );
   const empty = Object.entries(needed).flatMap(([name, valueOf]) => (valueOf(publisher) === '' ? [name] : []));
   if (empty.length > 0)
-    throw new Error(
-      `publisher.yaml says nothing for ${empty.join(', ')}, so the release has nowhere to go; fill it in and run \`npm run generate\``,
-    );
+    throw new Error(`publisher.yaml has no value for ${empty.join(', ')}. Set it and run \`npm run generate\``);
   return {
     version,
     publisher,

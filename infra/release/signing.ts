@@ -1,18 +1,18 @@
 import { program } from './program.ts';
 
 /**
- * Whose signature a release has. Without keys: the workflow's own, for which sigstore gives it a certificate that names it, and
- * which a public log holds. With a key pair: for whoever has no such workflow; the log is then left out.
+ * The signer of a release. Without keys, the workflow signs: sigstore issues a certificate with its name, and a public log keeps
+ * the signature. A key pair works without such a workflow, and does not use the log.
  */
 export type Signer =
   | { readonly identity: string; readonly issuer: string }
   | { readonly privateKey: string; readonly publicKey: string; readonly password: string };
 
-/** What GitHub says of the workflow that runs, as its certificate will say it. @throws Error outside of such a workflow */
+/** Returns the identity of the running GitHub workflow, as in its certificate. @throws Error outside of such a workflow */
 export function workflowSigner(environment: NodeJS.ProcessEnv): Signer {
   const workflow = environment['GITHUB_WORKFLOW_REF'];
   if (workflow === undefined || environment['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined)
-    throw new Error('signing without keys needs a workflow of GitHub with `id-token: write`; here there is none');
+    throw new Error('signing without keys works only in a GitHub workflow with `id-token: write`');
   return { identity: `https://github.com/${workflow}`, issuer: 'https://token.actions.githubusercontent.com' };
 }
 
@@ -37,7 +37,7 @@ export const sign = (reference: string, signer: Signer): Promise<string> =>
 export const verify = (reference: string, signer: Signer): Promise<string> =>
   cosign(signer, 'verify', ...verifyFlags(signer), reference);
 
-/** What may be attested of an artefact, as cosign calls it: what it is made of, and how it was made. */
+/** The kinds of attestations, by cosign's names: the components of an artefact, and how it was made. */
 export type Predicate = 'cyclonedx' | 'slsaprovenance1';
 
 /** Attests what a file says, signed, beside the artefact. */

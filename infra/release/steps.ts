@@ -14,10 +14,10 @@ import { provenance, type Builder } from './provenance.ts';
 import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
 
-/** What the steps of a release share. */
+/** The input of all steps of a release. */
 export interface Releasing {
   readonly release: Release;
-  /** Where its files are gathered. */
+  /** The folder for its files. */
   readonly folder: string;
   /** The address of the folder that they will be published in. */
   readonly published: string;
@@ -33,22 +33,22 @@ interface Step {
   readonly run: (releasing: Releasing) => Promise<void> | void;
 }
 
-/** What was pushed, each by its digest. It is no file of the release: with it, `verify` knows what to ask for. */
+/** The digests of all that was pushed. `verify` reads it. It is not a file of the release. */
 const pushedFile = (folder: string): string => join(folder, '..', 'pushed.json');
-/** Says where the package is, which npm names after its own. */
+/** The file with the path of the npm package, because npm chooses its name. */
 const npmFile = (folder: string): string => join(folder, '..', 'npm-package');
 const sbomFile = 'sbom.cdx.json';
 const notesFile = (folder: string): string => join(folder, '..', 'notes.md');
 const predicateFile = (folder: string): string => join(folder, '..', 'provenance.json');
 
-/** In the order in which they follow one another: nothing is pushed before all is made, nor announced before all is verified. */
+/** The steps in order: everything is made before the first push, and verified before the release is announced. */
 export const steps: readonly Step[] = [
-  { name: 'notes', does: 'takes the text of the release from CHANGELOG.md', run: writeNotes },
-  { name: 'files', does: 'makes the chart, the npm package, the plain YAML and the SBOM', run: makeFiles },
-  { name: 'push', does: 'builds the images for each architecture, and pushes them and the chart', run: push },
-  { name: 'list', does: 'lists the images of an installation, and the checksums of all files', run: list },
-  { name: 'sign', does: 'signs and attests what was pushed, and the checksums', run: signAll },
-  { name: 'verify', does: 'asks the registry for all of it again, and verifies it', run: verifyAll },
+  { name: 'notes', does: 'reads the text of the release from CHANGELOG.md', run: writeNotes },
+  { name: 'files', does: 'creates the chart, the npm package, the plain YAML and the SBOM', run: makeFiles },
+  { name: 'push', does: 'builds the images for each architecture and pushes them and the chart', run: push },
+  { name: 'list', does: 'writes the list of images and the checksums of all files', run: list },
+  { name: 'sign', does: 'signs and attests everything that was pushed, and the checksums', run: signAll },
+  { name: 'verify', does: 'downloads everything from the registry and verifies it', run: verifyAll },
 ];
 
 function writeNotes({ release, folder }: Releasing): void {
@@ -82,7 +82,7 @@ async function push({ release, folder, images }: Releasing): Promise<void> {
 function pushedBy(folder: string): Pushed {
   const file = pushedFile(folder);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Pushed;
-  throw new Error(`nothing was pushed by now (there is no ${file}); run the step push first`);
+  throw new Error(`nothing was pushed yet (${file} does not exist). Run the step push first`);
 }
 
 const referencesIn = (pushed: Pushed): string[] =>

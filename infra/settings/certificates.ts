@@ -1,20 +1,20 @@
 import { oneOf, opaqueMap, section } from './leaves.ts';
 
-/** Who makes the certificate of the webhook. */
+/** The settings of the webhook's certificate. */
 export const certificates = section({
   issuer: oneOf('delivery', 'operator', 'cert-manager', 'external')
     .default('delivery')
     .describe(
-      'Who makes the certificate of the webhook: `delivery` (Helm and Pulumi, with each installation and upgrade; with plain YAML, ' +
-        'in which no key may stand, the operator), `operator` (in each delivery the operator, so that rendering a chart gives ' +
-        'the same each time), `cert-manager` (which has to be there: its Certificate is among the objects, and its CA injector ' +
-        'tells the API server of it) or `external` (somebody else keeps the Secret and the caBundle of the webhook). Unless it is ' +
-        'one of the last two, the operator renews it in time.',
+      'The issuer of the webhook certificate. `delivery`: Helm and Pulumi create the certificate with each installation and upgrade. ' +
+        'With plain YAML, which must not contain a key, the operator creates it. `operator`: the operator creates it in any case, ' +
+        'so that rendering the chart gives the same result each time. `cert-manager`: a Certificate resource requests it. ' +
+        'cert-manager and its CA injector must be installed. `external`: you provide the Secret and the `caBundle` of the webhook. ' +
+        'The operator renews the certificate in time, except with `cert-manager` and `external`.',
     ),
   issuerRef: opaqueMap()
     .default({})
     .describe(
-      "The issuer that cert-manager uses, as a Certificate's `issuerRef`, e.g. `{kind: ClusterIssuer, name: internal}`; empty: an " +
-        'authority of its own, for this webhook alone.',
+      "The issuer that cert-manager uses, in the form of a Certificate's `issuerRef`, e.g. `{kind: ClusterIssuer, name: internal}`. " +
+        'Empty: a new authority for this webhook only.',
     ),
 });

@@ -13,40 +13,37 @@ export const reservedLabels = ['name', 'instance', 'component', 'part-of', 'vers
   .map((key) => `app.kubernetes.io/${key}`)
   .concat(labels.autoTrace, 'control-plane');
 
-/**
- * What is said of each. The chart, which Helm renders without this program, says the same: there the arguments are verbs of Go's
- * `printf` (helm/refusals.ts).
- */
+/** The refusals, by rule. The chart has the same ones, with verbs of Go's `printf` as arguments (helm/refusals.ts). */
 export const sentences = {
   monitoredTwice: (index: Said, name: Said) =>
-    `monitoredNamespaces[${index}].namespace repeats "${name}"; one Lumigo acts per namespace, so leave one of them out`,
-  monitoredByWhat: (index: Said) => `monitoredNamespaces[${index}] has to have either a namespace or a selector`,
+    `monitoredNamespaces[${index}].namespace repeats "${name}". A namespace has one Lumigo, so remove one of the two entries`,
+  monitoredByWhat: (index: Said) => `monitoredNamespaces[${index}] must have either a namespace or a selector`,
   monitoredOwn: (index: Said, name: Said) =>
-    `monitoredNamespaces[${index}].namespace is "${name}", the operator's own namespace, which is never instrumented`,
+    `monitoredNamespaces[${index}].namespace is "${name}", the operator's own namespace, which is never instrumented. Remove the entry`,
   monitoredButExcluded: (index: Said, name: Said) =>
-    `monitoredNamespaces[${index}].namespace is "${name}", which webhook.excludedNamespaces excludes; take it out of one of the two`,
-  ownLabels: (key: Said) => `podLabels sets ${key}, which the operator sets itself; leave it out`,
+    `monitoredNamespaces[${index}].namespace is "${name}", which webhook.excludedNamespaces excludes. Remove it from one of the two`,
+  ownLabels: (key: Said) => `podLabels sets ${key}, which the operator sets itself. Remove it`,
   sharedQueue: (replicas: Said) =>
-    `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is ${replicas}); two pods cannot keep one queue`,
+    `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1, but it is ${replicas}. Pods cannot share a queue`,
   otherTag: (tag: Said) =>
-    `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest still pins ${collectorImage.tag}; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""`,
-  nobodyAsked: () =>
-    'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none',
+    `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest is still that of ${collectorImage.tag}. Set controllerManager.telemetryProxy.image.digest to the digest of the new tag, or to ""`,
+  unusedNames: () =>
+    'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so client certificates are not checked. Set both, or neither',
   anyClient: () =>
-    "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
+    "webhook.clientCa.configMap is the cluster's own authority, which signs for many clients. Set webhook.clientCa.names to the common name of the API server's certificate",
   takenPort: (name: Said, port: Said, other: Said) =>
-    `ports.${name} is ${port}, and so is ports.${other}; one of them has to be another`,
+    `ports.${name} and ports.${other} are both ${port}. Use different ports`,
   kubeletPort: (name: Said, port: Said) =>
-    `ports.${name} is ${port}, but with hostNetwork it is the node's, where the kubelet has it; choose another`,
+    `ports.${name} is ${port}, which the kubelet uses on every node. Choose another port, because hostNetwork is true`,
   idleIssuer: () =>
-    'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none',
+    'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so it has no effect. Set both, or neither',
 } as const;
 
 type Said = string | number;
 
 /**
- * What cannot be together although each is right by itself. A rule looks only at parts that are right, so that its
- * problems join those of the schema in one message.
+ * Returns a refusal for each combination of settings that cannot work. A rule checks only settings that are valid by
+ * themselves, so that its problems join those of the schema in one message.
  */
 export function contradictionsIn(given: Given): readonly string[] {
   const rules = [
@@ -64,12 +61,12 @@ export function contradictionsIn(given: Given): readonly string[] {
   return rules.flatMap((rule) => [...rule(given)]);
 }
 
-/** What settings that are right in themselves cannot be in this delivery. */
+/** Returns a refusal for each setting that this delivery cannot carry out. */
 export function* contradictionsWith(delivery: Delivery, { updater, lumigoToken }: Settings): Iterable<string> {
   if (updater.mode === 'upgrade' && delivery !== 'Helm')
-    yield 'updater.mode is "upgrade", but only Helm has a release to upgrade; set it to check or off, or install the Helm chart';
+    yield 'updater.mode is "upgrade", but only a Helm release can be upgraded. Set it to check or off, or install with Helm';
   if (lumigoToken.value !== '' && delivery === 'Manifests')
-    yield 'lumigoToken.value is set, but plain YAML is not the place for it; leave it out and bring the Secrets another way, or install with Helm or Pulumi';
+    yield 'lumigoToken.value is set, but plain YAML must not contain a token. Remove it and create the Secrets in another way, or install with Helm or Pulumi';
 }
 
 const { shape } = settingsSchema;
@@ -102,7 +99,7 @@ function* monitoredButExcluded({ monitoredNamespaces, webhook, namespace: own }:
 
 function* foreignNamespace({ namespace, createNamespace }: Given) {
   if (createNamespace === true && shared.includes(String(namespace)))
-    yield `namespace is "${String(namespace)}", which is not the operator's alone; set createNamespace to false, or choose another`;
+    yield `namespace is "${String(namespace)}", which other programs use too. Set createNamespace to false, or choose another namespace`;
 }
 
 function* ownLabels({ podLabels }: Given) {
@@ -116,7 +113,7 @@ function* sharedQueue({ controllerManager }: Given) {
     yield sentences.sharedQueue(replicas);
 }
 
-/** A tag that is changed while the digest stays would change nothing. */
+/** The digest overrides the tag, so a new tag alone has no effect. */
 function* otherTag({ controllerManager }: Given) {
   const { tag, digest } = part(shape.controllerManager, controllerManager)?.telemetryProxy.image ?? collectorImage;
   if (tag !== collectorImage.tag && digest === collectorImage.digest) yield sentences.otherTag(tag);
@@ -125,14 +122,14 @@ function* otherTag({ controllerManager }: Given) {
 /** The ConfigMap that every namespace has. */
 export const clusterAuthority = 'kube-root-ca.crt';
 
-/** Of the cluster's own authority is every node's certificate, and many a user's. */
+/** The cluster's own authority signs the certificates of nodes and users, too. */
 function* anyClient({ webhook }: Given) {
   const { configMap = '', names = [] } = part(shape.webhook, webhook)?.clientCa ?? {};
-  if (configMap === '' && names.length > 0) yield sentences.nobodyAsked();
+  if (configMap === '' && names.length > 0) yield sentences.unusedNames();
   if (configMap === clusterAuthority && names.length === 0) yield sentences.anyClient();
 }
 
-/** At which the kubelet of every node listens. */
+/** The port of the kubelet on every node. */
 export const KUBELET_PORT = 10_250;
 
 function* takenPort({ ports, hostNetwork }: Given) {

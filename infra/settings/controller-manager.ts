@@ -12,7 +12,7 @@ export const collectorImage = {
 export const controllerManager = section({
   replicas: wholeNumber(1, 20)
     .default(2)
-    .describe('How many pods serve the webhook; one of them leads. With one, injection pauses while it restarts.'),
+    .describe('Number of operator pods. One leads, all serve the webhook. With 1, injection pauses while it restarts.'),
   manager: section({
     image: image(
       { repository: imageRepositoryOf('lumigo-kubernetes-operator'), tag: operatorVersion() },
@@ -20,7 +20,7 @@ export const controllerManager = section({
     ),
     resources: opaqueMap()
       .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } })
-      .describe('Requests and limits of the manager container. Its heap takes 60 % of the memory limit.'),
+      .describe('Requests and limits of the manager container. Its heap is at most 60 % of the memory limit.'),
   }),
   telemetryProxy: section({
     image: image(
@@ -30,23 +30,23 @@ export const controllerManager = section({
     resources: opaqueMap()
       .default({ requests: { cpu: '50m', memory: '128Mi' }, limits: { cpu: '1', memory: '512Mi' } })
       .describe(
-        'Requests and limits of the telemetry proxy container. It keeps to 80 % of the memory limit, and takes nothing in beyond.',
+        'Requests and limits of the telemetry proxy container. Above 80 % of the memory limit it refuses data.',
       ),
     queue: section({
       laneSize: quantity()
         .default('512Mi')
         .describe(
-          'How much waits on disk while Lumigo does not answer, for each of sixteen lanes, over which tokens are spread, and for traces and logs each; a thousand ' +
-            'spans take some 0.5 MB. What comes when a lane is full is dropped.',
+          'Disk space of one lane, for traces and for logs each, where telemetry waits while Lumigo does not answer. Tokens are spread over ' +
+            'sixteen lanes. A thousand spans take about 0.5 MB. If a lane is full, new data is dropped.',
         ),
       sizeLimit: quantity()
         .default('4Gi')
         .describe(
-          'How much disk all lanes may take of the node. Kubernetes evicts a pod that takes more: a lane that is full takes up to twice its `laneSize`, ' +
-            'so with the defaults four may be.',
+          'Disk space of all lanes together on the node. Kubernetes evicts a pod that uses more. A full lane takes up to twice its `laneSize`, ' +
+            'so the default has room for four full lanes.',
         ),
       claimName: orEmpty(dnsSubdomain(), 'must be the name of a PersistentVolumeClaim, or empty').describe(
-        "A PersistentVolumeClaim in the operator's namespace for the queue, which then outlives the pod; it needs `controllerManager.replicas: 1`. Empty: the node's disk, for as long as the pod lives.",
+        "A PersistentVolumeClaim in the operator's namespace for the queue, which then survives the pod. It needs `controllerManager.replicas: 1`. Empty: the queue is on the node's disk and is deleted with the pod.",
       ),
     }),
   }),

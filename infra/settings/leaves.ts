@@ -9,7 +9,7 @@ import { quantityPattern } from '../../runtime/config/environment.ts';
 
 const word = () => z.string({ error: 'must be a text' });
 
-/** A name that may stand in a DNS label, which is what most Kubernetes names are. */
+/** A DNS label, which most Kubernetes names are. */
 export const dnsLabel = (maxLength = 63) =>
   word()
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and - (not at either end)')
@@ -37,7 +37,7 @@ export const dnsSubdomain = () =>
 export const orEmpty = <T extends z.ZodType>(form: T, error: string) =>
   z.union([z.literal(''), form], { error }).default('');
 
-/** Whom a certificate is for, as users of Kubernetes are called. */
+/** The subject of a certificate, in the form of a Kubernetes user name. */
 export const commonName = () =>
   word().regex(
     /^[-.:_@/a-zA-Z0-9]{1,64}$/,
@@ -62,18 +62,18 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(...values:
 export const httpUrl = () =>
   text().regex(/^https?:\/\/[^/\s]+(\/\S*[^/\s])?$/, 'must be an http:// or https:// URL without a slash at its end');
 
-/** Where programs come from: nobody on the way may replace them. Or nothing. */
+/** A URL that programs come from, or nothing. TLS prevents a replacement on the way. */
 export const httpsUrl = () =>
   text().regex(
     /^(https:\/\/[^/\s]+(\/\S*[^/\s])?)?$/,
-    'must be an https:// URL without a slash at its end, since by http:// anybody on the way could replace what is installed',
+    'must be an https:// URL without a slash at its end (http:// would let an attacker in the network replace what is installed)',
   );
 
-/** Where charts come from: by https:// a repository with an index, by oci:// the folder of a registry, which is asked by TLS as well. */
+/** A chart repository: its index by https://, or a folder of a registry by oci://, which uses TLS as well. */
 export const chartRepository = () =>
   text().regex(
     /^((https|oci):\/\/[^/\s]+(\/\S*[^/\s])?)?$/,
-    'must be an https:// or oci:// URL without a slash at its end, since by http:// anybody on the way could replace what is installed',
+    'must be an https:// or oci:// URL without a slash at its end (http:// would let an attacker in the network replace what is installed)',
   );
 
 /** Where an image is, without what tells its versions apart. */
@@ -90,14 +90,14 @@ export const imagePrefix = () =>
     'must be a registry, or a folder in one, with a slash at its end, such as registry.example.com/mirror/, or empty',
   );
 
-/** An amount of memory or disk as Kubernetes writes it. */
+/** An amount of memory or disk in Kubernetes' format. */
 export const quantity = () => text().regex(quantityPattern, 'must be a quantity, such as 512Mi or 2Gi');
 
-/** A time that comes again and again, as cron writes it. */
+/** A schedule in cron format. */
 export const schedule = () =>
   text().regex(
     /^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[-0-9*/,]+ [-0-9*/,]+ [-0-9*/,?]+ [-0-9A-Za-z*/,]+ [-0-9A-Za-z*/,?]+)$/,
-    'must be five fields as cron has them, such as "17 3 * * *"',
+    'must be a schedule in cron format, such as "17 3 * * *"',
   );
 
 /** Versions as npm and Helm describe them, or nothing. */
@@ -124,15 +124,15 @@ export const image = (
   of: string,
 ) =>
   section({
-    repository: imageRepository().default(defaults.repository).describe(`Where the image of ${of} comes from.`),
+    repository: imageRepository().default(defaults.repository).describe(`The image repository of ${of}.`),
     tag: text()
       .regex(/^[A-Za-z0-9_][-.A-Za-z0-9_]{0,127}$/, 'must be an image tag (letters, digits, -, _ and .)')
       .default(defaults.tag)
-      .describe(`The tag of the image of ${of}.`),
+      .describe(`The image tag of ${of}.`),
     digest: text()
       .regex(/^(sha256:[0-9a-f]{64})?$/, 'must be sha256: and 64 hexadecimal characters, or empty')
       .default(defaults.digest ?? '')
-      .describe(`Pins the image of ${of} to its content (\`sha256:…\`); wins over the tag.`),
+      .describe(`The image digest of ${of} (\`sha256:…\`). It overrides the tag.`),
   });
 
 /** A part of a Kubernetes object that passes as it is: the API server knows its form, and a newer one more of it. */

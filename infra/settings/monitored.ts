@@ -3,36 +3,41 @@ import { optInDefaults } from '../../runtime/contract.ts';
 import { isToken, tokenOrEmpty, tokenShape } from '../../runtime/wording/token.ts';
 import { dnsLabel, dnsSubdomain, fields, flag, opaqueMap, secret, secretKey, section, text } from './leaves.ts';
 
-/** Namespaces that are traced from the start, or as soon as they are there, and the token for them. */
+/** Namespaces that are traced as soon as they exist, and the token for them. */
 const monitoredNamespace = fields({
-  namespace: dnsLabel().optional().describe('The namespace to trace. Either this or `selector`.'),
+  namespace: dnsLabel().optional().describe('The namespace to trace. Set this or `selector`.'),
   selector: opaqueMap()
     .optional()
     .describe(
-      'The labels of namespaces to trace, as Kubernetes selects (`matchLabels`, `matchExpressions`); they may come, or get them, later.',
+      'A label selector of namespaces to trace (`matchLabels`, `matchExpressions`). It also selects namespaces that are created or labelled later.',
     ),
   secretName: dnsSubdomain()
     .optional()
-    .describe("The Secret in that namespace with Lumigo's token, instead of `lumigoToken.secretName`."),
-  secretKey: secretKey().optional().describe('The key of the token in the Secret, instead of `lumigoToken.secretKey`.'),
+    .describe('The Secret with the Lumigo token in that namespace. Default: `lumigoToken.secretName`.'),
+  secretKey: secretKey().optional().describe('The key of the token in the Secret. Default: `lumigoToken.secretKey`.'),
   tracingEnabled: flag()
     .optional()
-    .describe('Whether its programs send traces. Left out: they do, unless a Lumigo there says otherwise.'),
+    .describe(
+      'Sends traces of its workloads to Lumigo. Default: true, unless an existing `Lumigo` resource says otherwise.',
+    ),
   loggingEnabled: flag()
     .optional()
-    .describe('Whether its programs send logs. Left out: they do, unless a Lumigo there says otherwise.'),
+    .describe(
+      'Sends logs of its workloads to Lumigo. Default: true, unless an existing `Lumigo` resource says otherwise.',
+    ),
 });
 
 export const monitoredNamespaces = z
   .array(monitoredNamespace, { error: 'must be a list, or all' })
   .default([])
   .describe(
-    'Namespaces to trace, or `all`: where one has no Lumigo yet it gets one, with a Secret if the token stands in the ' +
-      "operator's namespace (`lumigoToken`). An existing Lumigo is adopted, an existing Secret is not changed, and a namespace that leaves the list keeps both. " +
-      'Each namespace gets them once: a Lumigo that you delete stays deleted. A flag that you change here is applied once to an existing Lumigo.',
+    'Namespaces to trace, or `all`. The operator creates a `Lumigo` resource in each, and a Secret if the token is in the ' +
+      "operator's namespace (`lumigoToken`). It adopts an existing `Lumigo` and does not change an existing Secret. A namespace that " +
+      'leaves the list keeps both. Each namespace gets them once: a `Lumigo` that you delete stays deleted. A flag that you change here ' +
+      'is applied once to an existing `Lumigo`.',
   );
 
-/** What `all` is short for. */
+/** The long form of `all`. */
 export const allNamespaces = [{ selector: {} }];
 
 const tokenRule = (input: unknown): string =>
@@ -45,14 +50,16 @@ export const lumigoToken = secret(
   section({
     secretName: dnsSubdomain()
       .default(optInDefaults.tokenSecret)
-      .describe("The Secret with Lumigo's token, in the operator's namespace and in each of the monitored ones."),
+      .describe(
+        "The name of the Secret with the Lumigo token, in the operator's namespace and in each monitored namespace.",
+      ),
     secretKey: secretKey().default(optInDefaults.tokenKey).describe('The key of the token in the Secret.'),
     value: text()
       .regex(tokenOrEmpty, { error: ({ input }) => tokenRule(input) })
       .default('')
       .describe(
-        "The token, for that Secret in the operator's namespace; empty: it comes another way. Not with plain " +
-          'YAML, which goes into git. Helm keeps the values of a release in a Secret; Pulumi encrypts what was set with `--secret`.',
+        "The Lumigo token, for the Secret in the operator's namespace. Empty: you create the Secret in another way. It is refused with " +
+          'plain YAML, which usually goes into git. Helm keeps it in the Secret of the release. Pulumi encrypts it if you set it with `--secret`.',
       ),
   }),
 );

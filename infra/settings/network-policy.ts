@@ -1,34 +1,34 @@
 import { flag, opaqueList, section } from './leaves.ts';
 
-const peers = "as a NetworkPolicy's `from`; empty: from anywhere.";
+const peers = "in the form of a NetworkPolicy's `from`. Empty: all sources.";
 
-/** Who may reach the operator's pods, for clusters whose network keeps to NetworkPolicies. */
+/** The sources that may reach the operator's pods, for clusters whose network enforces NetworkPolicies. */
 export const networkPolicy = section({
   enabled: flag()
     .default(false)
     .describe(
-      "Whether a NetworkPolicy closes each port of the operator's pods to whoever has no business there (docs/security/README.md lists " +
-        'them). It needs a network plugin that enforces NetworkPolicies; what the pods reach themselves stays open.',
+      "Creates a NetworkPolicy that limits each port of the operator's pods to the sources below (docs/security/README.md lists " +
+        'the ports). It needs a network plugin that enforces NetworkPolicies. Outgoing connections are not limited.',
     ),
   webhook: section({
     from: opaqueList()
       .default([])
       .describe(
-        `From where the API server comes to the webhook, ${peers} Mostly it runs on the network of a host, or outside of the ` +
-          'cluster, where only `ipBlock` can name it: e.g. `[{ipBlock: {cidr: 10.0.0.0/28}}]`.',
+        `Sources of API server calls to the webhook, ${peers} Most API servers run on the network of a host or outside of the ` +
+          'cluster, so only an `ipBlock` matches them, e.g. `[{ipBlock: {cidr: 10.0.0.0/28}}]`.',
       ),
   }),
   otlp: section({
     from: opaqueList()
       .default([{ namespaceSelector: {} }])
       .describe(
-        `From where traces and logs come, ${peers} Programs on the network of their host are in no namespace for a ` +
-          'NetworkPolicy: for them add an `ipBlock` with the addresses of the nodes.',
+        `Sources of traces and logs, ${peers} For pods with \`hostNetwork\`, ` +
+          'add an `ipBlock` with the addresses of the nodes.',
       ),
   }),
   metrics: section({
     from: opaqueList()
       .default([{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }])
-      .describe(`From where metrics are scraped, ${peers}`),
+      .describe(`Sources that scrape metrics, ${peers}`),
   }),
 });

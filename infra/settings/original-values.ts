@@ -1,11 +1,11 @@
 import { isMap } from '../../runtime/injection/lists.ts';
 
 /**
- * What becomes of the values that the original operator's chart (v69) has, a row for each or for all below it. From here come what
- * the chart's schema lets in, its warning and its refusals, the same of settings files, and the table of docs/migrate-from-original.md.
+ * A value of the original operator's chart (v69), or all values below it. The chart's schema, its warning and its refusals come from
+ * here, as do those of settings files, and the table of docs/migrate-from-original.md.
  *
- * `acts`: it does what it did, under its own name or, where there is one, by the setting `as`. `warned`: it is let in, does
- * nothing, and is named with what to do. `refused`: what it says cannot be; a value that `when` does not find is as good as any.
+ * `acts`: it has its former effect, under its own name or as the setting `as`. `warned`: it is accepted, has no effect, and a warning
+ * says what to do. `refused`: it cannot work if it matches `when`.
  */
 export type OriginalValue = { readonly path: string } & (
   | { readonly acts: true; readonly as?: string; readonly note?: string }
@@ -13,9 +13,9 @@ export type OriginalValue = { readonly path: string } & (
   | { readonly refused: string; readonly when: string }
 );
 
-const noMetrics = 'infrastructure metrics are not collected; remove it, and use another collector for them';
-const onePod = "the telemetry proxy runs in the operator's pods; set controllerManager";
-const noSuchPart = 'this operator has no such part; remove it';
+const noMetrics = 'infrastructure metrics are not collected. Remove it, and collect them with another collector';
+const onePod = "the telemetry proxy runs in the operator's pods. Set controllerManager";
+const noSuchPart = 'this operator has no such component. Remove it';
 
 const acts = (path: string, as?: string, note?: string): OriginalValue => ({
   ...{ path, acts: true },
@@ -24,10 +24,10 @@ const acts = (path: string, as?: string, note?: string): OriginalValue => ({
 });
 const warned = (path: string, advice: string): OriginalValue => ({ path, warned: advice });
 
-/** Its releases are whole numbers, those of this operator are not. */
+/** Tags of the original operator are whole numbers. Tags of this operator are not. */
 const ofTheOriginal = '^v?[0-9]+$';
 
-/** Parts of the original that a place in the cluster can be given to, and that are not here. */
+/** Components of the original with a `tolerations` or `nodeSelector` setting that this operator does not have. */
 const placed = ['watchdog', 'clusterAgent', 'telemetryProxy', 'targetAllocator', 'installHook'];
 
 const perPart = (section: string): OriginalValue[] => [
@@ -37,43 +37,47 @@ const perPart = (section: string): OriginalValue[] => [
 
 export const originalValues: readonly OriginalValue[] = [
   acts('debug.enabled'),
-  warned('output', 'the notes have no colours; remove it'),
+  warned('output', 'the notes have no colours. Remove it'),
   acts('cluster.name'),
   ...perPart('tolerations'),
   ...perPart('nodeSelector'),
-  warned('watchdog', 'the operator has its own metrics and alerts; set metrics.prometheusRule.enabled'),
-  warned('telemetryProxy', `${onePod}.replicas and controllerManager.telemetryProxy; logs are always batched by token`),
-  warned('controllerManager.kubeRbacProxy', 'the manager serves its metrics itself; set metrics.secure'),
+  warned('watchdog', 'the operator has its own metrics and alerts. Set metrics.prometheusRule.enabled'),
+  warned('telemetryProxy', `${onePod}.replicas and controllerManager.telemetryProxy. Logs are always batched by token`),
+  warned('controllerManager.kubeRbacProxy', 'the manager serves its metrics itself. Set metrics.secure'),
   {
     path: 'controllerManager.manager.image.tag',
     refused:
-      'a release of the original operator, whose image does not run here; remove it, or name an image of this operator',
+      'a release of the original operator, whose image is not compatible. Remove it, or set a tag of this operator',
     when: ofTheOriginal,
   },
-  acts('controllerManager.manager.image.repository', undefined, "it must have a copy of this operator's image"),
+  acts('controllerManager.manager.image.repository', undefined, "it must contain a copy of this operator's image"),
   acts('controllerManager.manager.resources'),
   warned('controllerManager.telemetryProxy.replicas', `${onePod}.replicas`),
   {
     path: 'controllerManager.telemetryProxy.image.tag',
     refused:
-      'a release of the original telemetry proxy, whose image does not run here; remove it, or name an OpenTelemetry Collector',
+      'a release of the original telemetry proxy, whose image is not compatible. Remove it, or set a tag of the OpenTelemetry Collector',
     when: ofTheOriginal,
   },
   {
     path: 'controllerManager.telemetryProxy.image.repository',
-    refused: 'the original telemetry proxy, which does not run here; remove it, or name an OpenTelemetry Collector',
+    refused:
+      'the original telemetry proxy, which is not compatible. Remove it, or set an image of the OpenTelemetry Collector',
     when: 'lumigo-kubernetes-telemetry-proxy$',
   },
   acts('controllerManager.telemetryProxy.resources'),
   warned('controllerManager.namespaceFileServer', noSuchPart),
   warned('controllerManager.initContainer', noSuchPart),
-  warned('logFileCollector', 'log files are not collected; let the programs send logs (logging.enabled of a Lumigo)'),
+  warned(
+    'logFileCollector',
+    'log files are not collected. Set logging.enabled in the Lumigo resources, so that programs send their logs',
+  ),
   warned('kubeStateMetrics', noMetrics),
   warned('prometheusNodeExporter', noMetrics),
   acts('injectorWebhook.lumigoInjector.image'),
-  warned('injectorWebhookService', 'only the API server uses the Service; set ports.webhook for the port of the pods'),
+  warned('injectorWebhookService', 'only the API server uses the Service. Set ports.webhook for the port of the pods'),
   acts('kubernetesClusterDomain'),
-  warned('metricsService', 'metrics have their own Service; set ports.metrics for the port of the pods'),
+  warned('metricsService', 'metrics have their own Service. Set ports.metrics for the port of the pods'),
   acts('endpoint.otlp.url'),
   acts('endpoint.otlp.logs_url'),
   warned('endpoint.otlp.metrics_url', noMetrics),
@@ -88,17 +92,17 @@ export const originalValues: readonly OriginalValue[] = [
 const at = (given: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), given);
 
-/** What says nothing is not worth a word. */
+/** Returns true unless a value is empty. Empty values cause no warning. */
 const isSaid = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(isMap(value) && Object.keys(value).length === 0);
 
-/** A line for each value of the original's that does nothing here. */
+/** Returns a line for each value of the original operator that has no effect. */
 export const warningsOf = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) =>
     'warned' in row && isSaid(at(given, row.path)) ? [`${row.path}: ${row.warned}`] : [],
   );
 
-/** A line for each value that says what cannot be. */
+/** Returns a line for each value of the original operator that cannot work. */
 export const refusalsOf = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) => {
     const value = 'refused' in row ? at(given, row.path) : undefined;
@@ -110,7 +114,7 @@ export const refusalsOf = (given: unknown): readonly string[] =>
 /** A tag that is written without quotes is a number. */
 const isText = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/** What was given, as this operator names it: without what does nothing. */
+/** Returns the values under this operator's names, without those that have no effect. */
 export function withoutOriginal(given: unknown): unknown {
   return originalValues.reduce<unknown>((rest, row) => {
     if ('warned' in row) return without(rest, row.path.split('.'));

@@ -10,12 +10,16 @@ const meant = { controllerManager: "the operator's", uninstallHook: "the uninsta
 /** For all of them, and for those that differ. An empty one says nothing, so that it is as all are. */
 export const tolerations = section({
   global: opaqueList().default([]).describe("Taints that the installation's pods tolerate."),
-  ...perPod((pod) => opaqueList().default([]).describe(`Taints that ${meant[pod]} pods tolerate, instead of those.`)),
+  ...perPod((pod) =>
+    opaqueList().default([]).describe(`Taints that ${meant[pod]} pods tolerate. Empty: \`tolerations.global\`.`),
+  ),
 });
 
 export const nodeSelector = section({
-  global: stringMap().default({}).describe("Labels of the nodes that the installation's pods may run on."),
-  ...perPod((pod) => stringMap().default({}).describe(`Labels of the nodes for ${meant[pod]} pods, instead of those.`)),
+  global: stringMap().default({}).describe("Node labels that the installation's pods require."),
+  ...perPod((pod) =>
+    stringMap().default({}).describe(`Node labels that ${meant[pod]} pods require. Empty: \`nodeSelector.global\`.`),
+  ),
 });
 
 function perPod<T>(setting: (pod: PodOfInstallation) => T): Record<PodOfInstallation, T> {

@@ -7,7 +7,7 @@ const irregular: Readonly<Record<string, string>> = {
   Ingress: 'ingresses',
 };
 
-/** By what name objects of a kind stand in the API, for the kinds that an installation or a workload may have. */
+/** Returns the plural name of a kind in the API, for the kinds that an installation or a workload may have. */
 export const pluralOf = (kind: string): string => irregular[kind] ?? `${kind.toLowerCase()}s`;
 
 /** An `apiVersion` in its two parts; the core group has no name. */

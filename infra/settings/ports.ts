@@ -2,8 +2,8 @@ import { ports as defaults } from '../../runtime/contract.ts';
 import { section, wholeNumber } from './leaves.ts';
 
 /**
- * Who may reach a port: those whom a setting names, the pod's own node (the kubelet, whom no NetworkPolicy keeps out), or the
- * pod itself, on loopback.
+ * The source that may reach a port: one that a setting names, the pod's node (no NetworkPolicy blocks its kubelet), or the pod
+ * itself on loopback.
  */
 export type Reach = 'webhook' | 'otlp' | 'metrics' | 'node' | 'pod';
 
@@ -29,18 +29,18 @@ export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string;
 
 export const portNames = Object.keys(reachedPorts) as readonly PortName[];
 
-/** Said of the first alone: why one would choose another. */
+/** The reason to choose another port. */
 const more: Partial<Record<PortName, string>> = {
   webhook:
-    ' 10250 is let through where a firewall lets the control plane reach no more of the nodes than that, as on GKE with private nodes.',
+    ' Set 10250 if a firewall lets the control plane reach no other port of the nodes, as on GKE with private nodes.',
 };
 
 const port = (name: PortName) =>
   wholeNumber(1024, 65_535)
     .default(defaults[name])
-    .describe(`A port of the operator's pods: ${reachedPorts[name].purpose}.${more[name] ?? ''}`);
+    .describe(`The port of the operator's pods for ${reachedPorts[name].purpose}.${more[name] ?? ''}`);
 
 type Port = ReturnType<typeof port>;
 
-/** Where the pods listen; Services in front of them keep their own. */
+/** The ports of the pods. The Services in front of them keep their own. */
 export const ports = section(Object.fromEntries(portNames.map((name) => [name, port(name)])) as Record<PortName, Port>);

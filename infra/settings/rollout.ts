@@ -1,28 +1,34 @@
 import { oneOf, section, wholeNumber } from './leaves.ts';
 
-/** How workloads that exist already are changed, and how many at once. */
+/** The order and the pace in which existing workloads are changed. */
 export const rollout = section({
   strategy: oneOf('progressive', 'immediate', 'on-next-change', 'manual')
     .default('progressive')
     .describe(
-      'How workloads that exist already are instrumented, which restarts their pods: `progressive` (one first, then more as their ' +
-        'pods run well; what breaks is put back), `immediate` (all at once, and nothing is put back), `on-next-change` (when their ' +
-        'pod template changes anyway) or `manual` (so, or once they have the annotation `lumigo.retry`). See docs/use/rollout.md.',
+      'How the operator instruments existing workloads, which restarts their pods. `progressive`: one first, then more while their ' +
+        'pods run well; workloads that fail are reverted. `immediate`: all at once, and none is reverted. `on-next-change`: when their ' +
+        'pod template next changes. `manual`: then, or when you set the annotation `lumigo.retry`. See docs/use/rollout.md.',
     ),
   soakSeconds: wholeNumber(0, 86_400)
     .default(10)
-    .describe('How long all pods of a workload are to be ready with the injection before the next workloads get it.'),
+    .describe('How long all pods of a workload must be ready with the injection before the next workloads get it.'),
   deadlineSeconds: wholeNumber(10, 86_400)
     .default(300)
-    .describe('How long no further pod of a changed workload may become ready until the workload is put back.'),
+    .describe('How long to wait for the next pod of a changed workload to become ready before reverting the workload.'),
   largestWave: wholeNumber(1, 1_000)
     .default(50)
-    .describe('How many workloads of one namespace get the injection together, at most; the first goes alone.'),
-  concurrent: wholeNumber(1, 256).default(16).describe('How many workloads may be written at once in all namespaces.'),
+    .describe(
+      'Maximum number of workloads of one namespace that get the injection together. The first one is always alone.',
+    ),
+  concurrent: wholeNumber(1, 256)
+    .default(16)
+    .describe('Maximum number of workloads that the operator changes at the same time in the cluster.'),
   concurrentPerNamespace: wholeNumber(1, 256)
     .default(16)
-    .describe('How many workloads may be written at once in one namespace.'),
+    .describe('Maximum number of workloads that the operator changes at the same time in one namespace.'),
   settleSeconds: wholeNumber(0, 3600)
     .default(0)
-    .describe('How long a written workload keeps its place among those: a pace for `immediate`, and for removals.'),
+    .describe(
+      'How long a changed workload counts as being changed. It sets the pace of `immediate` rollouts and of removals.',
+    ),
 });

@@ -59,31 +59,33 @@ const linuxNodes = {
 export const settingsSchema = fields({
   name: serviceName(NAME_LENGTH)
     .default(assumedInstallation.operatorName)
-    .describe('The name of the installation, with which the names of its objects begin.'),
+    .describe('The name of the installation. The names of its objects begin with it.'),
   instance: orEmpty(dnsLabel(), 'must consist of lower-case letters, digits and -, or be empty').describe(
-    'What stands in the label `app.kubernetes.io/instance`; it can never change. Empty: `name` without `-lumigo-operator` at its end. ' +
-      'Whoever comes from a release of the original operator, and not by Helm, gives the name of that release.',
+    'The label `app.kubernetes.io/instance`, which cannot change later. Empty: `name` without `-lumigo-operator` at its end. ' +
+      'If you replace a release of the original operator without Helm, set the name of that release.',
   ),
   namespace: dnsLabel().default(assumedInstallation.operatorNamespace).describe('The namespace of the operator.'),
   createNamespace: flag()
     .default(true)
     .describe(
-      'Whether the manifests contain the namespace, which then admits pods of the `restricted` Pod Security Standard only.',
+      'Adds the namespace to the manifests. It then admits only pods of the `restricted` Pod Security Standard.',
     ),
   platform: oneOf('auto', 'kubernetes', 'openshift')
     .default('auto')
     .describe(
-      "OpenShift assigns user ids itself; there the injection pins none. `auto`: the operator asks the API server whether it is one. Plain YAML for OpenShift needs `openshift` all the same, for the operator's own pods.",
+      "The kind of cluster. OpenShift assigns user ids itself, so the injection sets none there. `auto`: the operator detects OpenShift. Set `openshift` if you install plain YAML on OpenShift: the operator's own pods need it.",
     ),
   kubernetesClusterDomain: dnsSubdomain().default('cluster.local').describe("The cluster's DNS domain."),
-  cluster: section({ name: text().default('').describe('A name for this cluster, shown with its telemetry.') }),
+  cluster: section({
+    name: text().default('').describe('A name for this cluster. Lumigo shows it with the telemetry.'),
+  }),
   endpoint: section({
     otlp: section({
       url: httpUrl()
         .default('https://ga-otlp.lumigo-tracer-edge.golumigo.com')
-        .describe('Where traces and logs go, by OTLP over HTTP.'),
+        .describe('OTLP/HTTP endpoint for traces and logs.'),
       logs_url: orEmpty(httpUrl(), 'must be an http:// or https:// URL without a slash at its end, or empty').describe(
-        'Where logs go, Kubernetes events and objects included, if not there; empty: there.',
+        'OTLP/HTTP endpoint for logs, Kubernetes events and objects. Empty: `endpoint.otlp.url`.',
       ),
     }),
   }),
@@ -101,7 +103,7 @@ export const settingsSchema = fields({
   removal: section({
     deadlineSeconds: wholeNumber(1, 86_400)
       .default(120)
-      .describe('How long a workload that cannot be updated may hold up the deletion of its Lumigo resource.'),
+      .describe('How long a workload that cannot be changed may delay the deletion of its `Lumigo` resource.'),
   }),
   webhook,
   certificates,
@@ -110,31 +112,31 @@ export const settingsSchema = fields({
   updater,
   networkPolicy,
   metrics,
-  debug: section({ enabled: flag().default(false).describe('Whether the operator logs at debug level.') }),
+  debug: section({ enabled: flag().default(false).describe('Logs at debug level.') }),
   imagePrefix: imagePrefix()
     .default('')
     .describe(
-      "What stands in front of every image's name, the injector's and the telemetry proxy's included: a registry of your own with a copy " +
-        'of each under its whole name, such as `registry.example.com/mirror/`.',
+      "A prefix for the name of every image, including the injector's and the telemetry proxy's. Set it to a private registry that has a " +
+        'copy of each image under its full name, e.g. `registry.example.com/mirror/`.',
     ),
   imagePullSecrets: opaqueList()
     .default([])
-    .describe("Pull secrets of the operator's own pods, e.g. `[{name: registry}]`; they must exist in its namespace."),
+    .describe("Pull secrets of the operator's own pods, e.g. `[{name: registry}]`. They must exist in its namespace."),
   priorityClassName: orEmpty(dnsSubdomain(), 'must be the name of a PriorityClass, or empty').describe(
-    "The PriorityClass of the operator's pods; empty: one of its own, unless `priorityClass.create` is false.",
+    "The PriorityClass of the operator's pods. Empty: the installation creates one, unless `priorityClass.create` is false.",
   ),
   priorityClass: section({
     create: flag()
       .default(true)
       .describe(
-        'Whether the operator brings a PriorityClass, where `priorityClassName` names none. Without either its pods have none.',
+        'Creates a PriorityClass if `priorityClassName` is empty. If false and `priorityClassName` is empty, the pods have none.',
       ),
   }),
   hostNetwork: flag()
     .default(false)
     .describe(
-      "Whether the operator's pods are on the network of their nodes: for control planes that reach nodes and no pods, as on EKS with a " +
-        "network of one's own. Then `ports` are the nodes', no two replicas fit on one node, and the namespace must admit privileged pods.",
+      "Runs the operator's pods on the network of their nodes. Set it if the control plane reaches nodes but no pods, as on EKS with a " +
+        'custom network plugin. Then `ports` are ports of the nodes, each replica needs its own node, and the namespace must admit privileged pods.',
     ),
   ports,
   podAnnotations: stringMap().default({}).describe("Annotations for the operator's pods."),

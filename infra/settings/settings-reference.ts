@@ -8,8 +8,8 @@ const withoutValue = (value: unknown): string | undefined => ({ undefined: '(req
 const fallbackText = (value: unknown): string => withoutValue(value) ?? `\`${JSON.stringify(value)}\``;
 
 /**
- * A table of settings: each with its default and its meaning, from the schema that checks it.
- * @param defaults those that are others than the schema's, by path
+ * Returns a table of settings with their defaults and meanings, from the schema that checks them.
+ * @param defaults the defaults that differ from the schema's, by path
  */
 export function settingsTable(
   isOf: (path: string) => boolean = () => true,
@@ -30,13 +30,14 @@ export function settingsReference(): string {
 
 Generated from \`infra/settings/schema.ts\` by \`npm run generate\`; do not edit.
 
-A YAML or JSON file with those settings that shall differ from their default, named by \`${settingsVariable}\`:
+Write the settings that differ from their default into a YAML or JSON file, and set \`${settingsVariable}\` to its path:
 
 \`\`\`sh
 ${settingsVariable}=my-settings.yaml npm run synth
 \`\`\`
 
-Maps are merged with their default key by key (\`null\` takes a key out), lists replace theirs.
+Maps are merged with their default, key by key; \`null\` removes a key. Lists replace their default. With Helm, the same settings are
+the values of the chart; with Pulumi, they are the object \`settings\` of the stack's configuration.
 
 ${settingsTable()}
 `;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
+import { sentences } from './contradictions.ts';
 import { settingEntries } from './tree.ts';
 import { loadSettings, parseSettings } from './settings.ts';
 import { imageRepositoryOf } from '../publisher.ts';
@@ -94,7 +95,7 @@ describe('problems', () => {
       'controllerManager.replicas must be a whole number from 1 to 20, without quotes, but is "2"',
       'debug must be a map of enabled, but is true',
       'nodeSelector.global.gpu must be a text (in YAML: put it in quotes), but is false',
-      'podLabels sets lumigo.auto-trace, which the operator sets itself; leave it out',
+      sentences.ownLabels('lumigo.auto-trace'),
     ]);
   });
 
@@ -132,10 +133,10 @@ describe('problems', () => {
   it('include what contradicts itself', () => {
     const monitoredNamespaces = ['shop', 'shop', 'kube-system', 'default'].map((namespace) => ({ namespace }));
     expect(problemsOf({ namespace: 'default', monitoredNamespaces })).toEqual([
-      'monitoredNamespaces[1].namespace repeats "shop"; one Lumigo acts per namespace, so leave one of them out',
-      'monitoredNamespaces[2].namespace is "kube-system", which webhook.excludedNamespaces excludes; take it out of one of the two',
-      'monitoredNamespaces[3].namespace is "default", the operator\'s own namespace, which is never instrumented',
-      'namespace is "default", which is not the operator\'s alone; set createNamespace to false, or choose another',
+      sentences.monitoredTwice(1, 'shop'),
+      sentences.monitoredButExcluded(2, 'kube-system'),
+      sentences.monitoredOwn(3, 'default'),
+      'namespace is "default", which other programs use too. Set createNamespace to false, or choose another namespace',
     ]);
   });
 });
@@ -144,16 +145,12 @@ describe('the settings of the telemetry proxy', () => {
   const proxy = (replicas: number, telemetryProxy: object) => ({ controllerManager: { replicas, telemetryProxy } });
 
   it('cannot share one claimed queue between two pods', () => {
-    expect(problemsOf(proxy(2, { queue: { claimName: 'telemetry' } }))).toEqual([
-      'controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1 (it is 2); two pods cannot keep one queue',
-    ]);
+    expect(problemsOf(proxy(2, { queue: { claimName: 'telemetry' } }))).toEqual([sentences.sharedQueue(2)]);
     expect(problemsOf(proxy(1, { queue: { claimName: 'telemetry' } }))).toEqual([]);
   });
 
   it('cannot have another tag while the digest still pins the first', () => {
-    expect(problemsOf(proxy(2, { image: { tag: '0.140.0' } }))).toEqual([
-      'controllerManager.telemetryProxy.image.tag is "0.140.0", but the digest still pins 0.130.0; set controllerManager.telemetryProxy.image.digest to that of the tag, or to ""',
-    ]);
+    expect(problemsOf(proxy(2, { image: { tag: '0.140.0' } }))).toEqual([sentences.otherTag('0.140.0')]);
     expect(problemsOf(proxy(2, { image: { tag: '0.140.0', digest: '' } }))).toEqual([]);
   });
 });
@@ -161,11 +158,11 @@ describe('the settings of the telemetry proxy', () => {
 describe('the settings for clusters that are locked down', () => {
   it('find another port where one is taken', () => {
     expect(problemsOf({ ports: { webhook: 8081 } })).toEqual([
-      'ports.health is 8081, and so is ports.webhook; one of them has to be another',
+      'ports.health and ports.webhook are both 8081. Use different ports',
     ]);
     expect(problemsOf({ ports: { webhook: 10_250 } })).toEqual([]);
     expect(problemsOf({ ports: { webhook: 10_250 }, hostNetwork: true })).toEqual([
-      "ports.webhook is 10250, but with hostNetwork it is the node's, where the kubelet has it; choose another",
+      sentences.kubeletPort('webhook', 10_250),
     ]);
     expect(problemsOf({ ports: { webhook: 443 } })).toEqual([
       'ports.webhook must be a whole number from 1024 to 65535, without quotes, but is 443',
@@ -174,9 +171,7 @@ describe('the settings for clusters that are locked down', () => {
 
   it('have an issuer only where somebody asks it', () => {
     const issuerRef = { kind: 'ClusterIssuer', name: 'internal' };
-    expect(problemsOf({ certificates: { issuerRef } })).toEqual([
-      'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so nobody uses it; set both, or none',
-    ]);
+    expect(problemsOf({ certificates: { issuerRef } })).toEqual([sentences.idleIssuer()]);
     expect(problemsOf({ certificates: { issuer: 'cert-manager', issuerRef } })).toEqual([]);
   });
 });
@@ -188,8 +183,8 @@ describe('the settings of the updater', () => {
     'F27: take no chart repository that is not asked over TLS: %s',
     (repository) => {
       expect(of(repository)).toEqual([
-        'updater.repository must be an https:// or oci:// URL without a slash at its end, since by http:// anybody on the way could ' +
-          `replace what is installed, but is "${repository}"`,
+        'updater.repository must be an https:// or oci:// URL without a slash at its end (http:// would let an attacker in the ' +
+          `network replace what is installed), but is "${repository}"`,
       ]);
     },
   );
@@ -222,7 +217,7 @@ describe('a settings file', () => {
 
   it('that is missing is named, with the variable that names it', () => {
     expect(() => loadSettings(join(folder, 'none.yaml'))).toThrow(
-      /none\.yaml cannot be used:\n {2}- there is no such file; LUMIGO_SETTINGS/,
+      /none\.yaml cannot be used:\n {2}- the file does not exist\. LUMIGO_SETTINGS/,
     );
   });
 
@@ -241,12 +236,8 @@ describe('the authority of the API server as a client', () => {
   const clientCa = (given: object) => problemsOf({ webhook: { clientCa: given } });
 
   it('cannot be that of the whole cluster without a name, nor be left out where there are names', () => {
-    expect(clientCa({ configMap: 'kube-root-ca.crt' })).toEqual([
-      "webhook.clientCa.configMap is the cluster's own authority, whose certificates many have; set webhook.clientCa.names to that of the API server's",
-    ]);
-    expect(clientCa({ names: ['kube-apiserver'] })).toEqual([
-      'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so nobody is asked; set both, or none',
-    ]);
+    expect(clientCa({ configMap: 'kube-root-ca.crt' })).toEqual([sentences.anyClient()]);
+    expect(clientCa({ names: ['kube-apiserver'] })).toEqual([sentences.unusedNames()]);
     expect(clientCa({ configMap: 'kube-root-ca.crt', names: ['kube-apiserver'] })).toEqual([]);
     expect(clientCa({ configMap: 'mine' })).toEqual([]);
   });

@@ -10,10 +10,10 @@ import { withoutTokens } from '../../runtime/wording/token.ts';
 
 export type { Settings } from './schema.ts';
 
-/** The environment variable that names the settings' file, for `cdk8s synth`, which passes no arguments on. */
+/** The environment variable with the path of the settings file. `cdk8s synth` does not pass arguments on. */
 export const settingsVariable = 'LUMIGO_SETTINGS';
 
-/** Settings that cannot be installed; the message says all that is wrong with them, one problem a line. */
+/** Settings that cannot be installed. The message has all problems, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   constructor(
@@ -43,7 +43,7 @@ export function parseSettings(given: unknown, source = 'The settings'): Settings
 
 /**
  * The settings in a YAML or JSON file; without a file, the defaults. Values of the original operator's chart may be among them.
- * @param warn is told of each of those that does nothing here
+ * @param warn gets a line for each of those that has no effect
  * @throws SettingsError also where the file is missing or malformed
  */
 export function loadSettings(file?: string, warn: (line: string) => void = () => undefined): Settings {
@@ -58,7 +58,7 @@ export function loadSettings(file?: string, warn: (line: string) => void = () =>
   const refused = refusalsOf(given);
   if (refused.length > 0) throw new SettingsError(refused, source);
   for (const line of warningsOf(given))
-    warn(`${source} has a value of the original operator's that does nothing here: ${line}`);
+    warn(`${source} has a value of the original operator that has no effect: ${line}`);
   return parseSettings(withoutOriginal(given), source);
 }
 
@@ -69,7 +69,8 @@ function unreadable(error: unknown): string {
     return `it cannot be read as YAML or JSON: ${error.code.toLowerCase().replaceAll('_', ' ')} in line ${line}, column ${col}`;
   }
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return `there is no such file; ${settingsVariable} names it, relative to the current folder`;
+  if (code === 'ENOENT')
+    return `the file does not exist. ${settingsVariable} must be its path, relative to the current folder`;
   return `it cannot be read as YAML or JSON: ${code ?? 'an alias in it has no anchor'}`;
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { settingsSchema } from './schema.ts';
 
-/** One setting as a person reads about it. */
+/** A setting, as the reference describes it. */
 export interface SettingEntry {
-  /** Where it stands, e.g. `endpoint.otlp.url`; `[]` stands for each item of a list. */
+  /** The path, e.g. `endpoint.otlp.url`; `[]` means each item of a list. */
   readonly path: string;
-  /** What holds where it is left out; undefined where it cannot be left out, null where it says nothing then. */
+  /** The default; undefined if the setting is required, null if it has no default. */
   readonly fallback: unknown;
   readonly meaning: string;
   /** `strings` and `objects` are lists; `map` is one of Kubernetes' own form. */

@@ -202,7 +202,7 @@ describe('F52: a release', () => {
     const was = readFileSync(file);
     writeFileSync(file, 'another');
     await expect(runStep('verify')).rejects.toThrow(
-      'lumigo-operator.yaml has another content; use none of these files',
+      'lumigo-operator.yaml has changed. Do not use any file of this folder',
     );
     writeFileSync(file, was);
     const unsigned = { ...releasing, folder: join(folder, 'unsigned', 'files') };
