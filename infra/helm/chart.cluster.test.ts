@@ -357,7 +357,7 @@ describe('the Helm chart', () => {
   });
 
   it.each([
-    ['a number at the start of the release’s name', ['template', '1abc'], 'the release is called "1abc"'],
+    ['a number at the start of the release’s name', ['template', '1abc'], 'the name of the release is "1abc"'],
     ['a name that no Service may have', ['template', 'lumigo', '--set', 'name=My_Name'], '/name'],
     ['a longer one', ['template', 'lumigo', '--set', `fullnameOverride=${'a'.repeat(29)}`], '/fullnameOverride'],
   ])('refuses %s', (_case, [command = '', release = '', ...flags], complaint) => {

@@ -63,7 +63,7 @@ const rows: Readonly<Record<keyof typeof sentences, string>> = {
       '{{- $port := toString (get $given.ports $name) -}}' +
         when(
           'hasKey $taken $port',
-          fail(sentences.takenPort('%v', '%v', '%v'), '$name', '$port', '(get $taken $port)'),
+          fail(sentences.takenPort('%v', '%v', '%v'), '$name', '(get $taken $port)', '$port'),
         ) +
         '{{- $_ := set $taken $port $name -}}',
     ),

@@ -31,7 +31,7 @@ export const sentences = {
     'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so client certificates are not checked. Set both, or neither',
   anyClient: () =>
     "webhook.clientCa.configMap is the cluster's own authority, which signs for many clients. Set webhook.clientCa.names to the common name of the API server's certificate",
-  takenPort: (name: Said, port: Said, other: Said) =>
+  takenPort: (name: Said, other: Said, port: Said) =>
     `ports.${name} and ports.${other} are both ${port}. Use different ports`,
   kubeletPort: (name: Said, port: Said) =>
     `ports.${name} is ${port}, which the kubelet uses on every node. Choose another port, because hostNetwork is true`,
@@ -136,7 +136,7 @@ function* takenPort({ ports, hostNetwork }: Given) {
   const given = Object.entries(part(shape.ports, ports) ?? {});
   for (const [index, [name, port]] of given.entries()) {
     const [other] = given.slice(0, index).find((each) => each[1] === port) ?? [];
-    if (other !== undefined) yield sentences.takenPort(name, port, other);
+    if (other !== undefined) yield sentences.takenPort(name, other, port);
     else if (port === KUBELET_PORT && hostNetwork === true) yield sentences.kubeletPort(name, port);
   }
 }

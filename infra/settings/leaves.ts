@@ -132,7 +132,7 @@ export const image = (
     digest: text()
       .regex(/^(sha256:[0-9a-f]{64})?$/, 'must be sha256: and 64 hexadecimal characters, or empty')
       .default(defaults.digest ?? '')
-      .describe(`The image digest of ${of} (\`sha256:…\`). It overrides the tag.`),
+      .describe(`The image digest of ${of}, such as \`sha256:…\`. It overrides the tag.`),
   });
 
 /** A part of a Kubernetes object that passes as it is: the API server knows its form, and a newer one more of it. */

@@ -112,7 +112,7 @@ export const settingsSchema = fields({
   updater,
   networkPolicy,
   metrics,
-  debug: section({ enabled: flag().default(false).describe('Logs at debug level.') }),
+  debug: section({ enabled: flag().default(false).describe('Makes the operator log at debug level.') }),
   imagePrefix: imagePrefix()
     .default('')
     .describe(
@@ -143,7 +143,9 @@ export const settingsSchema = fields({
   podLabels: stringMap().default({}).describe("Labels for the operator's pods."),
   nodeSelector,
   tolerations,
-  affinity: opaqueMap().default(linuxNodes).describe("Affinity of the operator's pods."),
+  affinity: opaqueMap()
+    .default(linuxNodes)
+    .describe("Affinity of the operator's pods. By default they need a Linux node with amd64 or arm64."),
 });
 
 /** All settings of an installation, complete. */

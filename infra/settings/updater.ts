@@ -39,7 +39,7 @@ export const updater = section({
     keyringSecret: text()
       .default('')
       .describe(
-        "A Secret in the operator's namespace with `keyring.gpg`: public keys, as `gpg --export` writes them. The updater applies only charts that one of these keys signed (`helm package --sign`).",
+        "A Secret in the operator's namespace with `keyring.gpg`: public keys, as `gpg --export` writes them. The updater applies only charts that one of these keys signed (`helm package --sign`). Empty: see `updater.verify.unsigned`.",
       ),
     unsigned: oneOf('refuse', 'accept')
       .default('refuse')
