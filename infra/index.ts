@@ -1,6 +1,6 @@
 /**
- * What the npm package offers to cdk8s programs of others: the operator as a chart, the constructs that it consists of, its settings,
- * and a Lumigo. `./pulumi` has the same as a Pulumi component (pulumi/index.ts).
+ * The exports of the npm package for cdk8s programs: the operator as a chart, its constructs and settings, and a `Lumigo` resource.
+ * `./pulumi` has the operator as a Pulumi component (pulumi/index.ts).
  */
 export { Access, type AccessProps } from './constructs/access.ts';
 export { ControllerManager, type ControllerManagerProps } from './constructs/controller-manager.ts';

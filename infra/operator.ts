@@ -23,28 +23,28 @@ import type { Settings } from './settings/schema.ts';
 
 export interface OperatorProps {
   /**
-   * Everything that can be chosen (docs/reference/settings.md), as `parseSettings` completes it.
+   * The settings (docs/reference/settings.md), completed by `parseSettings`.
    * @default - every setting's own default
    */
   readonly settings?: Settings;
   /**
-   * By what the objects come to the cluster.
+   * The tool that delivers the objects to the cluster.
    * @default 'Manifests'
    */
   readonly delivery?: Delivery;
   /**
-   * The webhook's certificate, where the delivery has made one.
+   * The webhook's certificate, if the delivery created one.
    * @default - the operator issues one itself, and renews it
    */
   readonly certificate?: DeliveredCertificate | undefined;
 }
 
 /**
- * The whole system. The order is the one to apply it in: what others refer to comes first, and the webhook after those
- * who answer it.
+ * All objects of the operator, in the order to apply them. Objects come after those that they refer to, and the webhook comes after
+ * the pods that answer it.
  *
- * No `namespace` is given to the chart: cdk8s would write it into objects that have none.
- * @throws SettingsError where the settings contradict the delivery
+ * The chart has no `namespace`, because cdk8s would write it into cluster-wide objects.
+ * @throws SettingsError if the delivery cannot carry out a setting
  */
 export class Operator extends Chart {
   readonly access: Access;
@@ -84,7 +84,7 @@ function complete({ settings = parseSettings({}), delivery = 'Manifests', certif
   return { settings, delivery, certificate };
 }
 
-/** The certificate of the webhook, where it is neither the operator's nor somebody else's matter. */
+/** Adds the certificate of the webhook, unless the operator or the user provides it. */
 function issue(scope: Construct, settings: Settings, delivered: DeliveredCertificate | undefined): void {
   if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', { ...settings, delivered });
   if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(scope, 'cert-manager', settings);

@@ -1,7 +1,7 @@
 import type { Field } from '../../runtime/config/environment.ts';
 import type { Settings } from '../settings/schema.ts';
 
-/** What stands at a path with dots; `unknown`, which fits nowhere, where there is no such setting. */
+/** The type of the setting at a path with dots; `unknown`, which no field accepts, if there is no such setting. */
 type At<T, Path> = Path extends `${infer Step}.${infer Rest}`
   ? Step extends keyof T
     ? At<T[Step], Rest>
@@ -18,7 +18,7 @@ type Carried<F> = {
     : never;
 };
 
-/** Of a table of environment variables those that carry a setting as it is, each with that setting's value. */
+/** Returns the values of those environment variables in a table that carry a setting unchanged. */
 export const carriedSettings = <F extends Readonly<Record<string, Field<unknown>>>>(fields: F, settings: Settings) =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([key, { setting }]) =>

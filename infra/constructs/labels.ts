@@ -4,10 +4,10 @@ import { operatorVersion } from '../version.ts';
 
 const part = 'lumigo-operator';
 
-/** What names an installation: its objects begin with `name`, and lie in `namespace`. */
+/** The names of an installation: its objects begin with `name` and are in `namespace`. */
 export type Installation = Pick<Settings, 'name' | 'namespace' | 'instance'>;
 
-/** What tells an installation's objects from those of another. */
+/** The settings that distinguish the objects of two installations. */
 type Named = Pick<Settings, 'name' | 'instance'>;
 
 /** As Helm names a release: its objects begin with it and with the chart's name. */
@@ -15,8 +15,8 @@ export const instanceOf = ({ name, instance }: Named): string =>
   instance === '' ? name.replace(/(?<=.)-lumigo-operator$/, '') : instance;
 
 /**
- * By what the operator's Deployment knows its pods. It can never change, so nothing that varies over the life of an installation
- * belongs here; and it is the original operator's, whose Deployment of the same name it becomes (docs/contributing/adr/0019).
+ * Returns the selector of the operator's Deployment. It can never change, so it contains only constants of an installation. It equals
+ * the selector of the original operator, whose Deployment of the same name is updated in place (docs/contributing/adr/0019).
  */
 export const ownedBy = (installation: Named): Record<string, string> => ({
   'app.kubernetes.io/name': part,
@@ -24,7 +24,7 @@ export const ownedBy = (installation: Named): Record<string, string> => ({
   'control-plane': 'controller-manager',
 });
 
-/** What finds the operator's pods, and none of the original's. */
+/** Returns the labels that select the operator's pods, but not those of the original. */
 export function selectorLabels(installation: Named): Record<string, string> {
   return {
     'app.kubernetes.io/name': part,
@@ -33,7 +33,7 @@ export function selectorLabels(installation: Named): Record<string, string> {
   };
 }
 
-/** What every object of the installation carries. Who manages it is left for the tool that applies it to say. */
+/** Returns the labels of every object. The tool that applies them adds `app.kubernetes.io/managed-by`. */
 export function labels(installation: Named, component: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': part,

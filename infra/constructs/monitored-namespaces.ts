@@ -19,7 +19,7 @@ export class LumigoToken extends Construct {
   }
 }
 
-/** What the manager is told of the namespaces to monitor: of each what is said, in the order of the alphabet, as Helm writes it. */
+/** Returns the monitored namespaces as the manager reads them: JSON with sorted keys, as Helm writes it. */
 export const monitoredText = ({ monitoredNamespaces }: Pick<Settings, 'monitoredNamespaces'>): string =>
   typeof monitoredNamespaces === 'string' ? monitoredNamespaces : JSON.stringify(sorted(monitoredNamespaces));
 

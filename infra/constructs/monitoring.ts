@@ -12,7 +12,7 @@ const component = 'metrics';
 
 export type MonitoringProps = Installation & Pick<Settings, 'metrics'>;
 
-/** What makes something of the metrics, for those who have the Prometheus operator, or Grafana with its sidecar. */
+/** The objects for the Prometheus operator and for Grafana's sidecar. */
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);

@@ -59,7 +59,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
     ...operatorPod(settings, 'updater'),
     serviceAccountName,
     restartPolicy: 'Never',
-    // Told to stop, Helm takes back what it has begun.
+    // On a termination signal, Helm reverts the upgrade that it began.
     terminationGracePeriodSeconds: 120,
     containers: [
       {
@@ -75,7 +75,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
     ],
     volumes: [
       { name: 'temporary', emptyDir: { sizeLimit: '256Mi' } },
-      // Without the Secret no chart is verified, and Helm says so; else the pod would wait for it and nobody would be told.
+      // Optional, so that Helm reports a missing Secret. Otherwise the pod would wait for it without a message.
       ...(keyring === '' ? [] : [{ name: keyringMount.name, secret: { secretName: keyring, optional: true } }]),
     ],
   };

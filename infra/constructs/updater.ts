@@ -29,7 +29,7 @@ export class Updater extends Construct {
     const upgrading = mayUpgrade(settings.updater) ? rulesOfUpgrade(settings, release()) : undefined;
 
     new k8s.KubeServiceAccount(this, 'account', { metadata: inNamespace, automountServiceAccountToken: false });
-    // What it finds is written into it. An upgrade and GitOps leave that alone, since no manifest says anything of it.
+    // The updater writes its result into it. Upgrades and GitOps do not change the content, because no manifest has any.
     new k8s.KubeConfigMap(this, 'last-check', { metadata: inNamespace });
     new k8s.KubeRole(this, 'role', {
       metadata: inNamespace,
@@ -52,7 +52,7 @@ export class Updater extends Construct {
   }
 }
 
-/** What upgrading all of the release takes, the updater included. */
+/** Returns the rules that an upgrade of the whole release needs, including the updater. */
 export const rulesOfUpgrade = ({ name, namespace }: Settings, release: readonly Manifest[]) =>
   updaterRules([...release, ...own(`${name}${suffixes.updater}`, namespace)], namespace);
 

@@ -20,8 +20,8 @@ const rule = (resource: string, verbs: readonly string[]): PolicyRule => ({
 const reading = ['get', 'list', 'watch'];
 
 /**
- * What users may do with Lumigo resources: whoever may edit a namespace may edit its Lumigo, whoever may view it may see that.
- * The status is the operator's alone to write, and no Secret is part of either role.
+ * The rights of users on `Lumigo` resources. An editor of a namespace may edit them, and a viewer may read them. Only the operator
+ * writes the status. No role includes Secrets.
  */
 export const userRoles: readonly UserRole[] = [
   {
@@ -39,7 +39,7 @@ export const userRoles: readonly UserRole[] = [
   },
 ];
 
-/** Kubernetes works them into its roles `admin`, `edit` and `view` by their labels; nobody has to bind them. */
+/** Kubernetes adds them to its roles `admin`, `edit` and `view` because of their labels, so they need no binding. */
 export class UserRoles extends Construct {
   constructor(scope: Construct, id: string, props: Installation) {
     super(scope, id);

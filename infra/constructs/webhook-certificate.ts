@@ -3,7 +3,7 @@ import { Construct } from 'constructs';
 import { certificateFiles, suffixes } from '../../runtime/contract.ts';
 import { labels, type Installation } from './labels.ts';
 
-/** A certificate that whoever delivers the manifests has made: PEM in base64, and a text that differs for each. */
+/** A certificate that the delivery created: PEM in base64, and a text that differs for each certificate. */
 export interface DeliveredCertificate {
   readonly certificate: string;
   readonly key: string;
@@ -16,8 +16,8 @@ export interface WebhookCertificateProps extends Installation {
 }
 
 /**
- * The webhook's certificate, where the delivery makes it. Its authority is announced to the API server by the operator, before
- * it serves the certificate; so the authority of the one before stays trusted for as long as that is served.
+ * The webhook's certificate, if the delivery creates it. The operator adds its authority to the webhook before it serves the
+ * certificate. The previous authority stays trusted while its certificate is served.
  */
 export class WebhookCertificate extends Construct {
   readonly secretName: string;

@@ -9,8 +9,8 @@ import { parseSettings } from '../settings/settings.ts';
 export const renderingsFolder = join('infra', 'renderings');
 
 /**
- * What comes out of the constructs, whole: the plain YAML with the defaults and with all that can be switched on, and the chart. It is
- * committed so that whoever changes a construct sees, and whoever reviews it, what the change does to every delivery.
+ * Returns the renderings of the constructs: the plain YAML with the defaults, the plain YAML with everything enabled, and the chart.
+ * They are committed, so that each change of a construct shows its effect on every delivery.
  */
 export function renderings(): Readonly<Record<string, string>> {
   const defaults = parseSettings({});

@@ -2,10 +2,10 @@ import { certificateFiles, suffixes } from '../../runtime/contract.ts';
 import type { DeliveredCertificate } from '../constructs/webhook-certificate.ts';
 import type { Expression } from './markers.ts';
 
-/** How long a certificate of Helm's is valid; the operator renews it should nobody upgrade for so long. */
+/** The validity of a certificate that Helm creates. The operator renews it if no upgrade does. */
 const VALID_DAYS = 365;
 
-/** Stands where the certificate goes; Helm makes a new one whenever it renders the chart. */
+/** The markers for the certificate. Helm creates a new one whenever it renders the chart. */
 export const markedCertificate: DeliveredCertificate = {
   certificate: 'xhelmcertificatex',
   key: 'xhelmkeyx',
@@ -25,7 +25,7 @@ export const certificateExpressions: ReadonlyMap<string, Expression> = new Map(
 );
 
 /**
- * Makes it once for all templates, which share their values and nothing else. The authority of the certificate before stays in the
+ * Creates the certificate once for all templates, which share only the values. The authority of the previous certificate stays in the
  * Secret, so that it stays trusted.
  */
 export const certificateHelper = `{{- define "lumigo-operator.certificate" -}}

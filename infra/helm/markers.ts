@@ -14,12 +14,12 @@ export interface Marked {
 
 export interface Expression {
   readonly path: string;
-  /** In Go's template language, ready to stand in a pipeline. */
+  /** In Go's template language, for use in a pipeline. */
   readonly code: string;
   readonly type: SettingEntry['type'];
 }
 
-/** What a Helm release has of its own. */
+/** The settings that a Helm release provides. */
 const given: Readonly<Record<string, string>> = {
   name: '(include "lumigo-operator.fullname" $)',
   instance: '(default $.Release.Name $.Values.instance)',
@@ -42,7 +42,7 @@ export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked
   const expressions = new Map<string, Expression>();
   const settings = structuredClone(parseSettings({})) as unknown as Record<string, unknown>;
   settingEntries().forEach(({ path, type }, index) => {
-    // What an item of a list holds goes with the list.
+    // Items of a list have the marker of the list.
     if (path.includes('[]')) return;
     if (path in fixed) return set(settings, path, fixed[path]);
     const text = `xhelm${index}x`;

@@ -3,16 +3,16 @@ import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { writeChart } from './chart.ts';
 
-/** The chart that `cdk8s synth --format helm` has begun before it starts the app. */
+/** The chart that `cdk8s synth --format helm` starts to write before it starts the app. */
 export interface Scaffold {
   readonly folder: string;
-  /** What `--chart-version` says. */
+  /** The value of `--chart-version`. */
   readonly version: string;
 }
 
 /**
- * The format is not among what cdk8s tells an app, but the app's output is then the `templates` of a chart whose other files
- * cdk8s has just written: they are known by their description, so that nobody's own chart is taken for one.
+ * Returns the chart around the output folder, if there is one. cdk8s does not pass the format to an app. But with `--format helm` the
+ * output is the folder `templates` of a chart that cdk8s has just written. Its description distinguishes it from a user's chart.
  */
 export function scaffoldAround(output: string): Scaffold | undefined {
   const folder = dirname(output);
@@ -22,11 +22,11 @@ export function scaffoldAround(output: string): Scaffold | undefined {
   return description?.startsWith('Generated chart for ') && version !== undefined ? { folder, version } : undefined;
 }
 
-/** Puts the chart of `npm run chart` where cdk8s' own would be: that one has no values, and the definition twice. */
+/** Replaces cdk8s' chart by that of `npm run chart`: cdk8s' chart has no values, and has the definition twice. */
 export function completeChart({ folder, version }: Scaffold): void {
   discard({ folder });
   writeChart(folder, version);
 }
 
-/** Half a chart is worse than none. */
+/** Deletes a chart that is not complete. */
 export const discard = ({ folder }: Pick<Scaffold, 'folder'>): void => rmSync(folder, { recursive: true });

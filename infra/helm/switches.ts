@@ -3,10 +3,10 @@ import { podsOfInstallation } from '../settings/placement.ts';
 /** A setting on which the structure of the objects depends, or a value that is computed: it is rendered both ways. */
 export interface Switch {
   readonly path: string;
-  /** What it is in the rendering that all others start from, and in the other one; undefined: its marker. What comes first wins. */
+  /** The values in the base rendering (`off`) and in the other one (`on`); undefined means the marker. The first switch wins. */
   readonly off: unknown;
   readonly on: unknown;
-  /** When the other one holds, in Go's template language. */
+  /** The condition for `on`, in Go's template language. */
   readonly condition: string;
 }
 
@@ -63,7 +63,7 @@ export const switches: readonly Switch[] = [
   })),
   filled('certificates.issuerRef', {}),
   filled('imagePullSecrets', []),
-  // Of two that say where a pod runs the later wins.
+  // The later of two settings for the place of a pod wins.
   ...['global', ...podsOfInstallation].flatMap((pod) => [
     filled(`nodeSelector.${pod}`, {}),
     filled(`tolerations.${pod}`, []),

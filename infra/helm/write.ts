@@ -112,7 +112,7 @@ export class TemplateWriter {
   }
 }
 
-/** What YAML takes for a text without quotes, whichever its version. */
+/** Returns true if every version of YAML reads the text as a string without quotes. */
 const isPlain = (text: string): boolean =>
   /^[A-Za-z/][-A-Za-z0-9_./]*$/.test(text) && !/^(true|false|yes|no|on|off|null|nan|y|n)$/i.test(text);
 
