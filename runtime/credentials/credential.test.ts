@@ -52,7 +52,7 @@ describe("a Lumigo's credential", () => {
 
   it('names the Secret and what to do', () => {
     expect(answered(404).problem?.message).toBe(
-      "Secret 'shop/credentials' does not exist; create it with your Lumigo token under the key 'token'",
+      "Secret 'shop/credentials' does not exist; create it, with your Lumigo token under the key 'token'",
     );
   });
 

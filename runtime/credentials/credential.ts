@@ -78,7 +78,7 @@ const failed = (reason: string, message: string): Credential => ({ problem: { re
 
 export const nowhere: Credential = failed(
   'SecretReferenceMissing',
-  'spec.lumigoToken.secretRef must name a Secret of this namespace (name) and a key in it (key)',
+  'The field spec.lumigoToken.secretRef must name a Secret in this namespace (name) and a key in it (key)',
 );
 
 /** What an answer of the API server means for one key. Each cause has a reason of its own; no message holds any part of the value. */
@@ -90,7 +90,7 @@ export function credentialIn({ data, version, managedFields = [] }: SecretConten
   if (encoded === undefined)
     return refused(
       'SecretKeyNotFound',
-      `${where} has no key '${key}'; put your Lumigo token there, or name another key in spec.lumigoToken.secretRef.key`,
+      `${where} has no key '${key}'; add your Lumigo token under this key, or name another key in spec.lumigoToken.secretRef.key`,
     );
   const token = Buffer.from(encoded, 'base64').toString('utf8');
   const writtenAt = writtenAtOf(key, managedFields);
@@ -98,9 +98,9 @@ export function credentialIn({ data, version, managedFields = [] }: SecretConten
   if (isToken(token.trim()))
     return refused(
       'TokenMalformed',
-      `the value of '${key}' in ${where} has white space around the token (often a line break at the end); ${HINT}`,
+      `The value of '${key}' in ${where} has white space around the token (often a line break at the end); ${HINT}`,
     );
-  return refused('TokenMalformed', `the value of '${key}' in ${where} is no Lumigo token; ${HINT}`);
+  return refused('TokenMalformed', `The value of '${key}' in ${where} is not a Lumigo token; ${HINT}`);
 }
 
 const writtenAtOf = (key: string, managedFields: readonly ManagedFields[]): string | undefined =>
@@ -115,12 +115,12 @@ export function credentialWithout(error: unknown, place: Place): Credential {
   if (isNotFound(error))
     return failed(
       'SecretNotFound',
-      `${where} does not exist; create it with your Lumigo token under the key '${place.key}'`,
+      `${where} does not exist; create it, with your Lumigo token under the key '${place.key}'`,
     );
   if (isForbidden(error))
     return failed(
       'SecretForbidden',
-      `the operator is not allowed to read ${where}; its ServiceAccount needs the verb 'get' on Secrets there`,
+      `The operator is not allowed to read ${where}; its ServiceAccount needs the verb 'get' on Secrets in this namespace`,
     );
   return failed(UNREADABLE, `${where} cannot be read: ${describeError(error)}`);
 }

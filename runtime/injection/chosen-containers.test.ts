@@ -67,7 +67,7 @@ describe('the containers that are injected', () => {
   it('are none where nothing is left, with the reasons', () => {
     const decision = decided(workload({ [only]: 'other' }, {}));
     expect(decision).toMatchObject({ action: 'none', code: 'refused', tried: 'add' });
-    expect(decision.message).toContain(`container 'app' is left alone: the annotation ${only} names others`);
+    expect(decision.message).toContain(`container 'app' is skipped: the annotation ${only} does not include it`);
   });
 
   it('change with the annotation, and not with what is known to be a sidecar by now', () => {

@@ -30,8 +30,8 @@ export function whyNotChosen(
   { include, exclude }: ContainerChoice,
   sidecars: readonly string[] = [],
 ): string | undefined {
-  if (exclude?.includes(name) === true) return `the annotation ${annotations.excludeContainers} names it`;
+  if (exclude?.includes(name) === true) return `the annotation ${annotations.excludeContainers} excludes it`;
   if (include !== undefined)
-    return include.includes(name) ? undefined : `the annotation ${annotations.injectContainers} names others`;
+    return include.includes(name) ? undefined : `the annotation ${annotations.injectContainers} does not include it`;
   return sidecars.includes(name) ? 'it is a known sidecar (the setting injection.sidecars)' : undefined;
 }

@@ -182,7 +182,7 @@ describe('D17: what has become impossible to inject', () => {
     const changed = withTemplate(injected, { ...template, spec: { ...template.spec, containers } });
     const decision = judge(changed, 'UPDATE', policies.active, injected);
     expect(decision).toMatchObject({ action: 'remove', code: 'removed' });
-    expect(decision.message).toMatch(/leave no room for the injector/);
+    expect(decision.message).toMatch(/too low for the injector/);
     if (decision.action === 'remove') expect(JSON.stringify(decision.workload)).not.toContain('lumigo-injector');
   });
 });

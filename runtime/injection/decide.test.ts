@@ -68,7 +68,7 @@ describe('what is decided', () => {
   const deleting: NamespacePolicy = { state: 'deleting', lumigo: 'l', remove: true };
 
   it.each<readonly [string, Workload, Partial<DecisionInput>, string, RegExp | string]>([
-    ['a deletion', make(), { operation: 'DELETE' }, 'deleted', /deletions/],
+    ['a deletion', make(), { operation: 'DELETE' }, 'deleted', /The request deletes/],
     ['another kind', { ...make(), kind: 'Pod', apiVersion: 'v1' }, {}, 'other-kind', /v1 Pod/],
     ['D3: the update of a Job', make(job), { operation: 'UPDATE' }, 'job-update', /cannot change/],
     ['D3: what is being deleted', change(make(), { deletionTimestamp: now }), {}, 'deleting', /being deleted/],
@@ -288,7 +288,7 @@ describe('pods that cannot be injected into', () => {
     [
       'D6: LD_PRELOAD from elsewhere',
       { env: [{ name: 'LD_PRELOAD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }] },
-      /LD_PRELOAD comes from elsewhere/,
+      /LD_PRELOAD uses valueFrom/,
     ],
     [
       'a mount below the injector',
@@ -298,17 +298,17 @@ describe('pods that cannot be injected into', () => {
     [
       'a volume of the same name',
       { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } },
-      /volume of its own named 'lumigo-injector'/,
+      /already has a volume named 'lumigo-injector'/,
     ],
     [
       'a container of the same name',
       { pod: { initContainers: [{ name: 'lumigo-injector', image: 'a' }] } },
-      /container of its own/,
+      /already has a container named/,
     ],
     [
       'no room on the disk',
       { pod: { containers: [{ name: 'app', image: 'a', resources: storage }] } },
-      /ephemeral-storage limits \(100M in all\)/,
+      /ephemeral-storage limits \(100M in total\)/,
     ],
   ])('%s: says why', (_case, options, message) => {
     const decision = judge(make(deployment, options));

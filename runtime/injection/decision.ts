@@ -57,7 +57,7 @@ export const changeFor = { add: 'added', update: 'updated', remove: 'removed', n
 
 /** What every code says, of a namespace and whatever else it is about. */
 const messages = {
-  deleted: () => 'Nothing is injected on deletions; resource will not be mutated',
+  deleted: () => 'The request deletes the resource; resource will not be mutated',
   deleting: () => 'The resource is being deleted; it will not be mutated',
   'other-kind': (_namespace: string, kind: string) =>
     `Resources of type ${kind} are not instrumented; resource will not be mutated`,
@@ -65,48 +65,48 @@ const messages = {
   'job-update': () => "A Job's pod template cannot change once the Job exists; resource will not be mutated",
   'opted-out': () => `the resource has the '${labels.autoTrace}' label set to 'false'; resource will not be mutated`,
   'left-to-owner': (_namespace: string, owner: string) =>
-    `The resource belongs to ${owner}, which decides its pod template; resource will not be mutated`,
+    `The resource belongs to ${owner}, which sets its pod template; resource will not be mutated`,
   excluded: (namespace: string) => `The '${namespace}' namespace is never instrumented; resource will not be mutated`,
   windows: () => 'Pods on Windows are not instrumented; resource will not be mutated',
   architecture: () =>
-    'The injector is there for amd64 and arm64, and the pods ask for others; resource will not be mutated',
+    'The injector supports only amd64 and arm64, and the pods require another architecture; resource will not be mutated',
   'no-lumigo': (namespace: string) =>
     `No Lumigo configuration for the '${namespace}' namespace; resource will not be mutated`,
   disabled: (namespace: string) =>
     `Tracing injection is disabled in the '${namespace}' namespace; resource will not be mutated`,
   inactive: (namespace: string, reason: string) =>
-    `The Lumigo in the '${namespace}' namespace is not active (${reason}); resource will not be mutated`,
+    `The Lumigo resource in the '${namespace}' namespace is not active (${reason}); resource will not be mutated`,
   'lumigo-deleting': (namespace: string) =>
-    `The Lumigo in the '${namespace}' namespace is being deleted; resource will not be mutated`,
+    `The Lumigo resource in the '${namespace}' namespace is being deleted; resource will not be mutated`,
   'pod-mode': (namespace: string) =>
-    `The Lumigo in the '${namespace}' namespace injects pods as they are created; their workloads are left as they are`,
+    `The Lumigo resource in the '${namespace}' namespace injects pods when they are created; workloads are not changed`,
   'pods-halted': (_namespace: string, evidence: string) =>
-    `No pod is injected for now, because of what pods with the injection did: ${evidence}`,
-  'mirror-pod': () => "The pod mirrors one that a node's own files describe; it will not be mutated",
+    `No pod is injected for now because pods failed with the injection: ${evidence}`,
+  'mirror-pod': () => 'The pod mirrors a static pod, which a file on its node describes; it will not be mutated',
   'no-pod-mode': (namespace: string) =>
-    `No Lumigo of the '${namespace}' namespace injects pods; the pod will not be mutated`,
-  'existing-left': () => 'The resource is older than the Lumigo, which leaves existing resources as they are',
+    `No Lumigo resource in the '${namespace}' namespace injects pods; the pod will not be mutated`,
+  'existing-left': () => 'The resource is older than the Lumigo resource, which does not change existing resources',
   'up-to-date': () => 'The injection is in place and up to date',
-  'too-large': (_namespace: string, why: string) =>
-    `The resource is too large to be decided about, ${why}; it is left as it is`,
+  'too-large': (_namespace: string, why: string) => `The resource exceeds the size limit and is not changed: ${why}`,
   frozen: (_namespace: string, evidence: string) =>
-    `The injection was put back because of what its pods did (${evidence}); it is tried again when the pod template, the injector or the annotation '${annotations.retry}' changes`,
-  'waits-for-change': () => 'It is injected when its pod template next changes, as the setting rollout.strategy asks',
+    `The injection was removed because pods failed with it (${evidence}). The operator tries again when the pod template, the injector or the annotation '${annotations.retry}' changes`,
+  'waits-for-change': () =>
+    'The resource is injected when its pod template changes, because of the setting rollout.strategy',
   'waits-for-approval': () =>
-    `It is injected when its pod template next changes or it has the annotation '${annotations.retry}', as the setting rollout.strategy asks`,
-  forgotten: () => 'Nothing of the injection is noted any more',
+    `The resource is injected when its pod template changes or you set the annotation '${annotations.retry}', because of the setting rollout.strategy`,
+  forgotten: () => 'The record of the reverted injection is removed',
   refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
   'job-immutable': () =>
-    "A Job's pod template cannot change once the Job exists; its next run, created anew, is instrumented",
+    "A Job's pod template cannot change once the Job exists; create it again to have it instrumented",
   'job-immutable-removal': () =>
-    "A Job's pod template cannot change once the Job exists; the injection stays until the Job is gone",
+    "A Job's pod template cannot change once the Job exists; the injection stays until the Job is deleted",
   'job-finished': () => 'The Job is finished; resource will not be mutated',
-  injected: (namespace: string) => `Injected, as the Lumigo in the '${namespace}' namespace asks`,
-  'opted-in': () => `Injected, as the resource's own labels ask ('${labels.autoTrace}' is 'true')`,
+  injected: (namespace: string) => `Injected, as the Lumigo resource in the '${namespace}' namespace requests`,
+  'opted-in': () => `Injected, as the resource's own labels request ('${labels.autoTrace}' is 'true')`,
   'left-behind': (namespace: string) =>
-    `There is no Lumigo in the '${namespace}' namespace any more, and the resource does not ask for itself`,
-  kept: (namespace: string) => `The injection stays, as the Lumigo in the '${namespace}' namespace asks`,
-  restored: () => 'The pod template is unchanged; its injection stays as it was',
+    `There is no Lumigo resource in the '${namespace}' namespace any more, and the resource does not opt in by its labels`,
+  kept: (namespace: string) => `The injection stays, as the Lumigo resource in the '${namespace}' namespace requests`,
+  restored: () => 'The pod template is unchanged; its injection stays',
   relabelled: () => 'The injection is in place; its label was restored',
   removed: () => 'The injection is removed',
 } as const satisfies Record<string, (namespace: string, detail: string) => string>;

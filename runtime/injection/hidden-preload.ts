@@ -16,6 +16,6 @@ export const hiddenPreloads = ({ containers }: PodSpec): readonly string[] =>
       );
     if (sources.length === 0) return [];
     return [
-      `an ${environment.preload} in the ${sources.join(' or ')} of container '${name}' gives way to the injector's`,
+      `an ${environment.preload} from ${sources.join(' or ')} has no effect in container '${name}', because the injector sets its own`,
     ];
   });

@@ -88,7 +88,7 @@ describe('what a Lumigo that is gone has left behind', () => {
   it('goes, and the reason is given', () => {
     const decision = judge(instrumented(true), { policy: none });
     expect(decision).toMatchObject({ action: 'remove' });
-    expect(decision.message).toContain("There is no Lumigo in the 'shop' namespace any more");
+    expect(decision.message).toContain("There is no Lumigo resource in the 'shop' namespace any more");
     if (decision.action === 'remove') expect(decision.workload).toEqual(make());
   });
 

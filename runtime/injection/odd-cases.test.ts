@@ -139,7 +139,7 @@ describe('odd cases of injection', () => {
 
   it('one container with a small ephemeral-storage limit is enough to have the pod evicted', () => {
     const containers = [{ name: 'a', resources: { limits: { 'ephemeral-storage': '100Mi' } } }, { name: 'b' }];
-    expect(inject(withSpec({ containers }), settings).refused).toMatch(/leave no room/);
+    expect(inject(withSpec({ containers }), settings).refused).toMatch(/are too low/);
   });
 
   it('OpenShift: nothing is pinned, unless the pod itself pins it', () => {

@@ -51,7 +51,7 @@ describe('F24: pods that run where the injector cannot', () => {
     const from = (envFrom: object[], env: object[] = []) =>
       hiddenPreloads({ containers: [{ name: 'app', envFrom, env }] } as never);
     expect(from([{ configMapRef: { name: 'shared' } }])).toEqual([
-      "an LD_PRELOAD in the ConfigMap 'shared' of container 'app' gives way to the injector's",
+      "an LD_PRELOAD from ConfigMap 'shared' has no effect in container 'app', because the injector sets its own",
     ]);
     expect(from([{ secretRef: { name: 'shared' }, prefix: 'APP_' }])).toEqual([]);
     expect(from([{ secretRef: { name: 'shared' } }], [{ name: 'LD_PRELOAD', value: '/own.so' }])).toEqual([]);

@@ -27,7 +27,7 @@ function isReadOnly(volume: Volume): boolean {
   );
 }
 
-/** The containers that are left as they are because they cannot be injected, each with the reason. */
+/** Returns the containers that cannot be injected, each with the reason. */
 export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {
   // Anybody can send lists of thousands: each is gone through once.
   const readOnly = new Set(spec.volumes?.filter(isReadOnly).map(({ name }) => name));
@@ -42,20 +42,20 @@ export const reasonsOf = (
   new Map(
     containers.flatMap((container) => {
       const reason = why(container);
-      return reason === undefined ? [] : [[container, `container '${container.name}' is left alone: ${reason}`]];
+      return reason === undefined ? [] : [[container, `container '${container.name}' is skipped: ${reason}`]];
     }),
   );
 
 function problemOf({ env, volumeMounts: mounts = [] }: Container, readOnly: ReadonlySet<string>): string | undefined {
   if (lastNamed(env, environment.preload)?.valueFrom !== undefined)
-    return `its ${environment.preload} comes from elsewhere (valueFrom), and cannot be joined with the injector's`;
+    return `its ${environment.preload} uses valueFrom, so the operator cannot append the injector's`;
   const nested = mounts.find(({ mountPath }) => normalPath(mountPath).startsWith(`${injector.mountPath}/`));
   if (nested !== undefined)
-    return `its volume '${nested.name}' is mounted at ${nested.mountPath}, below the injector's ${injector.mountPath}`;
+    return `its volume '${nested.name}' is mounted at ${nested.mountPath}, inside the injector's directory ${injector.mountPath}`;
   if (mounts.filter(isOurMountPath).length > 1) return `it has more than one mount at ${injector.mountPath}`;
   const above = mounts.find((mount) => isAbove(mount) && (mount.readOnly === true || readOnly.has(mount.name)));
   if (above !== undefined)
-    return `its read-only volume '${above.name}' is mounted at ${above.mountPath}, where ${injector.mountPath} would have to be made`;
+    return `its read-only volume '${above.name}' is mounted at ${above.mountPath}, so the directory ${injector.mountPath} cannot be created`;
   return undefined;
 }
 
@@ -64,9 +64,9 @@ const isAbove = ({ mountPath }: VolumeMount): boolean => injector.mountPath.star
 /** Why a pod cannot be injected into at all; undefined when it can. Expects a template without an injection of ours. */
 export function reasonToRefuse(spec: PodSpec, leftAlone: ReadonlyMap<Container, string>): string | undefined {
   if (spec.volumes?.some(({ name }) => name === injector.volume))
-    return `the pod has a volume of its own named '${injector.volume}'`;
+    return `the pod already has a volume named '${injector.volume}'`;
   if ([...spec.containers, ...(spec.initContainers ?? [])].some(({ name }) => name === injector.container))
-    return `the pod has a container of its own named '${injector.container}'`;
+    return `the pod already has a container named '${injector.container}'`;
   if (spec.containers.every((container) => leftAlone.has(container))) return [...leftAlone.values()].join('; ');
   return reasonOfStorage(spec) ?? reasonOfCpu(spec);
 }
@@ -76,12 +76,12 @@ function reasonOfStorage({ containers }: PodSpec): string | undefined {
   const limits = containers.flatMap(({ resources }) => parseQuantity(resources?.limits?.['ephemeral-storage']) ?? []);
   const sum = limits.reduce((total, limit) => total + limit, 0);
   if (limits.length === 0 || sum >= NEEDED_STORAGE) return undefined;
-  return `the pod's ephemeral-storage limits (${Math.round(sum / 1e6)}M in all) leave no room for the injector's files; it needs 250M`;
+  return `the pod's ephemeral-storage limits (${Math.round(sum / 1e6)}M in total) are too low for the injector's files, which need 250M`;
 }
 
 /** The copying container gets no more than the largest limit of the pod's own. */
 function reasonOfCpu(spec: PodSpec): string | undefined {
   const { limit } = largestPair(spec, 'cpu');
   if ((parseQuantity(limit) ?? NEEDED_CPU) >= NEEDED_CPU) return undefined;
-  return `with the pod's cpu limit (${limit}) copying the injector's files would hold up each start for more than a minute; it needs ${NEEDED_CPU * 1_000}m`;
+  return `the pod's cpu limit (${limit}) is too low: the injector would delay each start by more than a minute. It needs ${NEEDED_CPU * 1_000}m`;
 }

@@ -100,7 +100,7 @@ describe('F20: what a decision costs', () => {
       const pod = { containers: [app({ env: names(25_000) })] };
       const decision = judge(deployment(pod, optOut, forged(10)), operation);
       expect(decision).toMatchObject({ action: 'none', code: 'too-large', tried: optOut ? 'remove' : 'update' });
-      expect(decision.message).toMatch(/too large .* more than 10000/);
+      expect(decision.message).toMatch(/exceeds the size limit .* more than 10000/);
     }
   });
 

@@ -13,7 +13,7 @@ const CHARACTERS = 32;
 /** What a container weighs beside its fields: what is injected into it. */
 const CONTAINER = 25;
 
-export const tooLarge = `its labels, annotations and pod template come to more than ${LARGEST} (fields count 2, items 1, ${CHARACTERS} characters 1, containers ${CONTAINER})`;
+export const tooLarge = `its labels, annotations and pod template count more than ${LARGEST} (2 per field, 1 per item, 1 per ${CHARACTERS} characters, ${CONTAINER} per container)`;
 
 /**
  * Whether an injection could take an object of this size past the bound: a container of 28 gets some 50, the pod some 100, and

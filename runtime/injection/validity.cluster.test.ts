@@ -38,7 +38,7 @@ describe('F22: no write of a user is refused because of the injection', () => {
     const warnings = await warningsOf(commonLabels(manifest));
     const hasSelector = name !== 'CronJob';
     expect(await bench.isInstrumented(kind, shop, manifest.metadata.name ?? '')).toBe(!hasSelector);
-    if (hasSelector) expect(warnings).toContain('leave the label out of the selector');
+    if (hasSelector) expect(warnings).toContain('remove the label from the selector');
   });
 
   it.each(everyKind)('where the annotations of a %s are nearly full', async (_name, kind) => {
@@ -46,22 +46,22 @@ describe('F22: no write of a user is refused because of the injection', () => {
     const made = workloadOf(kind, shop, `full-${kind.plural}`);
     const annotations = { note: 'x'.repeat(256 * 1024 - 10) };
     const warnings = await warningsOf({ ...made, metadata: { ...made.metadata, annotations } });
-    expect(warnings).toContain('nearly full');
+    expect(warnings).toContain('annotations would exceed');
     expect(await bench.isInstrumented(kind, shop, made.metadata.name ?? '')).toBe(false);
   });
 
   it('F20: where the object is too large to be decided about, of which an event tells', async () => {
     const { bench } = operator;
     const env = Array.from({ length: 25_000 }, (_, index) => ({ name: `e${index}` }));
-    expect(await warningsOf(workloadOf(deployment, shop, 'large', { env }))).toContain('too large');
+    expect(await warningsOf(workloadOf(deployment, shop, 'large', { env }))).toContain('size limit');
     expect(await bench.isInstrumented(deployment, shop, 'large')).toBe(false);
     await eventually(async () => {
       const events = await bench.events(shop, 'large');
       expect(events.map(({ reason }) => reason)).toEqual(['LumigoCannotAddInstrumentation']);
-      expect(events[0]?.message).toContain('too large');
+      expect(events[0]?.message).toContain('size limit');
       const { status } = await bench.readLumigo(shop);
       const active = status?.conditions?.find(({ type }) => type === 'Active');
-      expect(active?.message).toContain('; 1 workload is too large to be decided about');
+      expect(active?.message).toContain('. 1 workload exceeds the size limit');
     });
   });
 

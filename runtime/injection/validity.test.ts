@@ -31,7 +31,7 @@ describe('F22: an injection that the API server would refuse', () => {
     ])
       expect(judge(beside(kind, { selector }))).toMatchObject({
         ...{ action: 'none', code: 'refused', tried: 'add' },
-        message: expect.stringContaining('leave the label out of the selector'),
+        message: expect.stringContaining('remove the label from the selector'),
       });
     expect(judge(beside(kind, { selector: { matchLabels: { app: 'app' } } })).action).toBe('inject');
   });
@@ -44,7 +44,7 @@ describe('F22: an injection that the API server would refuse', () => {
     for (const workload of [{ ...made, metadata: { ...made.metadata, ...full } }, ofTemplate])
       expect(judge(workload)).toMatchObject({
         ...{ action: 'none', tried: 'add' },
-        message: expect.stringContaining('nearly full'),
+        message: expect.stringContaining('annotations would exceed'),
       });
   });
 

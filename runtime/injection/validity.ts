@@ -13,13 +13,13 @@ const MOST_ANNOTATION_BYTES = 256 * 1024;
  */
 export function whyInvalid(injected: Workload): string | undefined {
   if (isSelectedByLabel(injected))
-    return `its selector names the label '${labels.autoTrace}', which the injection changes on its pods; leave the label out of the selector (Kustomize's commonLabels puts it there)`;
+    return `its selector uses the label '${labels.autoTrace}', which the injection changes on its pods; remove the label from the selector (Kustomize's commonLabels adds it)`;
   const sizes = [injected.metadata, templateOf(injected)?.metadata].map(annotationBytes);
   if (Math.max(...sizes) > MOST_ANNOTATION_BYTES)
-    return `its annotations are nearly full; with the operator's own they would exceed ${MOST_ANNOTATION_BYTES} bytes`;
+    return `its annotations would exceed ${MOST_ANNOTATION_BYTES} bytes together with the operator's; remove some`;
   const record = templateOf(injected)?.metadata?.annotations?.[annotations.injection] ?? '';
   return record.length > LONGEST_RECORD
-    ? `what gives way to the injection is too long to be kept (more than ${LONGEST_RECORD} characters)`
+    ? `the values that the injection replaces are too long to keep for its removal (more than ${LONGEST_RECORD} characters)`
     : undefined;
 }
 

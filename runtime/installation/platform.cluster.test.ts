@@ -60,6 +60,6 @@ describe('the platform', () => {
     Object.assign(container, { envFrom: [{ configMapRef: { name: 'shared', optional: true } }] });
     await bench.create(workload);
     const { stdout } = await runInContainer(cluster, installation, ['--explain', 'deployment/app', '-n', namespace]);
-    expect(stdout).toContain("an LD_PRELOAD in the ConfigMap 'shared'");
+    expect(stdout).toContain("an LD_PRELOAD from ConfigMap 'shared'");
   });
 });

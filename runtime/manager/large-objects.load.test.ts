@@ -137,7 +137,7 @@ describe('the manager, with the heap of its container', () => {
       const namespace = await operator.bench.namespace('second');
       await operator.bench.lumigo(namespace);
       await expect(operator.bench.create(labelled(namespace, 'second', 13_000))).rejects.toThrow(
-        "There is already a Lumigo in the '",
+        "There is already a Lumigo resource in the '",
       );
     },
     PHASE_TIMEOUT_MS,

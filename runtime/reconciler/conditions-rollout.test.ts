@@ -13,20 +13,20 @@ const blocked = [named('b', { state: 'queued', shape })] as unknown as RolloutSu
 
 describe('the condition RolledOut', () => {
   it.each<[string, Partial<RolloutSummary>, string]>([
+    ['Halted', { halted: 'two were reverted', queued: 3, reverted }, 'The rollout is halted: two were reverted'],
     [
-      'Halted',
-      { halted: 'two were put back', queued: 3, reverted },
-      'No further workload is changed: two were put back',
+      'Progressing',
+      { underWay: [named('c')], queued: 3, reverted },
+      'In progress: Deployment/c. 3 workloads are queued',
     ],
-    ['Progressing', { underWay: [named('c')], queued: 3, reverted }, 'Under way: Deployment/c. 3 wait for their turn'],
     [
-      'PutBack',
+      'Reverted',
       { reverted, blocked },
-      "Deployment/a was put back at 2026-11-22T12:00:00Z (Crash): container 'app': boom",
+      "Deployment/a was reverted at 2026-11-22T12:00:00Z (Crash): container 'app': boom",
     ],
-    ['PutBack', { reverted }, 'kubectl -n shop annotate --overwrite deployments.apps a lumigo.retry="$(date)"'],
-    ['Blocked', { blocked, left: 1 }, 'Deployment/b is paused and is left until it is not'],
-    ['LeftForNow', { left: 2 }, '2 are left until their pod template changes'],
+    ['Reverted', { reverted }, 'kubectl -n shop annotate --overwrite deployments.apps a lumigo.retry="$(date)"'],
+    ['Blocked', { blocked, left: 1 }, 'The operator waits because Deployment/b is paused'],
+    ['LeftForNow', { left: 2 }, '2 workloads are not changed until their pod template changes'],
   ])('is False for the reason %s', (reason, summary, said) => {
     const condition = rolloutCondition({ ...noRollout, ...summary }, false);
     expect(condition).toMatchObject({ status: 'False', reason });

@@ -20,7 +20,7 @@ type Reasons<T> = readonly (readonly [reason: string, holds: (seen: T) => boolea
 const reasons: Reasons<RolloutSummary> = [
   [HALTED, ({ halted }) => halted !== undefined],
   ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
-  ['PutBack', ({ reverted }) => reverted.length > 0],
+  ['Reverted', ({ reverted }) => reverted.length > 0],
   ['Blocked', ({ blocked }) => blocked.length > 0],
   ['LeftForNow', ({ left }) => left > 0],
 ];
@@ -28,7 +28,7 @@ const reasons: Reasons<RolloutSummary> = [
 /** How far the instrumentation of what exists is, for people; undefined while there is, and was, nothing to say. */
 export const rolloutCondition = (summary: RolloutSummary, wasSaid: boolean): Untimed | undefined =>
   incomplete(summary, reasons, sentencesOf) ??
-  (wasSaid ? complete('Every workload that could be instrumented is, and runs') : undefined);
+  (wasSaid ? complete('All workloads that can be instrumented are instrumented and run') : undefined);
 
 /** Undefined where none of the reasons holds; empty sentences are left out. */
 function incomplete<T>(seen: T, all: Reasons<T>, say: (seen: T) => readonly string[]): Untimed | undefined {
@@ -41,6 +41,13 @@ const complete = (message: string): Untimed => ({
   ...{ type: ROLLED_OUT, status: 'True', reason: 'Complete', message },
 });
 
+const counted =
+  (noun: string) =>
+  (number: number, one: string, many: string): string =>
+    number === 0 ? '' : number === 1 ? `1 ${noun} ${one}` : `${number} ${noun}s ${many}`;
+const workloads = counted('workload');
+const pods = counted('pod');
+
 const nameOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
 const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
@@ -49,19 +56,23 @@ const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
 ];
 
 const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left }: RolloutSummary): string[] => [
-  halted === undefined ? '' : `No further workload is changed: ${halted}`,
+  halted === undefined ? '' : `The rollout is halted: ${halted}`,
   ...some(
     reverted,
     (each) =>
-      `${nameOf(each)} was put back at ${shown(`${note(each).at} (${note(each).cause}): ${note(each).evidence}`)}`,
+      `${nameOf(each)} was reverted at ${shown(`${note(each).at} (${note(each).cause}): ${note(each).evidence}`)}`,
   ),
   reverted.length === 0
     ? ''
-    : `Tried again when the pod template or the injector changes, or by ${retryOf(reverted[0])}`,
-  underWay.length === 0 ? '' : `Under way: ${some(underWay, nameOf).join(', ')}`,
-  queued === 0 ? '' : `${queued} wait for their turn`,
-  ...some(blocked, (each) => `${nameOf(each)} ${each.rollout.shape.blocked?.message} and is left until it is not`),
-  left === 0 ? '' : `${left} are left until their pod template changes, as the setting rollout.strategy asks`,
+    : `The operator tries again when the pod template or the injector changes, or when you run ${retryOf(reverted[0])}`,
+  underWay.length === 0 ? '' : `In progress: ${some(underWay, nameOf).join(', ')}`,
+  workloads(queued, 'is queued', 'are queued'),
+  ...some(blocked, (each) => `The operator waits because ${nameOf(each)} ${each.rollout.shape.blocked?.message}`),
+  workloads(
+    left,
+    'is not changed until its pod template changes, because of the setting rollout.strategy',
+    'are not changed until their pod template changes, because of the setting rollout.strategy',
+  ),
 ];
 
 const note = ({ rollout }: RolloutSummary['reverted'][number]) => rollout.note;
@@ -89,24 +100,29 @@ const podReasons: Reasons<PodsSeen> = [
 /** How far the pods that run are replaced, for people; undefined while there is, and was, nothing to say. */
 export const podsCondition = (seen: PodsSeen, wasSaid: boolean): Untimed | undefined =>
   incomplete(seen, podReasons, podSentencesOf) ??
-  (wasSaid ? complete('Every pod that could be injected is, and runs') : undefined);
-
-const pods = (number: number, one: string, many: string): string =>
-  number === 0 ? '' : number === 1 ? `1 pod ${one}` : `${number} pods ${many}`;
+  (wasSaid ? complete('All pods that can be injected are injected and run') : undefined);
 
 function podSentencesOf({ halted, summary }: PodsSeen): string[] {
   const { underWay, waiting, blocked, kept, left, isMissed } = summary;
   return [
     halted === undefined
       ? ''
-      : `No pod is injected or evicted since ${shown(`${halted.at} (${halted.cause}): ${halted.evidence}`)}. Tried again when the spec or the injector changes, or by the annotation '${annotations.retry}' of this Lumigo`,
+      : `No pod is injected or evicted since ${shown(`${halted.at} (${halted.cause}): ${halted.evidence}`)}. The operator tries again when the spec or the injector changes, or when you change the annotation '${annotations.retry}' of this Lumigo resource`,
     isMissed
-      ? 'A new pod came without the injection: the API server does not reach the webhook, or somebody takes it out'
+      ? 'A new pod was created without the injection: the API server does not reach the webhook, or another program removes the injection'
       : '',
-    underWay === undefined ? '' : `What replaces '${underWay}' is awaited`,
+    underWay === undefined ? '' : `Waiting for the replacement of pod '${underWay}'`,
     pods(waiting, 'waits to be replaced', 'wait to be replaced'),
-    pods(blocked, 'waits until its others are ready', 'wait until others of their controller are ready'),
+    pods(
+      blocked,
+      'waits until the other pods of its controller are ready',
+      'wait until the other pods of their controllers are ready',
+    ),
     pods(kept, 'is kept by a disruption budget', 'are kept by a disruption budget'),
-    pods(left, 'is left until it is replaced anyway', 'are left until they are replaced anyway'),
+    pods(
+      left,
+      'is not evicted and changes when it is next replaced',
+      'are not evicted and change when they are next replaced',
+    ),
   ];
 }

@@ -87,27 +87,27 @@ describe('the status of a Lumigo', () => {
   it('shows progress in words', () => {
     expect(
       conditionOf(statusOf({ ...input, progress: { ...input.progress, pending: 1 } }, undefined), 'Active')?.message,
-    ).toBe('Lumigo is ready; 1 workload waits for a change');
+    ).toBe('Lumigo is ready. 1 workload waits for a change');
     expect(
       conditionOf(statusOf({ ...input, progress: { ...input.progress, pending: 120, failed: 2 } }, undefined), 'Active')
         ?.message,
     ).toBe(
-      'Lumigo is ready; 120 workloads wait for a change; 2 workloads could not be changed and will be tried again, see their events',
+      'Lumigo is ready. 120 workloads wait for a change. 2 workloads could not be changed and will be retried (see their events)',
     );
   });
 
-  it('F20: counts what is too large to be decided about', () => {
+  it('counts the workloads that exceed the size limit [F20]', () => {
     const status = statusOf({ ...input, progress: { ...input.progress, tooLarge: 2 } }, undefined);
     expect(conditionOf(status, 'Active')).toMatchObject({
       status: 'True',
-      message: 'Lumigo is ready; 2 workloads are too large to be decided about and left alone, see their events',
+      message: 'Lumigo is ready. 2 workloads exceed the size limit and will not be changed (see their events)',
     });
   });
 
   it('counts what runs the injection of another version, which no upgrade renews by itself', () => {
     const status = statusOf({ ...input, progress: { ...input.progress, older: 1 } }, undefined);
     expect(conditionOf(status, 'Active')?.message).toBe(
-      'Lumigo is ready; 1 workload runs the injection of another version, which is renewed when the pod template next changes, or with injection.updateOnUpgrade',
+      'Lumigo is ready. 1 workload has an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
     );
   });
 

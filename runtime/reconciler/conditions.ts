@@ -73,12 +73,16 @@ function activeCondition({ metadata, problem, progress }: StatusInput, accepted:
   const inactive = { type: 'Active', status: 'False' } as const;
   const soFar = inWords(progress);
   if (metadata.deletionTimestamp !== undefined)
-    return { ...inactive, reason: 'Deleting', message: `This Lumigo is being deleted${soFar}` };
+    return { ...inactive, reason: 'Deleting', message: `This Lumigo resource is being deleted${soFar}` };
   if (problem === undefined && accepted?.status === 'False')
     return { type: 'Active', status: 'True', reason: accepted.reason, message: `${accepted.message}${soFar}` };
   if (problem === undefined)
     return { type: 'Active', status: 'True', reason: 'Ready', message: `Lumigo is ready${soFar}` };
-  return { ...inactive, reason: problem.reason, message: "This Lumigo has an error, see the 'Error' condition" };
+  return {
+    ...inactive,
+    reason: problem.reason,
+    message: "This Lumigo resource has an error, see the 'Error' condition",
+  };
 }
 
 function errorCondition({ problem }: StatusInput): Untimed {
@@ -100,16 +104,16 @@ const reachableCondition = ({ reachable, reason, message }: WebhookSeen): Untime
 const telemetryReady = good(
   'TelemetryProxyReady',
   'ConfigurationTaken',
-  'The telemetry proxy collects what the Lumigo resources ask for',
+  'The telemetry proxy collects all telemetry that the Lumigo resources request',
 );
 const injectionsCurrent = good(
   'InjectionsCurrent',
   'Current',
-  "Every injection sends to this installation's telemetry proxy",
+  "Every injected workload sends to this installation's telemetry proxy",
 );
 
-const tokenAccepted = good('TokenAccepted', 'Accepted', "Lumigo's endpoint takes the token");
-const tokenCurrent = good('TokenCurrent', 'Current', 'Every pod sends under the token that stands in the Secret');
+const tokenAccepted = good('TokenAccepted', 'Accepted', "Lumigo's endpoint accepts the token");
+const tokenCurrent = good('TokenCurrent', 'Current', 'Every pod uses the token that is in the Secret');
 
 /** After the installation was renamed or moved: what was injected before sends to a Service that may be gone. */
 const currentCondition = ({ elsewhere }: Progress): Untimed =>
@@ -119,7 +123,7 @@ const currentCondition = ({ elsewhere }: Progress): Untimed =>
         ...injectionsCurrent,
         status: 'False',
         reason: 'OtherEndpoint',
-        message: `${workloads(elsewhere, 'sends', 'send')} telemetry to an address that is not this installation's telemetry proxy; the injection is renewed when the pod template next changes, or at once with the setting injection.updateOnUpgrade`,
+        message: `${workloads(elsewhere, 'sends', 'send')} telemetry to an address that is not this installation's telemetry proxy. The operator renews the injection when the pod template changes, or at once with the setting injection.updateOnUpgrade`,
       };
 
 /** A condition on what is seen from outside: the good one, or the problem. */
@@ -142,21 +146,21 @@ const workloads = (number: number, one: string, many: string): string =>
 
 const waits = [
   ['pending', 'waits', 'wait', 'for a change'],
-  ['failed', 'could', 'could', 'not be changed and will be tried again, see their events'],
-  ['contested', 'is', 'are', 'put back by another writer after each change, see their events'],
+  ['failed', 'could', 'could', 'not be changed and will be retried (see their events)'],
+  ['contested', 'is', 'are', 'changed back by another writer after each change (see their events)'],
   [
     'older',
-    'runs',
-    'run',
-    'the injection of another version, which is renewed when the pod template next changes, or with injection.updateOnUpgrade',
+    'has',
+    'have',
+    'an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)',
   ],
-  ['tooLarge', 'is', 'are', 'too large to be decided about and left alone, see their events'],
+  ['tooLarge', 'exceeds', 'exceed', 'the size limit and will not be changed (see their events)'],
 ] as const;
 
 const inWords = (progress: Progress): string =>
   waits
     .filter(([number]) => progress[number] > 0)
-    .map(([number, one, many, what]) => `; ${workloads(progress[number], one, many)} ${what}`)
+    .map(([number, one, many, what]) => `. ${workloads(progress[number], one, many)} ${what}`)
     .join('');
 
 /** Whether two statuses say the same, whatever the order of their keys. */

@@ -56,7 +56,7 @@ const PEACE_MS = 10 * 60_000;
 
 /** Where a workload is whose injection was not at fault. */
 export function forgiven(workload: Workload, policy: NamespacePolicy, now: number): Rollout {
-  const blocked = { reason: 'Unhealthy', message: 'fails without the injection as well' } as const;
+  const blocked = { reason: 'Unhealthy', message: 'also fails without the injection' } as const;
   const shape = { ...shapeOf(workload), blocked };
   return { state: 'queued', policy, shape, granted: false, seenVersion: '', seenAt: now + PEACE_MS };
 }
@@ -89,7 +89,7 @@ function revert({ workload, injector, now }: TaskInput, evidence: { cause: strin
     tried: 'remove',
     workload: reverted,
     code: 'removed',
-    message: `It is put back: ${evidence.message}`,
+    message: `The injection is removed because pods failed with it: ${evidence.message}`,
   } as const;
 }
 

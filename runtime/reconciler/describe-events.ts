@@ -58,7 +58,7 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
     regarding: regarding(workload),
     reason: eventReasons.contested,
     type: 'Warning',
-    message: `Another writer has put this workload back ${times} after Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'}; it was changed again. Should that be undone, too, nothing is done for ${inWords(nextMs)}: let that writer's changes pass through the webhook, have pods injected and no workload (spec.tracing.injection.mode: Pod), or opt the workload out with the label lumigo.auto-trace: "false"`,
+    message: `Another writer undid the operator's change ${times}, so Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict: (1) let that writer's changes pass through the webhook, (2) inject pods instead of workloads (spec.tracing.injection.mode: Pod), or (3) opt the workload out with the label lumigo.auto-trace: "false"`,
     key: `${eventReasons.contested}/${workload.resourceVersion}`,
   };
 }
@@ -91,24 +91,25 @@ export function turnedFalse({ apiVersion, kind, metadata, status }: LumigoResour
 /** The API server takes 1,024 characters. */
 const MESSAGE = 1_000;
 
-/** An injection speaks against itself: it is put back. `which`: the stamp of the injection, so that it is told once. */
+/** The event on a workload whose injection is removed because its pods failed. Its key holds the injection's stamp: one event per injection. */
 export function reverted(workload: ObservedWorkload, { cause, message }: Evidence): QueuedEvent {
   return {
     regarding: regarding(workload),
     reason: eventReasons.reverted,
     type: 'Warning',
-    message: `Lumigo instrumentation is put back (${cause}): ${message}`.slice(0, MESSAGE),
+    message: `Removed Lumigo instrumentation because pods failed with it (${cause}): ${message}`.slice(0, MESSAGE),
     key: `${eventReasons.reverted}/${parseStamp(workload.stamp)?.at}`,
   };
 }
 
-/** What was put back fails all the same. */
+/** The event on a reverted workload that fails without the injection, too. */
 export function notAtFault(workload: ObservedWorkload, at: string): QueuedEvent {
   return {
     regarding: regarding(workload),
     reason: eventReasons.notAtFault,
     type: 'Normal',
-    message: `It fails without Lumigo instrumentation as well: that was not at fault, and is tried again once the workload has recovered`,
+    message:
+      'The workload also fails without Lumigo instrumentation. The operator tries again when the workload is healthy',
     key: `${eventReasons.notAtFault}/${at}`,
   };
 }

@@ -161,7 +161,7 @@ export class Evictions {
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid, resourceVersion: '' },
       reason: eventReasons.evicted,
       type: 'Normal',
-      message: `Evicted, so that the pod which replaces it comes ${brings ? 'with' : 'without'} Lumigo instrumentation`,
+      message: `Evicted so that the replacement of this pod starts ${brings ? 'with' : 'without'} Lumigo instrumentation`,
       key: eventReasons.evicted,
     });
   }

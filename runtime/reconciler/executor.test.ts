@@ -13,7 +13,7 @@ const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: t
 const change = (name: string, under: NamespacePolicy = policy): WorkloadChange => ({
   workload: observeWorkload(kind, { namespace: 'shop', name, uid: name }),
   policy: under,
-  reason: 'its Lumigo goes',
+  reason: 'its Lumigo resource is being deleted',
 });
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `app-${index}`);
 

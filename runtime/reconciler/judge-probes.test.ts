@@ -4,7 +4,7 @@ import { judgeProbes, type Probed } from './judge-probes.ts';
 const at = (address: string | undefined, reach: Probed['reach']): Probed => ({ address, reach });
 const injector = { reached: 'injector' } as const;
 const silent = { unknown: 'cannot be reached', unanswered: true } as const;
-const failed = { unreached: { reason: 'ProbeFailed', message: 'The API server did not call.' } };
+const failed = { unreached: { reason: 'ProbeFailed', message: 'The API server did not call' } };
 
 describe('F29: what the answers of several API servers mean', () => {
   it.each<[string, readonly Probed[], object | undefined]>([
@@ -16,7 +16,7 @@ describe('F29: what the answers of several API servers mean', () => {
     [
       'all',
       [at('10.0.0.1:6443', injector), at('10.0.0.2:6443', injector)],
-      { reachable: true, message: 'All 2 API servers asked reach the injector webhook' },
+      { reachable: true, message: 'All 2 API servers that answered reach the injector webhook' },
     ],
     [
       'one of three that does not reach it',
@@ -24,7 +24,7 @@ describe('F29: what the answers of several API servers mean', () => {
       {
         reachable: false,
         reason: 'ProbeFailed',
-        message: 'The API server did not call. That is so for the API server at 10.0.0.2:6443.',
+        message: 'The API server did not call. This applies to the API server at 10.0.0.2:6443',
       },
     ],
     [
@@ -33,7 +33,7 @@ describe('F29: what the answers of several API servers mean', () => {
       {
         reachable: true,
         message:
-          "The API server reaches the injector webhook; not asked, since the operator's pod gets no answer there: 10.0.0.2:6443",
+          "The API server reaches the injector webhook. Not checked, because the operator's pod gets no answer there: 10.0.0.2:6443",
       },
     ],
     ['none that can be asked', [at('10.0.0.1:6443', silent), at(undefined, silent)], undefined],

@@ -28,7 +28,7 @@ export function judgeProbes(probed: readonly Probed[]): WebhookSeen | undefined 
   const [first] = failed;
   if (first !== undefined) {
     const where = failed.flatMap(({ address }) => address ?? []).join(', ');
-    const message = where === '' ? first.message : `${first.message} That is so for the API server at ${where}.`;
+    const message = where === '' ? first.message : `${first.message}. This applies to the API server at ${where}`;
     return { reachable: false, reason: first.reason, message };
   }
   const reached = probed.flatMap(({ reach }) => ('reached' in reach ? [reach.reached] : []));
@@ -40,11 +40,13 @@ function success(probed: readonly Probed[], reached: readonly ('injector' | 'lum
   const asked = probed.filter(({ address }) => address !== undefined);
   const silent = asked.flatMap(({ address, reach }) => ('unknown' in reach ? [address] : []));
   const subject =
-    asked.length - silent.length > 1 ? `All ${reached.length} API servers asked reach` : 'The API server reaches';
+    asked.length - silent.length > 1
+      ? `All ${reached.length} API servers that answered reach`
+      : 'The API server reaches';
   const rule = reached.includes('lumigoes')
-    ? ', by the rule for Lumigo resources: there is no workload to try its own with'
+    ? ' (checked with a Lumigo resource, because there is no workload to check with)'
     : '';
   const unasked =
-    silent.length === 0 ? '' : `; not asked, since the operator's pod gets no answer there: ${silent.join(', ')}`;
+    silent.length === 0 ? '' : `. Not checked, because the operator's pod gets no answer there: ${silent.join(', ')}`;
   return `${subject} the injector webhook${rule}${unasked}`;
 }

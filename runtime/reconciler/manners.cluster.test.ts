@@ -33,7 +33,7 @@ describe('bulk changes', () => {
     await bench.activate(namespace);
     await eventually(async () => {
       const active = (await bench.readLumigo(namespace)).status?.conditions?.find(({ type }) => type === 'Active');
-      expect(active?.message).toMatch(/^Lumigo is ready; \d workloads? waits? for a change$/);
+      expect(active?.message).toMatch(/^Lumigo is ready\. \d workloads? waits? for a change$/);
     });
     expect(await instrumented()).toBeLessThan(6);
     const other = await bench.namespace('unpaced');

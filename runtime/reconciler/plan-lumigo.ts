@@ -24,9 +24,9 @@ function planFirst(observed: ObservedLumigo, { acting }: LumigoContext): LumigoA
   const { resource: lumigo, listed } = observed;
   const isHeld = lumigo.metadata.finalizers?.includes(contract.finalizer) === true;
   if (isGoing(lumigo) && observed !== acting)
-    return { do: 'remove-finalizer', lumigo, reason: 'another Lumigo acts', leftBehind: [] };
+    return { do: 'remove-finalizer', lumigo, reason: 'another Lumigo resource is in effect', leftBehind: [] };
   if (!isGoing(lumigo) && !isHeld)
-    return { do: 'add-finalizer', lumigo, reason: 'its workloads are cleaned up before it goes' };
+    return { do: 'add-finalizer', lumigo, reason: 'its workloads are cleaned up before it is deleted' };
   if (observed === acting && listed === undefined)
     return { do: 'adopt', lumigo, reason: 'an earlier leader may have left a list' };
   return undefined;
@@ -45,7 +45,7 @@ function planRelease(lumigo: LumigoResource, context: LumigoContext): PlannedAct
   // Should this leader end before all is told, the list in the status tells the next one what is left to tell.
   if (refusing.length < waiting.length || observed.untold > 0)
     return { wakeAt: Math.min(...waiting.map((each) => givenUpAt(each, observed)).filter((at) => at > now.ms)) };
-  const reason = waiting.length === 0 ? 'nothing of it is left' : 'what is left refuses to change';
+  const reason = waiting.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
   return { action: { do: 'remove-finalizer', lumigo, reason, leftBehind: refusing }, wakeAt: Infinity };
 }
 

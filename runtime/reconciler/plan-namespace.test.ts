@@ -86,7 +86,7 @@ describe('a Lumigo', () => {
   ];
   it.each(cases)('%s', (_title, seen, expected) => expect(actions(seen)).toEqual(expected));
 
-  it('in Pod mode has its workloads put back once API servers know of the webhook for pods, and not before', () => {
+  it('in Pod mode has its workloads restored once API servers know of the webhook for pods, and not before', () => {
     const spec = { ...lumigo().spec, tracing: { injection: { mode: 'Pod' as const } } };
     const seen = observed([known({ ...lumigo({}, ready), spec }, { listed: [entry('a')] })], [instrumented('a')]);
     const none = { list: undefined, trial: undefined, resumedAt: 0, keptUntil: new Map<string, number>() };
@@ -122,7 +122,7 @@ describe('a Lumigo', () => {
       [instrumented('a'), instrumented('b')],
     );
     const [action] = plan(seen).lumigoes;
-    expect(JSON.stringify(action)).toContain('This Lumigo is being deleted; 2 workloads wait for a change');
+    expect(JSON.stringify(action)).toContain('This Lumigo resource is being deleted. 2 workloads wait for a change');
   });
 
   it('has its status written once, also where an earlier definition does not keep all of it', () => {
@@ -173,12 +173,12 @@ describe('a Lumigo', () => {
     expect(actions({ ...news, credential }, 6_000)).toEqual(['write-status']);
   });
 
-  it('F20: says how many workloads are too large to be decided about, under the policy that they were looked at for', () => {
+  it('says how many workloads exceed the size limit, under the policy that they were checked for [F20]', () => {
     const seen = observed([known(lumigo({}, ready))]);
     const said = (settled: ObservedWorkload['settled']) =>
       JSON.stringify(plan({ ...seen, workloads: [workload('a', { tooLarge: true, settled })] }).lumigoes);
-    expect(said(seen.policy)).toContain('1 workload is too large');
-    expect(said(undefined)).not.toContain('too large');
+    expect(said(seen.policy)).toContain('1 workload exceeds the size limit');
+    expect(said(undefined)).not.toContain('size limit');
   });
 
   it('lists how far each is, and writes a list in which only that differs at most every ten seconds', () => {

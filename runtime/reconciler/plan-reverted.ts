@@ -30,7 +30,7 @@ function planFailing(workload: With<Reverted>, { pods, settings }: ObservedRollo
   const failsAt = rollout.progress.at + Math.max(ATTRIBUTION_MS, settings.deadlineMs);
   if (now.ms <= failsAt) return check(workload, Math.min(rollout.checkAt, failsAt), now);
   return isFresh(rollout, now)
-    ? { step: { workload, reason: 'it fails without the injection as well', task: { do: 'forgive' } } }
+    ? { step: { workload, reason: 'it also fails without the injection', task: { do: 'forgive' } } }
     : check(workload, now.ms, now);
 }
 

@@ -22,7 +22,7 @@ const shape = { desired: 2, running: 2, blocked: undefined, refused: undefined }
 const blocked = { ...shape, blocked: { reason: 'Paused', message: 'is paused' } } as const;
 const unhealthy = {
   ...shape,
-  blocked: { reason: 'Unhealthy', message: 'has 1 of 2 pods that are not ready' },
+  blocked: { reason: 'Unhealthy', message: 'has 1 of 2 pods not ready' },
 } as const;
 const rollingOut = { ...shape, blocked: { reason: 'RollingOut', message: 'is in the middle of a rollout' } } as const;
 const queued = (more: Partial<Queued> = {}): Rollout => ({

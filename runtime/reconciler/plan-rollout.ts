@@ -86,7 +86,7 @@ export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now
   const wantsTurn = standing.underWay > 0 || (ready.length > 0 && halted === undefined);
   return {
     steps: [
-      ...granted.map((workload) => ({ workload, reason: 'it is its turn', task: { do: 'inject' as const } })),
+      ...granted.map((workload) => ({ workload, reason: 'it is next in the queue', task: { do: 'inject' as const } })),
       ...seen.flatMap(({ step }) => step ?? []),
     ],
     noted: [

@@ -79,7 +79,7 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const intervalMs = isListDue || !sameConditions(current, status) ? STATUS_MS : intervalOf(context);
   const dueAt = statusAt + Math.max(intervalMs, contestMs(repeats));
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
-  const reason = 'it says something else than what is seen';
+  const reason = 'the status is out of date';
   return { action: { do: 'write-status', lumigo: resource, status, withList, repeats, reason }, wakeAt: Infinity };
 }
 
@@ -153,13 +153,13 @@ function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoCon
   if (observed.policy.state === 'excluded')
     return {
       reason: 'NamespaceExcluded',
-      message: `Workloads in the '${namespace}' namespace are never instrumented; create the Lumigo in the namespace of your workloads`,
+      message: `The operator never instruments workloads in the '${namespace}' namespace; create the Lumigo resource in the namespace of your workloads`,
     };
   if (acting === undefined || uid === acting.resource.metadata.uid)
     return settingMissing(observed.policy) ?? observed.credential?.problem;
   return {
     reason: 'DuplicateLumigo',
-    message: `The older Lumigo '${acting.resource.metadata.name}' acts for the '${namespace}' namespace; delete one of the two`,
+    message: `The older Lumigo resource '${acting.resource.metadata.name}' is in effect for the '${namespace}' namespace; delete one of the two`,
   };
 }
 
@@ -168,7 +168,7 @@ const settingMissing = (policy: NamespacePolicy): Problem | undefined =>
   policy.state === 'inactive' && policy.needs !== undefined
     ? {
         reason: policy.reason,
-        message: `spec.tracing.injection.mode is Pod, which this installation does not offer; whoever installs the operator turns it on with the setting '${policy.needs}: true'`,
+        message: `This installation does not offer Pod mode (spec.tracing.injection.mode: Pod); turn it on with the setting '${policy.needs}: true' of the operator, or use the mode Workload`,
       }
     : undefined;
 

@@ -56,10 +56,10 @@ export const failedLately = ({ failure }: ObservedWorkload, policy: NamespacePol
 function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep | undefined {
   const failure = failedLately(workload, policy, now);
   if (failure !== undefined)
-    return { do: 'wait', reason: `tried again after: ${failure.problem}`, until: failure.retryAt };
+    return { do: 'wait', reason: `the operator retries later: ${failure.problem}`, until: failure.retryAt };
   const calmAt = isContested(workload, policy) ? calmAfter(workload.write) : 0;
   if (calmAt <= now) return undefined;
-  return { do: 'wait', reason: 'another writer undid the last change; it is given time', until: calmAt };
+  return { do: 'wait', reason: 'another writer undid the last change, so the operator waits', until: calmAt };
 }
 
 function stepWhenSettled({ rollout }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
@@ -68,7 +68,7 @@ function stepWhenSettled({ rollout }: ObservedWorkload, policy: NamespacePolicy)
 }
 
 /** What most of a large namespace comes to, each time that it is planned. */
-const settled: WorkloadStep = { do: 'nothing', reason: 'it is as it should be' };
+const settled: WorkloadStep = { do: 'nothing', reason: 'it is up to date' };
 
 /** Whether it is known to wait for its turn. What was blocked when it was checked is checked again once it has changed. */
 function isQueued({ rollout, resourceVersion }: ObservedWorkload, policy: NamespacePolicy, now: number): boolean {
@@ -97,19 +97,20 @@ function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situatio
 /** What was put back is noted for as long as a Lumigo might try it again. */
 function causeToForget(policy: NamespacePolicy): WorkloadStep {
   return policy.state === 'inactive'
-    ? { do: 'nothing', reason: 'its Lumigo is not active' }
-    : { do: 'change', reason: 'what was noted of its injection goes' };
+    ? { do: 'nothing', reason: 'its Lumigo resource is not active' }
+    : { do: 'change', reason: 'the record of its reverted injection is removed' };
 }
 
 function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
-  if (policy.state !== 'active') return { do: 'nothing', reason: 'no Lumigo of its namespace is active' };
+  if (policy.state !== 'active') return { do: 'nothing', reason: 'no Lumigo resource in its namespace is active' };
   if (policy.injectExisting || createdAt > policy.createdAt)
-    return { do: 'change', reason: `the Lumigo '${policy.lumigo}' covers it` };
-  return { do: 'nothing', reason: 'it is older than its Lumigo, which leaves such as they are' };
+    return { do: 'change', reason: `the Lumigo resource '${policy.lumigo}' covers it` };
+  return { do: 'nothing', reason: 'it is older than its Lumigo resource, which does not change existing workloads' };
 }
 
 function causeToRenew({ kind }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
-  if (policy.state === 'inactive') return { do: 'nothing', reason: 'its Lumigo is not active; the injection stays' };
+  if (policy.state === 'inactive')
+    return { do: 'nothing', reason: 'its Lumigo resource is not active; the injection stays' };
   if (policy.state === 'active' && !kind.mutable) return { do: 'nothing', reason: 'it cannot change' };
   return { do: 'change', reason: renewals[policy.state] ?? '' };
 }
@@ -117,8 +118,8 @@ function causeToRenew({ kind }: ObservedWorkload, policy: NamespacePolicy): Work
 const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
   active: 'its injection is checked',
   disabled: 'injection is switched off',
-  deleting: 'its Lumigo goes',
-  pods: 'its Lumigo injects pods instead',
+  deleting: 'its Lumigo resource is being deleted',
+  pods: 'its Lumigo resource injects pods instead',
 };
 
 /** Where there is no Lumigo: who asks for itself by its label, and what a Lumigo that is gone has left behind. */
@@ -129,10 +130,10 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   const asked = stamp === undefined ? 'true' : stamp.userLabel;
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
-  if (isTrue(own) && canChange) return { do: 'change', reason: 'it asks for itself by its label' };
+  if (isTrue(own) && canChange) return { do: 'change', reason: 'it opts in by its label' };
   const stays = workload.note === undefined && isToStay(stamp, own);
-  if (stays || !canChange) return { do: 'nothing', reason: 'there is no Lumigo in its namespace' };
-  return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo is gone' };
+  if (stays || !canChange) return { do: 'nothing', reason: 'there is no Lumigo resource in its namespace' };
+  return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
 }
 
 /** Nobody but its Lumigo brought the injection, and did not say that it stays: then it goes with it. */

@@ -58,17 +58,18 @@ async function ask(client: Client, ref: ResourceRef, change: Change, timeoutSeco
   }
 }
 
-const consequence = 'Workloads created meanwhile are instrumented by the reconciler, with a restart of their pods.';
+const consequence =
+  'Until it does, the operator instruments new workloads after they are created, which restarts their pods.';
 
 /** Why an answer came without the webhook's echo: it took as long as the API server waits, or it was quick. */
 export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
   if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
     return {
       reason: 'ProbeTimedOut',
-      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes: a firewall between the control plane and the nodes (private GKE clusters: allow the webhook's port 9443 from the control plane), a NetworkPolicy, or a CNI that the control plane does not share (EKS with a custom CNI).`,
+      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes: a firewall between the control plane and the nodes (private GKE clusters: allow the webhook's port 9443 from the control plane), a NetworkPolicy, or a CNI that the control plane does not share (EKS with a custom CNI)`,
     };
   return {
     reason: 'ProbeFailed',
-    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, that its rules, selectors and conditions are those of the installation, that its caBundle belongs to the certificate served, that the webhook's Service has endpoints, and, with webhook.clientCa, that the API server shows a certificate of that authority.`,
+    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check: (1) the MutatingWebhookConfiguration exists, with the rules, selectors and conditions of the installation; (2) its caBundle belongs to the certificate of the webhook; (3) the webhook's Service has endpoints; (4) with webhook.clientCa, the API server sends a certificate of that authority`,
   };
 }

@@ -69,7 +69,7 @@ describe('a rollout', () => {
     await whenSaid({
       status: 'False',
       reason: 'Progressing',
-      message: 'Under way: Deployment/a. 3 wait for their turn',
+      message: 'In progress: Deployment/a. 3 workloads are queued',
     });
     const listed = async () => (await bench.readLumigo(namespace)).status?.instrumentedResources;
     await eventually(async () => expect(await listed()).toMatchObject([{ name: 'a', state: 'OnTrial' }]));
@@ -101,7 +101,7 @@ describe('a rollout', () => {
     await stays([]);
     const { message } =
       (await bench.readLumigo(namespace)).status?.conditions?.find(({ type }) => type === 'RolledOut') ?? {};
-    expect(message).toContain('Deployment/a was put back');
+    expect(message).toContain('Deployment/a was reverted');
     expect(message).toContain("container 'lumigo-injector': ImagePullBackOff, not found");
     expect(await seen.reasons('a')).toEqual(['LumigoAddedInstrumentation', 'LumigoRevertedInstrumentation']);
     await eventually(async () => expect(await seen.reasons('lumigo')).toEqual(['LumigoRolloutHalted']));
@@ -151,7 +151,7 @@ describe('a rollout', () => {
     await whenSaid({
       reason: 'Blocked',
       message:
-        'Deployment/fails has 1 of 2 pods that are not ready and is left until it is not. Deployment/paused is paused and is left until it is not',
+        'The operator waits because Deployment/fails has 1 of 2 pods not ready. The operator waits because Deployment/paused is paused',
     });
     await hand.settle('fails');
     await whenInstrumented(['fails', 'still']);

@@ -40,11 +40,11 @@ const cases: readonly [title: string, status: PodStatus, cause: string | undefin
 describe('what speaks against an injection', () => {
   it.each(cases)('%s', (_title, status, cause) => expect(evidenceIn(status)?.cause).toBe(cause));
 
-  it('names container, reason, exit code and last words, without a token and without what steers a terminal', () => {
+  it('names container, reason, exit code and last output, without a token and without what steers a terminal', () => {
     const words = `boom \u001b[31m t_${'0'.repeat(21)}\n`;
     const status = { ...app({ restartCount: 3, ...waiting('CrashLoopBackOff'), ...ended(3, { message: words }) }) };
     expect(evidenceIn(status)?.message).toBe(
-      "container 'app': CrashLoopBackOff, it ended with exit code 3, 3 restarts, last words: boom �[31m t_…",
+      "container 'app': CrashLoopBackOff, ended with exit code 3, 3 restarts, last output: boom �[31m t_…",
     );
     const long = app({ restartCount: 2, ...ended(1, { message: `${'x'.repeat(5_000)}the end` }) });
     expect(evidenceIn(long)?.message).toMatch(/xthe end$/);

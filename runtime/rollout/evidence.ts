@@ -69,8 +69,8 @@ function inWords(status: ContainerStatus): string {
   return `container '${name}': ${shown(said.join(', '))}`;
 }
 
-const endInWords = ({ reason = 'it ended', exitCode, message }: End, restarts: number): (string | undefined)[] => [
+const endInWords = ({ reason = 'ended', exitCode, message }: End, restarts: number): (string | undefined)[] => [
   `${reason} with exit code ${exitCode}`,
   restarts > 0 ? `${restarts} restarts` : undefined,
-  message && `last words: ${message.trim().slice(-WORDS)}`,
+  message && `last output: ${message.trim().slice(-WORDS)}`,
 ];

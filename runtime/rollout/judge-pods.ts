@@ -82,7 +82,7 @@ function missing({ wanted }: PodTrial, there: number, verdict: Verdict): Verdict
 
 function late({ name, at, goneAt = at }: PodTrial, deadlineMs: number, now: number): Verdict {
   if (goneAt + deadlineMs > now) return { is: 'waiting', until: goneAt + deadlineMs };
-  const message = `what replaces pod '${name}' was not ready within ${deadlineMs / 1_000} seconds`;
+  const message = `the replacement of pod '${name}' was not ready within ${deadlineMs / 1_000} seconds`;
   return { is: 'broken', evidence: { cause: 'NotReady', message } };
 }
 

@@ -109,9 +109,9 @@ function blockedBy(found: Counts & { readonly isSeen: boolean; readonly isPaused
   const { wanted, desired, running, updated, ready, isSeen, isPaused } = found;
   if (isPaused) return { reason: 'Paused', message: 'is paused' };
   if (!isSeen || updated < Math.min(desired, running) || running > wanted)
-    return { reason: 'RollingOut', message: 'is in the middle of a rollout of its own' };
+    return { reason: 'RollingOut', message: 'is in the middle of its own rollout' };
   if (ready >= wanted) return undefined;
-  return { reason: 'Unhealthy', message: `has ${wanted - ready} of ${wanted} pods that are not ready` };
+  return { reason: 'Unhealthy', message: `has ${wanted - ready} of ${wanted} pods not ready` };
 }
 
 function refusedOf({ conditions }: JsonMap): Shape['refused'] {

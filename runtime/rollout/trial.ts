@@ -58,7 +58,7 @@ const isPaused = ({ blocked }: Shape): boolean => blocked?.reason === 'Paused';
 
 function refusal({ shape: { refused }, changedAt }: Trial, now: number): Evidence | undefined {
   if (refused === undefined || now - Math.max(refused.since, changedAt) < REFUSED_MS) return undefined;
-  return { cause: 'PodsRefused', message: `its pods are refused: ${shown(refused.message)}` };
+  return { cause: 'PodsRefused', message: `the API server refuses its pods: ${shown(refused.message)}` };
 }
 
 function progress(
@@ -73,6 +73,6 @@ function progress(
   // Who was never ready may take its time, and who is paused makes no progress.
   const mayTake = !wasHealthy || isPaused(shape);
   if (mayTake || until > now) return { is: 'progressing', until: mayTake ? Infinity : until, since };
-  const message = `${ready.length} of ${shape.desired} pods are ready, and none became so within ${deadlineMs / 1_000} seconds`;
+  const message = `${ready.length} of ${shape.desired} pods are ready, and no other pod became ready within ${deadlineMs / 1_000} seconds`;
   return { is: 'broken', evidence: { cause: 'NotReady', message } };
 }

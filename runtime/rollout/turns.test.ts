@@ -16,10 +16,10 @@ describe('whose turn it is', () => {
     ['twice as many as are proven follow', { proven: 3 }, 6],
     ['at most the largest wave follows', { proven: 99 }, 50],
     ['nobody while others are under way', { proven: 3, underWay: 1 }, 0],
-    ['others after one had to be put back', { reverted: 1 }, 1],
+    ['others after one was reverted', { reverted: 1 }, 1],
     ['nobody after two', { proven: 9, reverted: 2 }, 0],
     ['nobody where the injector itself fails', { reverted: 1, injectorFails: true }, 0],
-    ['nobody once five of the cluster had to be put back', { revertedInCluster: 5 }, 0],
+    ['none after five reverts in the cluster', { revertedInCluster: 5 }, 0],
   ] as const)('%s', (_title, standing, expected) => expect(turns(100, standing)).toBe(expected));
 
   it('is what risks least first: a Deployment, of two pods or more, of few', () => {
@@ -44,7 +44,7 @@ describe('whose turn it is', () => {
   });
 
   it('says why a namespace halts', () => {
-    expect(haltOf({ ...calm, reverted: 2 })).toBe('2 workloads of the namespace had to be put back');
+    expect(haltOf({ ...calm, reverted: 2 })).toBe('2 workloads of the namespace were reverted');
     expect(haltOf(calm)).toBeUndefined();
   });
 });

@@ -27,9 +27,9 @@ export const CLUSTER_REVERTS = 5;
 
 /** Why nothing more of a namespace is changed; undefined where it goes on. */
 export function haltOf({ reverted, injectorFails, revertedInCluster }: Omit<Standing, 'proven' | 'underWay'>) {
-  if (injectorFails) return 'the injector itself fails, which no other workload would fare better with';
-  if (reverted >= NAMESPACE_REVERTS) return `${reverted} workloads of the namespace had to be put back`;
-  if (revertedInCluster >= CLUSTER_REVERTS) return `${revertedInCluster} workloads of the cluster had to be put back`;
+  if (injectorFails) return 'the injector itself fails, and would fail in every other workload';
+  if (reverted >= NAMESPACE_REVERTS) return `${reverted} workloads of the namespace were reverted`;
+  if (revertedInCluster >= CLUSTER_REVERTS) return `${revertedInCluster} workloads of the cluster were reverted`;
   return undefined;
 }
 

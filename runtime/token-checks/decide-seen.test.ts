@@ -45,7 +45,7 @@ describe('F29: what is said of a token', () => {
     );
     expect(current).toMatchObject({
       reason: 'FormerTokenInUse',
-      message: expect.stringMatching(/^9 pods started before .* restart Deployment\/a, .*Deployment\/e and 2 more$/),
+      message: expect.stringMatching(/^9 pods started before .* Restart Deployment\/a, .*Deployment\/e and 2 more$/),
     });
     expect(tokenSeen(place, { until }, { ...nothing, found: found(0) })).toEqual({ current: 'working' });
   });

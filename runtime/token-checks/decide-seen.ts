@@ -39,7 +39,7 @@ const where = ({ namespace, name, key }: Place): string => `under '${key}' in Se
 
 const refused = (place: Place, { status }: Asked): Problem => ({
   reason: 'TokenRefused',
-  message: `Lumigo's endpoint rejects the token ${where(place)} (HTTP ${status}) and drops the data of this namespace. Put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens). The operator checks it every minute`,
+  message: `Lumigo's endpoint refuses the token ${where(place)} (HTTP ${status}) and drops the data of this namespace. Put a valid token into the Secret (https://docs.lumigo.io/docs/lumigo-tokens). The operator checks again every minute`,
 });
 
 function formerInUse(place: Place, { pods, workloads, replacedAt }: Found): Problem {
@@ -48,6 +48,6 @@ function formerInUse(place: Place, { pods, workloads, replacedAt }: Found): Prob
   const [who, send] = pods === 1 ? ['1 pod', 'sends'] : [`${pods} pods`, 'send'];
   return {
     reason: 'FormerTokenInUse',
-    message: `${who} started before the token ${where(place)} was replaced (${replacedAt}) and ${send} the former one, which the telemetry proxy lets in for an hour and then answers with 401; restart ${named}${more}`,
+    message: `${who} started before the token ${where(place)} was replaced (${replacedAt}) and still ${send} the former one. The telemetry proxy accepts that for an hour, then answers 401. Restart ${named}${more}`,
   };
 }

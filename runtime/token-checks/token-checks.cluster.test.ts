@@ -104,7 +104,7 @@ describe('F29: a pod that goes on with a token which was replaced', () => {
     await bench.secret(namespace, tokenOf(4));
     await whenIs(namespace, 'TokenCurrent', { status: 'False', reason: 'FormerTokenInUse' });
     expect((await conditionOf(namespace, 'TokenCurrent'))?.message).toMatch(
-      /^1 pod started before .*; restart Pod\/cart$/,
+      /^1 pod started before .*. Restart Pod\/cart$/,
     );
     expect(await metric('lumigo_operator_former_token_pods')).toBe(1);
     expect(await send(tokenOf(3))).toBe(200);

@@ -181,7 +181,7 @@ describe('the webhook application', () => {
       expect(answered.status).toBe(429);
       return answered;
     });
-    expect(refused.body).toHaveProperty('message', expect.stringContaining('in flight'));
+    expect(refused.body).toHaveProperty('message', expect.stringContaining('too many large reviews'));
     expect((await post(large({ x: 'y'.repeat(50_000) }))).status).toBe(200);
     for (const socket of held) socket.destroy();
     await eventually(async () => expect((await post(large({ x: 'y'.repeat(500_000) }))).status).toBe(200));

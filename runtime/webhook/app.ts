@@ -28,7 +28,7 @@ export function createApp(options: AppOptions): Express {
   const serve = (path: string, review: Review, reviewHead?: Review): void => {
     app.post(path, async (request, response) => {
       if (request.is('application/json') === false)
-        return refuse(response, 400, 'the body is no JSON; send it as application/json');
+        return refuse(response, 400, 'the body is not JSON; send it as application/json');
       await bodies.read(request, async (body) => {
         const outdated = options.current?.();
         if (outdated !== undefined) await outdated;
@@ -46,7 +46,7 @@ export function createApp(options: AppOptions): Express {
     // The namespace alone decides if there may be another Lumigo.
     serve(pathOf[name], review, name === 'lumigoes' ? review : undefined);
   }
-  app.use((_request, response) => refuse(response, 404, 'no webhook is served here'));
+  app.use((_request, response) => refuse(response, 404, 'there is no webhook at this path'));
   app.use(refuseGarbage);
   return app;
 }
@@ -74,7 +74,7 @@ function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
     return review();
   } catch (error) {
     logger.error({ err: error, UID: uid }, 'cannot review an object, allowing it unchanged');
-    const message = `Lumigo could not review this resource, which is left as it is: ${describeError(error)}`;
+    const message = `Lumigo could not review this resource and did not change it: ${describeError(error)}`;
     return { allowed: true, code: 500, message, warnings: [message] };
   }
 }

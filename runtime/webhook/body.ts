@@ -27,9 +27,9 @@ export type Body =
 const busy: Body = {
   kind: 'refused',
   status: 429,
-  message: 'too many large reviews are in flight; the operator looks at the object later',
+  message: 'too many large reviews at the same time; the operator checks the object later',
 };
-const endless: Body = { kind: 'refused', status: 413, message: `a review has at most ${limits.read} bytes` };
+const endless: Body = { kind: 'refused', status: 413, message: `the review has more than ${limits.read} bytes` };
 
 /** Reads bodies, of which all together hold so many bytes. */
 export class BodyReader {

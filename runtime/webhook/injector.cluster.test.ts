@@ -217,7 +217,7 @@ describe('what belongs to an owner, or nowhere', () => {
 describe('a second Lumigo', () => {
   it('D16: is refused where it is created, with the name of the first', async () => {
     await expect(operator.bench.lumigo(shop, {}, 'second')).rejects.toThrow(
-      `There is already a Lumigo in the '${shop}' namespace: 'lumigo'`,
+      `There is already a Lumigo resource in the '${shop}' namespace: 'lumigo'`,
     );
   });
 

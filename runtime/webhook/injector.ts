@@ -24,9 +24,10 @@ export function reviewWorkload(request: AdmissionRequest, context: InjectorConte
   const { operation, object, oldObject, userInfo } = request;
   if (userInfo?.username === context.ownUser) return ownRequest(request);
   // As on every deletion.
-  if (!object) return allowed('The request holds no object; nothing will be mutated');
+  if (!object) return allowed('The request has no object; nothing will be mutated');
   const [workload, old] = [typed(object, request), typed(oldObject, request)];
-  if (!isWellFormed(workload)) return allowed('The object is none that an API server sends; it will not be mutated');
+  if (!isWellFormed(workload))
+    return allowed('The object does not have the form that an API server sends; it will not be mutated');
   const decision = decide({
     workload,
     ...(isWellFormed(old) ? { old } : {}),
@@ -49,7 +50,7 @@ const nameOf = ({ kind, metadata: { namespace = '', name, generateName = '' } }:
 const isOptOut = ({ action, code }: Decision): boolean => action === 'remove' || code === 'opted-out';
 
 const ownRequest = (request: AdmissionRequest): Answer =>
-  probeEcho(request) ?? allowed("The operator's own request; it is complete");
+  probeEcho(request) ?? allowed("The operator's own request; it will not be mutated");
 
 /** What a decision says to whoever asked. */
 function answerTo(decision: Decision, workload: Workload): Answer {
@@ -69,9 +70,10 @@ function typed(object: unknown, { kind: { group, version, kind } }: AdmissionReq
 /** Decides one review of a pod: a pure function of the review and of what the operator knows. It always allows. */
 export function reviewPod(request: AdmissionRequest, context: Pick<InjectorContext, 'injector' | 'policy'>): Answer {
   const { operation, object, namespace = '' } = request;
-  if (operation !== 'CREATE' || !object) return allowed('Pods are injected as they are created, and never after');
+  if (operation !== 'CREATE' || !object) return allowed('Pods are injected only when they are created');
   const pod = readable(typed(object, request), namespace);
-  if (!isWellFormed(pod)) return allowed('The object is none that an API server sends; it will not be mutated');
+  if (!isWellFormed(pod))
+    return allowed('The object does not have the form that an API server sends; it will not be mutated');
   return answerTo(decidePod({ pod, policy: context.policy(namespace), injector: context.injector }), pod);
 }
 

@@ -11,24 +11,25 @@ type Lumigoes = Pick<LumigoStore, 'in' | 'isExcluded'>;
 export function reviewLumigo(request: AdmissionRequest, lumigoes: Lumigoes): Answer {
   const echo = probeEcho(request);
   if (echo !== undefined) return echo;
-  if (request.operation !== 'CREATE') return allowed('nothing to check');
+  if (request.operation !== 'CREATE') return allowed('Nothing to check');
   return reviewCreation(request.namespace ?? request.object?.metadata.namespace ?? '', lumigoes);
 }
 
 function reviewCreation(namespace: string, lumigoes: Lumigoes): Answer {
-  const hint = `Lumigo: the operator instruments nothing in the '${namespace}' namespace; create the Lumigo in the namespace of your workloads`;
-  if (lumigoes.isExcluded(namespace)) return allowed('excluded namespace', [hint]);
+  const hint = `Lumigo: the operator never instruments workloads in the '${namespace}' namespace; create the Lumigo resource in the namespace of your workloads`;
+  if (lumigoes.isExcluded(namespace)) return allowed('The namespace is excluded', [hint]);
   const [going, first] = [true, false].map((isGoing) =>
     lumigoes.in(namespace).find(({ metadata }) => (metadata.deletionTimestamp !== undefined) === isGoing),
   );
-  if (first === undefined) return allowed('no other Lumigo stays in its namespace', going && [successorOf(going)]);
+  if (first === undefined)
+    return allowed('No other Lumigo resource stays in its namespace', going && [successorOf(going)]);
   return {
     allowed: false,
     code: 409,
-    message: `There is already a Lumigo in the '${namespace}' namespace: '${first.metadata.name}'. Change that one, or delete it first.`,
+    message: `There is already a Lumigo resource in the '${namespace}' namespace: '${first.metadata.name}'. Change that one, or delete it first`,
   };
 }
 
-/** The one that stays acts at once (injection/policy.ts): nothing is removed just to be put back. */
+/** The new `Lumigo` resource takes effect at once (injection/policy.ts), so no injection is removed only to be added again. */
 const successorOf = ({ metadata: { name } }: LumigoResource): string =>
-  `Lumigo: '${name}' is still being deleted; this one acts from now on, and what '${name}' instrumented stays instrumented, by the settings of this one.`;
+  `Lumigo: '${name}' is still being deleted; the new Lumigo resource takes over its workloads now, with its own settings`;

@@ -46,7 +46,7 @@ function reviewUnread(head: string, size: string, reviewHead: Review | undefined
     const answer = reviewHead({ uid, kind, namespace, operation: operation as AdmissionRequest['operation'] });
     if (!answer.allowed) return { uid, answer, seconds: 0 };
   }
-  const message = `Lumigo: the resource is too large to be looked at (${size}); it is left as it is`;
+  const message = `Lumigo: the resource is too large to be reviewed (${size}) and is not changed`;
   return { uid, answer: allowed(message, [message]), seconds: 0 };
 }
 

@@ -47,7 +47,7 @@ async function isBack(namespace: string, name: string, cause: RegExp, kind?: Kin
   const at = await eventually(
     async () => {
       const note = noteOf((await read(namespace, name, kind)).metadata);
-      if (note === undefined) throw new Error(`${name} is not put back`);
+      if (note === undefined) throw new Error(`${name} is not reverted`);
       expect(note.cause).toMatch(cause);
       return Date.parse(note.at);
     },
@@ -113,7 +113,7 @@ const odd: Readonly<Record<string, Odd>> = {
     },
     async outcome(namespace) {
       await bench.whenRunning(namespace, 'good', { replicas: 2, timeoutMs: 180_000 });
-      await whenSaid(namespace, 'Deployment/paused is paused', 'Deployment/failing has 2 of 2 pods that are not ready');
+      await whenSaid(namespace, 'Deployment/paused is paused', 'Deployment/failing has 2 of 2 pods not ready');
       await change(namespace, 'paused', { paused: false });
       await bench.whenRunning(namespace, 'paused', { replicas: 2, timeoutMs: 180_000 });
       return 'left, then injected';

@@ -89,14 +89,14 @@ export class RolloutJudge {
     const at = Date.parse(stamp.at);
     const before = this.before.get(name)?.note;
     if (before !== undefined && known.releasedAt < Date.parse(before.at))
-      this.violated(`${name} was put back, and is injected again by the ${stamp.by}`);
+      this.violated(`${name} was reverted, and is injected again by the ${stamp.by}`);
     if (stamp.by !== 'controller') return;
     const halts = frozen(
       all.filter((each) => each.name !== name),
       this.known,
     );
     if (isHalted(halts.filter(({ note }) => at - Date.parse(note?.at ?? '') > LATE_MS)))
-      this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were put back`);
+      this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
     if (known.blockedSince !== undefined && at - known.blockedSince > LATE_MS)
       this.violated(`${name} is injected, and is paused or fails`);
     this.waves(all, at);

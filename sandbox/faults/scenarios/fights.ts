@@ -62,7 +62,7 @@ async function fight(trial: Trial, { observedMs, allowed }: Fight): Promise<numb
   const additions = writes.filter((write) => write.uid === uid && write.byOperator && write.atMs >= began).length;
   const told = posts.filter((post) => post.uid === uid && post.isWarning && post.atMs >= began).length;
   const after = await conditionsOf(fleet);
-  trial.figure('put back by the other', await other.end());
+  trial.figure('undone by the other writer', await other.end());
   trial.figure('writes by the operator', additions);
   trial.figure('warnings about it', told);
   if (additions > allowed) trial.broken(`${additions} writes against another controller in ${observedMs / 1_000} s`);
