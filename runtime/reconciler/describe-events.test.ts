@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { workloads } from '../contract.ts';
 import type { Condition, LumigoResource } from '../injection/types.ts';
-import { turnedFalse } from './describe-events.ts';
+import { reverted, turnedFalse } from './describe-events.ts';
 
 const condition = (
   type: string,
@@ -31,4 +32,15 @@ describe("F29: a Lumigo's condition", () => {
       turnedFalse(before, { conditions: [condition('TokenAccepted', 'False'), condition('TokenCurrent', 'True')] }),
     ).toEqual([]);
   });
+});
+
+it('reports that a revert removed the injection, and why [F81]', () => {
+  const cart = {
+    ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '1', generation: 1 },
+    ...{ createdAt: '', label: undefined, deleting: false },
+  };
+  const event = reverted(cart, { cause: 'Crash', message: "container 'app': boom" });
+  expect(event.message).toBe(
+    "Removed Lumigo instrumentation because pods failed with it (Crash): container 'app': boom",
+  );
 });

@@ -114,13 +114,13 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     { pods: pods(pod(20), pod(20)) },
   ],
   [
-    'what fails is put back',
+    'a workload whose pods fail is reverted',
     [workload('a', trialOf(5))],
     ['revert a'],
     { pods: pods(pod(undefined, { evidence: crash })) },
   ],
   [
-    'what fails late is put back as well',
+    'a workload whose pods fail late is reverted, too',
     [workload('a', trialOf(60, true, { provenAt: NOW.ms - 30_000 }))],
     ['revert a'],
     { pods: pods(pod(50), pod(undefined, { evidence: crash })) },
@@ -170,7 +170,7 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     { pods: pods(pod(undefined)) },
   ],
   [
-    'what is put back is watched until it runs',
+    'a reverted workload is watched until it runs',
     [workload('a', reverted(5, { isOpen: true, shape: blocked })), workload('b', queued())],
     [],
   ],
@@ -197,7 +197,7 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     ['forgive a'],
   ],
   [
-    'what could not be put back a moment ago is given time',
+    'a failed revert is retried later',
     [workload('a', trialOf(5), { settled: undefined, failure: { ...denied, retryAt: NOW.ms + 1 } })],
     [],
     { pods: pods(pod(undefined, { evidence: crash })) },
@@ -209,7 +209,7 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     { pods: pods(pod(undefined, { evidence: crash })) },
   ],
   [
-    'so is what could not be checked, on trial or put back',
+    'a failed check is retried later, on trial or reverted',
     [
       workload('a', trialOf(20, true, { checkAt: NOW.ms }), { failure: { ...denied, retryAt: NOW.ms + 1 } }),
       workload('b', reverted(20, { isOpen: true, shape: unhealthy, checkAt: NOW.ms }), {
@@ -220,7 +220,7 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     { pods: pods(pod(undefined)) },
   ],
   [
-    'what is not ready in time is put back',
+    'a workload that is not ready in time is reverted',
     [workload('a', trialOf(90))],
     ['revert a'],
     { pods: pods(pod(61), pod(undefined)) },

@@ -88,21 +88,21 @@ const cases: readonly [
   ['that failed is tried again', { ...plain, failure }, active, 'change', { now: 5_000 }],
   ['that failed is tried at once under another policy', { ...plain, failure }, changed, 'change', { now: 0 }],
   [
-    'F4: that another writer put back is given ten seconds',
+    'waits ten seconds after another writer undid a change [F4]',
     { ...plain, write: undone },
     active,
     'wait',
     { now: 3_000, until: 12_000 },
   ],
   [
-    'F4: put back twice, it is given a minute',
+    'waits a minute after another writer undid two changes [F4]',
     { ...plain, write: { ...undone, repeats: 1 } },
     active,
     'wait',
     { now: 3_000, until: 2_000 + MINUTE },
   ],
   [
-    'F4: put back three times, it is given an hour',
+    'waits an hour after another writer undid three changes [F4]',
     { ...plain, write: { ...undone, repeats: 2 } },
     active,
     'wait',
@@ -116,7 +116,7 @@ const cases: readonly [
     { now: 11 * MINUTE },
   ],
   [
-    'that was put back is changed at once for another policy',
+    'is changed at once for another policy, even if another writer undid a change',
     { ...plain, write: undone },
     changed,
     'change',

@@ -113,7 +113,7 @@ describe('a rollout', () => {
     expect(await seen.noteOf('a')).toBeUndefined();
   });
 
-  it('goes on where it was when the operator is killed: with a workload on trial, and with one put back', async () => {
+  it('goes on where it was when the operator is killed: with a workload on trial, and with one reverted', async () => {
     const { bench, namespace, hand, whenInstrumented, stays, runs, ...seen } = await stage('killed', ['a', 'b', 'c']);
     await bench.activate(namespace);
     await whenInstrumented(['a']);
@@ -195,7 +195,7 @@ describe('a rollout', () => {
     expect(await seen.noteOf('a')).toBeUndefined();
   });
 
-  it('leaves no trace of what was put back, neither when the Lumigo goes nor where the template changes', async () => {
+  it('leaves no trace of a revert, neither when the Lumigo is deleted nor when the template changes', async () => {
     const { bench, namespace, hand, whenInstrumented, ...seen } = await stage('trace', ['a', 'b']);
     const before = await bench.get(deployment, namespace, 'a');
     await bench.activate(namespace);
@@ -214,7 +214,7 @@ describe('a rollout', () => {
 });
 
 describe('what the webhook injects', () => {
-  it('is watched as well, and put back where its pods cannot start', async () => {
+  it('is watched as well, and reverted if its pods cannot start', async () => {
     const { bench } = operator;
     const { namespace, hand, ...seen } = await stage('webhook', []);
     await bench.activate(namespace);

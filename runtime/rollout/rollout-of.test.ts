@@ -29,7 +29,7 @@ function readAt(...reads: readonly (readonly [seconds: number, workload: Workloa
   return rollout;
 }
 
-describe('what was put back', () => {
+describe('a reverted workload', () => {
   it('makes progress with each pod that is replaced or gets ready', () => {
     const first = readAt([0, agent(50, 49, 4)], [15, agent(1, 49)]);
     expect(first).toMatchObject({ isOpen: true, progress: { most: 50, at: 15_000 }, seenAt: 15_000 });

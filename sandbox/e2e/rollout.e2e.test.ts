@@ -76,7 +76,7 @@ describe('an injector image that does not exist', () => {
   );
 
   it(
-    'F58: is put back where the webhook brought it into a new workload',
+    'is reverted in a new workload that the webhook injected [F58]',
     async () => {
       await bench.apply(touchyDeployment('missing', 'new', 'serve'));
       const started = Date.now();
@@ -88,7 +88,7 @@ describe('an injector image that does not exist', () => {
   );
 
   it(
-    'leaves no trace of what was put back when the Lumigo goes',
+    'leaves no trace of a revert when the Lumigo is deleted',
     async () => {
       await bench.client.delete({ ...contract, namespace: 'missing', name: 'lumigo' });
       await eventually(

@@ -67,8 +67,8 @@ async function fight(trial: Trial, { observedMs, allowed }: Fight): Promise<numb
   trial.figure('warnings about it', told);
   if (additions > allowed) trial.broken(`${additions} writes against another controller in ${observedMs / 1_000} s`);
   if (additions === 0) return additions;
-  if (told === 0) trial.broken('no event says that another controller puts its own back');
-  if (after === conditions) trial.broken('no condition says that another controller puts its own back');
+  if (told === 0) trial.broken('no event says that another controller undoes each change');
+  if (after === conditions) trial.broken('no condition says that another controller undoes each change');
   return additions;
 }
 
@@ -77,14 +77,14 @@ const fightSizes = { short: { observedMs: 20_000, allowed: 2 }, full: { observed
 export const fightWithoutWebhook = scenarioOf({
   name: 'fight-without-webhook',
   holds:
-    'F4: where another controller puts its own template back and the webhook is away, the operator gives way and says so',
+    'F4: where another controller restores its own template and the webhook is away, the operator gives way and says so',
   ...fightSizes,
   run: (trial, parameters) => trial.operator.withoutWebhook(() => fight(trial, parameters)).then(() => undefined),
 });
 
 export const fightWithWebhook = scenarioOf({
   name: 'fight-with-webhook',
-  holds: 'F4: where the webhook answers a controller that puts its own template back, the operator need not write',
+  holds: 'F4: where the webhook answers a controller that restores its own template, the operator need not write',
   short: { observedMs: 10_000, allowed: 2 },
   full: fightSizes.full,
   run: (trial, parameters) => fight(trial, parameters).then(() => undefined),
