@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { Bench } from '../../sandbox/testing/bench.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
+import type { Outcome } from '../../sandbox/testing/pods-by-hand.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { workloads, type WorkloadKind } from '../contract.ts';
+import { completionOf, type Completion } from './completion.ts';
+
+const [deployment, daemonSet, statefulSet] = workloads;
+
+let cluster: ControlPlane;
+let bench: Bench;
+beforeAll(async () => {
+  cluster = await startControlPlane({ apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] });
+  bench = new Bench(cluster.client);
+  await bench.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
+  await bench.setStatus(
+    { group: '', version: 'v1', plural: 'nodes', name: 'node-1' },
+    { conditions: [{ type: 'Ready', status: 'True' }] },
+  );
+});
+afterAll(() => cluster?.stop());
+
+/** A workload whose real controller acts, and whose pods become what `outcome` says. */
+async function world(kind: WorkloadKind, spec: object, outcome: { now: Outcome }) {
+  const namespace = await bench.namespace('completion');
+  const kubelet = new KubeletByHand(bench, namespace, () => outcome.now);
+  const manifest = workloadOf(kind, namespace, 'app');
+  await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...spec } });
+  const read = () => bench.get(kind, namespace, 'app');
+  return {
+    namespace,
+    kubelet,
+    change: (body: object) => bench.merge(kind, namespace, 'app', body),
+    /** Waits until the controller says so. */
+    shows: (expected: Partial<Completion>) =>
+      eventually(async () => {
+        expect(completionOf(await read())).toMatchObject(expected);
+      }),
+  };
+}
+
+const nextImage = { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } } };
+
+it('follows a Deployment through a rollout, a rollout without progress, a pause and a refusal', async () => {
+  const outcome: { now: Outcome } = { now: 'ready' };
+  const { kubelet, change, shows, namespace } = await world(
+    deployment,
+    { replicas: 2, progressDeadlineSeconds: 3, minReadySeconds: 0 },
+    outcome,
+  );
+  await shows({ kind: 'complete' });
+  outcome.now = 'unready';
+  await change(nextImage);
+  await shows({ kind: 'progressing', available: 0, isReplacing: true });
+  outcome.now = 'ready';
+  await shows({ kind: 'complete' });
+  await change({ spec: { paused: true, template: { metadata: { annotations: { next: '1' } } } } });
+  await shows({ kind: 'paused' });
+  await change({ spec: { paused: null } });
+  await shows({ kind: 'complete' });
+  await bench.create({
+    ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace } },
+    spec: { hard: { pods: '0' } },
+  });
+  await change({ spec: { template: { metadata: { annotations: { next: '2' } } } } });
+  await shows({ kind: 'progressing', refused: expect.stringContaining('exceeded quota') as never });
+  await kubelet.stop();
+});
+
+it('follows a StatefulSet to its partition, and sees that OnDelete replaces nothing', async () => {
+  const outcome: { now: Outcome } = { now: 'ready' };
+  const { kubelet, change, shows } = await world(
+    statefulSet,
+    { replicas: 3, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } },
+    outcome,
+  );
+  await shows({ kind: 'complete' });
+  outcome.now = 'unready';
+  await change(nextImage);
+  await shows({ kind: 'progressing', available: 0 });
+  outcome.now = 'ready';
+  await shows({ kind: 'complete' });
+  await change({ spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } });
+  await shows({ kind: 'no-pods' });
+  await kubelet.stop();
+});
+
+it('follows a DaemonSet on its node', async () => {
+  const outcome: { now: Outcome } = { now: 'ready' };
+  const { kubelet, change, shows } = await world(daemonSet, {}, outcome);
+  await shows({ kind: 'complete' });
+  outcome.now = 'unready';
+  await change(nextImage);
+  await shows({ kind: 'progressing', available: 0, wanted: 1 });
+  outcome.now = 'ready';
+  await shows({ kind: 'complete' });
+  await kubelet.stop();
+});

@@ -1,0 +1,124 @@
+import type { WorkloadKind } from '../contract.ts';
+import { isMap, type JsonMap } from '../injection/lists.ts';
+import type { Workload } from '../injection/types.ts';
+import { kindOf } from '../injection/workload.ts';
+
+/**
+ * How far a workload's own controller is with the pod template that the object has now: what `kubectl rollout status` computes.
+ * Nothing here reads a pod.
+ */
+export type Completion =
+  /** A change of the template replaces no pod: there are none, or the kind leaves them. */
+  | { readonly kind: 'no-pods' }
+  | { readonly kind: 'complete' }
+  /** Its user, or a step of its own strategy, holds the rollout. */
+  | { readonly kind: 'paused' }
+  | {
+      readonly kind: 'progressing';
+      /** At least this many pods of the present template are available. */
+      readonly available: number;
+      /** The number that the rollout needs. */
+      readonly wanted: number;
+      /** Whether pods of an older template still have to go. */
+      readonly isReplacing: boolean;
+      /** The API server refuses to create its pods, with this message: a quota, or another webhook. */
+      readonly refused?: string;
+    };
+
+/** The pods of a workload, as its status counts them. */
+interface PodCounts {
+  /** The pods that the spec asks for. */
+  readonly wanted: number;
+  /** Of those, the pods that a change of the template replaces. */
+  readonly replaced: number;
+  readonly running: number;
+  readonly updated: number;
+  readonly available: number;
+}
+
+type Count = (spec: JsonMap, status: JsonMap) => PodCounts;
+
+const number = (map: JsonMap, key: string, fallback = 0): number => {
+  const value = map[key];
+  return typeof value === 'number' ? value : fallback;
+};
+
+const mapAt = (map: JsonMap, key: string): JsonMap => {
+  const value = map[key];
+  return isMap(value) ? value : {};
+};
+
+const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
+
+const replicas: Count = (spec, status) => ({
+  wanted: number(spec, 'replicas', 1),
+  replaced: number(spec, 'replicas', 1),
+  running: number(status, 'replicas'),
+  updated: number(status, 'updatedReplicas'),
+  available: number(status, 'availableReplicas'),
+});
+
+/** By the column `pods` of the table of kinds. */
+const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
+  replicas,
+  ordinals: (spec, status) => {
+    const all = replicas(spec, status);
+    const partition = number(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
+    return { ...all, replaced: isOnDelete(spec) ? 0 : Math.max(0, all.wanted - partition) };
+  },
+  nodes: (spec, status) => ({
+    wanted: number(status, 'desiredNumberScheduled'),
+    replaced: isOnDelete(spec) ? 0 : number(status, 'desiredNumberScheduled'),
+    running: number(status, 'currentNumberScheduled'),
+    updated: number(status, 'updatedNumberScheduled'),
+    available: number(status, 'numberAvailable'),
+  }),
+};
+
+/**
+ * Judges a whole object by its own status.
+ * @param generation the one to judge: a status of an older one says nothing; default: the object's own
+ */
+export function completionOf(workload: Workload, generation = workload.metadata.generation ?? 0): Completion {
+  const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
+  // Argo's Rollouts write the generation as a text.
+  const isSeen = Number(status['observedGeneration'] ?? 0) >= generation;
+  const found = countsOf(workload, isSeen);
+  if (found === undefined) return { kind: 'no-pods' };
+  if (isSeen && isComplete(found)) return { kind: 'complete' };
+  return isPaused(spec, status) ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
+}
+
+/** Argo's Rollouts pause at steps of their own strategy as well. */
+const isPaused = (spec: JsonMap, status: JsonMap): boolean => spec['paused'] === true || status['phase'] === 'Paused';
+
+/** Undefined where a change of the template replaces no pod. */
+function countsOf(workload: Workload, isSeen: boolean): PodCounts | undefined {
+  const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
+  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+  if (form === undefined) return undefined;
+  const found = counts[form](spec, status);
+  // The number of a DaemonSet's pods is in its status alone, and comes with the first look of its controller.
+  const isUncounted = form === 'nodes' && !isSeen && !isOnDelete(spec);
+  return found.replaced > 0 || isUncounted ? found : undefined;
+}
+
+const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>
+  updated >= replaced && running <= wanted && available >= wanted;
+
+/** Whatever is available beyond the pods of older templates is of the present one. */
+function progressOf({ wanted, replaced, running, updated, available }: PodCounts, isSeen: boolean) {
+  const older = running - updated;
+  return {
+    kind: 'progressing' as const,
+    available: isSeen ? Math.max(0, available - older) : 0,
+    wanted: replaced,
+    isReplacing: !isSeen || updated < replaced || running > wanted,
+  };
+}
+
+function refusalIn({ conditions }: JsonMap): { readonly refused?: string } {
+  const found = Array.isArray(conditions) ? conditions.filter(isMap) : [];
+  const failure = found.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
+  return failure === undefined ? {} : { refused: String(failure['message'] ?? '') };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { haltOf, healthIn, healthOfCluster, type NamespaceTally } from './injector-health.ts';
+
+const calm: NamespaceTally = { verified: 0, reverted: 0, injectorFailed: 0 };
+const runs = { ...calm, verified: 3 };
+const halted = { ...calm, reverted: 5 };
+
+describe('the health of an injector', () => {
+  it.each([
+    ['is unknown where nothing ran', calm, 'unknown'],
+    ['is verified where a workload runs with it', runs, 'verified'],
+    ['stays verified after one revert', { ...runs, reverted: 1 }, 'verified'],
+    ['is failing after two reverts that stand', { ...runs, reverted: 2 }, 'failing'],
+    ['is failing at once where the injector itself fails', { ...calm, reverted: 1, injectorFailed: 1 }, 'failing'],
+  ] as const)('%s in a namespace', (_title, tally, expected) => expect(healthIn(tally)).toBe(expected));
+
+  it.each([
+    ['is unknown without workloads', [], 'unknown'],
+    ['is verified once it runs anywhere', [calm, calm, runs], 'verified'],
+    ['is not failing for the failures of one tenant, however many [F65]', [halted, calm], 'unknown'],
+    ['is failing where several namespaces fail', [halted, halted, halted], 'failing'],
+    [
+      'is not failing while more namespaces run with it than fail [F65]',
+      [halted, halted, halted, runs, runs, runs],
+      'verified',
+    ],
+  ] as const)('%s in the cluster', (_title, tallies, expected) => expect(healthOfCluster(tallies)).toBe(expected));
+});
+
+describe('a namespace', () => {
+  it.each([
+    ['goes on after one revert', { ...calm, reverted: 1 }, 'unknown', undefined],
+    ['halts after two', { ...calm, reverted: 2 }, 'verified', '2 workloads of the namespace were reverted'],
+    [
+      'halts after one where the injector itself fails',
+      { ...calm, reverted: 1, injectorFailed: 1 },
+      'unknown',
+      expect.stringContaining('the injector itself'),
+    ],
+    ['halts with the cluster', calm, 'failing', 'workloads of several namespaces were reverted'],
+  ] as const)('%s', (_title, own, cluster, expected) => expect(haltOf(own, cluster)).toEqual(expected));
+});
