@@ -59,7 +59,7 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
 describe('the completion', () => {
   it.each(written)('of %s', (_title, seen, expected) => expect(completionOf(seen)).toMatchObject(expected));
 
-  it('of a newer generation than the status has seen is not known', () =>
+  it('is progressing if the status has not seen the generation yet', () =>
     expect(completionOf(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 4), 5)).toEqual({
       ...{ kind: 'progressing', available: 0, wanted: 2, isReplacing: true },
     }));

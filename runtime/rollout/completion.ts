@@ -19,7 +19,7 @@ export type Completion =
       readonly available: number;
       /** The number that the rollout needs. */
       readonly wanted: number;
-      /** Whether pods of an older template still have to go. */
+      /** Pods of an older template still exist, or are to be replaced. */
       readonly isReplacing: boolean;
       /** The API server refuses to create its pods, with this message: a quota, or another webhook. */
       readonly refused?: string;
@@ -29,7 +29,7 @@ export type Completion =
 interface PodCounts {
   /** The pods that the spec asks for. */
   readonly wanted: number;
-  /** Of those, the pods that a change of the template replaces. */
+  /** The part of them that a change of the template replaces. */
   readonly replaced: number;
   readonly running: number;
   readonly updated: number;

@@ -1,7 +1,7 @@
-/** Whether programs run with an injector of this image and format: seen to run, not tried, or seen to fail. */
+/** The experience with an injector of this image and format: programs run with it, none was tried, or they fail. */
 export type InjectorHealth = 'verified' | 'unknown' | 'failing';
 
-/** What the workloads of one namespace show of the injector. */
+/** The experience of one namespace with the injector, in numbers of workloads. */
 export interface NamespaceTally {
   /** Workloads that are verified with it. */
   readonly verified: number;

@@ -14,7 +14,7 @@ import {
 export type OnProbation = Extract<WorkloadState, Probation>;
 type Progressing = Completion & { readonly kind: 'progressing' };
 
-/** A whole workload, as it was read. `unchangedSince`: when the watch last told of a change of it. */
+/** A whole workload, as it was read. `unchangedSince`: when the watch last reported a change of it. */
 interface Read {
   readonly completion: Completion;
   readonly unchangedSince: number;
@@ -40,7 +40,7 @@ const rolling = ({ attempt }: Probation, progress: Probation['progress'], now: n
   ...{ kind: 'rolling', progress, attempt, wakeAt: now + LOOK_MS },
 });
 
-/** A status that the watch has not told of since then was complete all the time. */
+/** If the watch has reported no change since then, the status was complete all the time. */
 function complete(state: OnProbation, unchangedSince: number, now: number, { soakMs }: JudgeSettings): WorkloadState {
   const { progress, attempt } = state;
   if (state.kind === 'verified') return { ...state, look: undefined, wakeAt: state.until };

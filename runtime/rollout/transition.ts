@@ -77,7 +77,7 @@ function due(state: WorkloadState, completion: Completion, injector: InjectorHea
     : { kind: 'blocked', reason, attempt, wakeAt: now + BLOCKED_MS };
 }
 
-/** What no pod judges cannot be taken back in time: it waits until this injector was seen to run. */
+/** If no pod shows how a workload fares, a revert would come too late. It waits until this injector was seen to run. */
 function blockedBy(completion: Completion, injector: InjectorHealth): BlockedReason | undefined {
   switch (completion.kind) {
     case 'no-pods':

@@ -4,7 +4,7 @@ import type { InjectorHealth } from './injector-health.ts';
 
 /**
  * Where one workload is on its way to run with the injection: one state, one discriminant, one transition function (transition.ts).
- * Every time is the leader's own, in milliseconds of its monotonic clock: a tenant can write whatever stands in an object.
+ * Every time is the leader's own, in milliseconds of its monotonic clock: a tenant can write anything into an object.
  *
  *     idle → blocked ⇄ queued → rolling → soaking → verified → idle
  *                                  ↓         ↓          ↓
@@ -43,15 +43,15 @@ export interface Probation {
   readonly attempt: number;
 }
 
-/** What the leader learns of a workload. */
+/** One fact that the leader learns about a workload. */
 export type Observation =
   /** It is to be injected, and was read whole. */
   | { readonly kind: 'due'; readonly completion: Completion; readonly injector: InjectorHealth }
   /** Its injection is written, by the reconciler or by the webhook. */
   | { readonly kind: 'injected' }
-  /** The watch told of a change of it. */
+  /** The watch reported a change of it. */
   | { readonly kind: 'touched' }
-  /** It was read whole, with its injection. `unchangedSince`: when the watch last told of a change. */
+  /** It was read whole, with its injection. `unchangedSince`: when the watch last reported a change. */
   | { readonly kind: 'status'; readonly completion: Completion; readonly unchangedSince: number }
   /** The pods of its generation were listed. */
   | { readonly kind: 'pods'; readonly evidence: Evidence | undefined }
@@ -61,7 +61,7 @@ export type Observation =
   | { readonly kind: 'changed' }
   | { readonly kind: 'time' };
 
-/** What has to be done, beside keeping the state. */
+/** The next step, beside keeping the state. */
 export type Action = 'read' | 'look-at-pods' | 'revert';
 
 export interface Transition {
