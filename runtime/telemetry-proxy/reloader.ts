@@ -26,14 +26,13 @@ const CATCH_UP_MS = 2_000;
 type Versions = Collection['since'];
 
 /**
- * Has the collector collect what it should by a new configuration and a signal, and sees that it took. The file that it would
- * find after a crash always says to forward only: so it comes up whatever the state of the cluster, and is then brought
- * to collecting again.
+ * Makes the collector collect by a new configuration and a signal, and checks that it took the configuration. The file that it
+ * finds after a crash says to forward only. So it starts in every state of the cluster, and collects after the next reload.
  */
 export class Reloader {
   private known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
   private lastGood: Assignment | undefined;
-  /** What the collector sends collected data of, or does as soon as it is up. */
+  /** The namespaces whose collected data the collector sends, now or as soon as it is up. */
   private sending: Assignment | undefined;
   /** Where the watches of its configuration begin, and the versions when that was written. */
   private watches: { readonly since: Versions; readonly present: Versions } = { since: {}, present: {} };
@@ -64,7 +63,7 @@ export class Reloader {
   /**
    * Stops all collected data at once and without a reload, if the collector sends data of a namespace whose collection ended and cannot
    * be reloaded yet. The next reload sends again what happened since the last one, so that the other namespaces lose nothing.
-   * @returns whether it did; then the next assignment must differ from the last one
+   * @returns true if it did. Then the next assignment must differ from the last one.
    */
   cutOff({ telemetryProxyDirectory }: ProxySettings, wanted: Assignment | undefined): boolean {
     const { cutFrom, known, restsUntil, sending, watches } = this;
@@ -77,7 +76,7 @@ export class Reloader {
     return true;
   }
 
-  /** Of how many namespaces the collector collects. */
+  /** The number of namespaces that the collector collects from. */
   collected(): number {
     const collects = this.known?.running === textOf(this.lastGood);
     return collects ? (this.lastGood?.namespaces.length ?? 0) : 0;

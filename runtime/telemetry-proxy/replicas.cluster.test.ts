@@ -110,7 +110,7 @@ describe('a configuration that the collector does not take', () => {
         const conditions = (await bench.readLumigo(good)).status?.conditions ?? [];
         expect(conditions.find(({ type }) => type === 'TelemetryProxyReady')).toMatchObject({ status: 'True' });
       },
-      { timeoutMs: 30_000 },
+      { timeoutMs: 100_000 },
     );
     const count = telemetry.sink.objects.length;
     await bench.create(eventOf(good, 'again'));

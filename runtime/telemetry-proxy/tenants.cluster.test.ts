@@ -106,7 +106,7 @@ describe('whoever begins something and does not go on', () => {
     hanging.write(text);
     const flow = startFlow(collector().url, [quiet[0] ?? ''], 100);
     try {
-      await eventually(async () => expect(await whenSettled()).toBeGreaterThan(before), { timeoutMs: 60_000 });
+      await eventually(async () => expect(await whenSettled()).toBeGreaterThan(before), { timeoutMs: 100_000 });
       await flow.stop();
       const longest = Math.max(...flow.latencies);
       process.stderr.write(`      acknowledged after ${longest} ms at most\n`);
