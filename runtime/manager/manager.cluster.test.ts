@@ -147,7 +147,7 @@ describe('the manager', () => {
         const { status } = await bench.readLumigo(namespace);
         const condition = status?.conditions?.find(({ type }) => type === 'WebhookReachable');
         expect(condition).toMatchObject({ status: 'False', reason: 'ProbeFailed' });
-        expect(condition?.message).toContain('Check: (1) the MutatingWebhookConfiguration exists');
+        expect(condition?.message).toContain('Check that the MutatingWebhookConfiguration exists');
       });
     });
   });

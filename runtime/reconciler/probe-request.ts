@@ -66,10 +66,10 @@ export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
   if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
     return {
       reason: 'ProbeTimedOut',
-      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes: a firewall between the control plane and the nodes (private GKE clusters: allow the webhook's port 9443 from the control plane), a NetworkPolicy, or a CNI that the control plane does not share (EKS with a custom CNI)`,
+      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes: (1) a firewall between the control plane and the nodes, (2) a NetworkPolicy, (3) a CNI that the control plane does not share (EKS with a custom CNI). On private GKE clusters, allow the webhook's port 9443 from the control plane`,
     };
   return {
     reason: 'ProbeFailed',
-    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check: (1) the MutatingWebhookConfiguration exists, with the rules, selectors and conditions of the installation; (2) its caBundle belongs to the certificate of the webhook; (3) the webhook's Service has endpoints; (4) with webhook.clientCa, the API server sends a certificate of that authority`,
+    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, with the rules, selectors and conditions of the installation. Check that its caBundle belongs to the certificate of the webhook, and that the webhook's Service has endpoints. With webhook.clientCa, check that the API server sends a certificate of that authority`,
   };
 }
