@@ -52,8 +52,8 @@ describe('F22: no write of a user is refused because of the injection', () => {
 
   it('F20: where the object is too large to be decided about, of which an event tells', async () => {
     const { bench } = operator;
-    const env = Array.from({ length: 25_000 }, (_, index) => ({ name: `e${index}` }));
-    expect(await warningsOf(workloadOf(deployment, shop, 'large', { env }))).toContain('too large');
+    const env = Array.from({ length: 6_000 }, (_, index) => ({ name: `e${index}` }));
+    expect(await warningsOf(workloadOf(deployment, shop, 'large', { env }))).toContain('size limit');
     expect(await bench.isInstrumented(deployment, shop, 'large')).toBe(false);
     await eventually(async () => {
       const events = await bench.events(shop, 'large');
