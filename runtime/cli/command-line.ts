@@ -39,20 +39,20 @@ function commands(): Option[] {
   const options = [
     new Option(
       '--preview',
-      'list what would happen to each workload, why, and whether the API server accepts it; changes nothing',
+      'show the planned change of each workload, the reason, and if the API server accepts it. Changes nothing',
     ),
-    new Option('--explain <kind/name>', 'say why a workload is or is not instrumented'),
+    new Option('--explain <kind/name>', 'explain why a workload is or is not instrumented'),
     new Option(
       '--uninstall',
-      'delete every Lumigo resource, wait until the injection is removed, and say what is stuck',
+      'delete every Lumigo resource, wait until the injection is removed, and list what is left',
     ),
     new Option(
       '--update',
-      'look for a newer version, and upgrade the Helm release to it where the settings say so (the updater does this)',
+      'look for a newer version, and upgrade the Helm release if the settings allow it (used by the updater)',
     ),
     new Option(
       '--prepare-telemetry-proxy',
-      'write what the telemetry proxy starts with (the pod does this)',
+      'write the files that the telemetry proxy needs to start (used by the pod)',
     ).hideHelp(),
   ];
   const names = options.map((option) => option.attributeName());
@@ -68,15 +68,12 @@ export function createProgram({ print, environment }: Surroundings): Command {
       'The Lumigo Kubernetes operator. Without flags it runs the manager: the injector webhook and, on the replica that leads, the reconciler. Its settings are LUMIGO_ environment variables, which the installation sets.',
     )
     .version(typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev')
-    .option(
-      '--kubeconfig <file>',
-      'reach the cluster as this kubeconfig says (default in a cluster: the ServiceAccount)',
-    )
-    .option('--context <name>', 'the context of the kubeconfig to use')
-    .option('--service-account <folder>', 'where the ServiceAccount files are: token, ca.crt, namespace')
+    .option('--kubeconfig <file>', 'use this kubeconfig (default in a cluster: the ServiceAccount)')
+    .option('--context <name>', 'use this context of the kubeconfig')
+    .option('--service-account <folder>', 'folder of the ServiceAccount files token, ca.crt and namespace')
     .option('-n, --namespace <name>', 'the namespace for --preview and --explain')
-    .option('--assume-lumigo', 'with --preview: where there is no Lumigo yet, assume one with the defaults')
-    .option('--deadline <seconds>', 'how long --uninstall waits', seconds, UNINSTALL_SECONDS)
+    .option('--assume-lumigo', 'with --preview: assume a Lumigo with the defaults in a namespace without one')
+    .option('--deadline <seconds>', 'maximum time that --uninstall waits', seconds, UNINSTALL_SECONDS)
     .helpOption('-h, --help', 'show this help')
     .addHelpText(
       'after',
@@ -86,7 +83,7 @@ Examples:
   lumigo-operator --explain deployment/cart -n shop    why 'cart' is (not) instrumented
   lumigo-operator --uninstall                          before the operator itself is removed
 
-Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the configuration cannot work.`,
+Exit codes: 0 success, 1 failure (standard error shows the reason), 2 invalid configuration.`,
     )
     .showHelpAfterError('(--help lists the flags)')
     .action((flags: Flags) => dispatch(flags, { print, environment }));
@@ -151,7 +148,7 @@ async function runUninstall(client: Client, { deadline }: Flags, { print, enviro
   const stuck = [...(await uninstall({ client, installed, deadline: until, print }))];
   // What is stuck is left to a manager, if there is one, and so are its account and its rights.
   if (stuck.length > 0 && installed !== undefined)
-    print('The operator keeps its account and rights until all is clean.');
+    print('The operator keeps its ServiceAccount and permissions until everything is removed.');
   else if (isInContainer && installed !== undefined) await release(client, installed);
   else stuck.push(...(await releaseAll(client, print)));
   if (stuck.length > 0)
@@ -173,7 +170,7 @@ async function runUpdate(client: Client, flags: Flags, environment: NodeJS.Proce
   });
   try {
     if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
-      throw new Error('the operator was not updated; the log says why');
+      throw new Error('the operator was not updated. See the log for the reason');
   } finally {
     helm.close();
   }

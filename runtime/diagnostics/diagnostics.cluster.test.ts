@@ -57,7 +57,7 @@ describe('--preview', () => {
   it('says how to go on where there is no Lumigo yet', async () => {
     const { code, stdout } = await runInContainer(operator.cluster, operator.installation, ['--preview']);
     expect(code).toBe(0);
-    expect(stdout).toContain('No namespace has a Lumigo resource yet');
+    expect(stdout).toContain('No namespace has a Lumigo resource');
   });
 });
 
@@ -77,7 +77,7 @@ describe('--explain', () => {
     expect(stdout).toMatch(
       /Now: +instrumented \(added .* by the controller; traces, no logs; token from Secret 'lumigo-credentials', key 'token'\)/,
     );
-    expect(stdout).toMatch(/Next: +nothing; it stays as it is/);
+    expect(stdout).toMatch(/Next: +nothing changes/);
     const frozen = await asUser('--explain', 'deployment/frozen', '-n', shop);
     expect(frozen.stdout).toMatch(/the API server refuses the change: .*this workload is frozen/);
     const job = await asUser('--explain', 'job/a-job', '-n', shop);
@@ -91,7 +91,7 @@ describe('--explain', () => {
     const explained = ['--explain', 'deployment/moved', '-n', shop];
     const { stdout } = await runInContainer(cluster, { ...installation, environment }, explained);
     expect(stdout).toMatch(/Sends to: +http:\/\/\S+, which is not .* telemetry proxy \(http:\/\/moved\.example\)/);
-    expect(stdout).toMatch(/Next: +nothing; it stays as it is/);
+    expect(stdout).toMatch(/Next: +nothing changes/);
     expect((await asUser(...explained)).stdout).not.toContain('Sends to');
   });
 
@@ -107,7 +107,7 @@ describe('--explain', () => {
       ['--explain', 'deployment/none'],
       /there is no Deployment 'none' in the '.*' namespace/,
     ],
-    ['a kind that there is not', ['--explain', 'pod/x'], /'pod\/x' names no workload; write KIND\/NAME/],
+    ['a kind that there is not', ['--explain', 'pod/x'], /'pod\/x' is not a workload. Use KIND\/NAME/],
     ['two commands at once', ['--explain', 'deployment/x', '--preview'], /cannot be used with option '--explain/],
     ['a flag that there is not', ['--explian', 'deployment/x'], /unknown option '--explian'/],
   ])('%s: a sentence and exit code 1', async (_case, args, sentence) => {

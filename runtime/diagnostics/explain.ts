@@ -26,7 +26,9 @@ export async function explain(options: ExplainOptions): Promise<void> {
   const { kind, name } = parseTarget(options.target);
   const workload = await client.find({ ...kind, namespace, name });
   if (workload === undefined)
-    throw new Error(`there is no ${kind.kind} '${name}' in the '${namespace}' namespace; is it another one (-n)?`);
+    throw new Error(
+      `there is no ${kind.kind} '${name}' in the '${namespace}' namespace. To use another namespace, pass -n`,
+    );
   const policy = policyIn(namespace, await listLumigoes(options), options);
   const verdict = await verdictOn(kind, workload as Workload, policy, options);
   print(
@@ -61,7 +63,7 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   const kind = workloads.find((each) => each.kind.toLowerCase() === known || each.plural === known);
   if (kind === undefined || name === '' || rest.length > 0)
     throw new Error(
-      `'${target}' names no workload; write KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job, rollout)`,
+      `'${target}' is not a workload. Use KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job, rollout)`,
     );
   return { kind, name };
 }
@@ -70,19 +72,19 @@ function describeNow(workload: Workload): string {
   const stamp = stampOf(workload.metadata);
   const template = templateOf(workload);
   if (stamp === undefined && template !== undefined && isOriginals(workload, template))
-    return `instrumented by the original operator (${ourLabel(workload.metadata)}), and not adopted yet`;
+    return `instrumented by the original operator (${ourLabel(workload.metadata)}), not adopted yet`;
   if (stamp === undefined) return 'not instrumented';
   const { change, at, by, tracing, keep } = stamp;
   const signals = [tracing.traces ? 'traces' : 'no traces', tracing.logs ? 'logs' : 'no logs'].join(', ');
-  return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; it stays when its Lumigo goes' : ''})`;
+  return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; stays when its Lumigo is deleted' : ''})`;
 }
 
 /** An injection that is left as it is although it sends to another telemetry proxy. */
 function describeElsewhere({ decision }: Verdict, endpoint: string): string[] {
   if (decision.action === 'remove' || decision.elsewhere === undefined) return [];
   return [
-    `  Sends to:   ${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may be gone;`,
-    "              its next pod template gets this operator's, and 'injection.updateOnUpgrade' renews it at once",
+    `  Sends to:   ${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may no longer exist.`,
+    "              The next change of its pod template corrects this. To correct it at once, set 'injection.updateOnUpgrade'",
   ];
 }
 
@@ -96,18 +98,18 @@ const next: Readonly<Record<Outlook, string>> = {
   remove: 'the reconciler removes its injection; ',
   relabel: 'the reconciler corrects its labels; no pod restarts',
   REFUSED: 'the reconciler tries, but the API server refuses the change: ',
-  CANNOT: 'nothing, until the cause is gone',
-  untouched: 'nothing; it stays as it is',
+  CANNOT: 'nothing, until the cause is fixed',
+  untouched: 'nothing changes',
 };
 
 function describeNext({ kind }: WorkloadKind, verdict: Verdict): string {
   const what = outlook(verdict);
-  const get = what === 'remove' ? 'come without it' : 'get it';
+  const get = what === 'remove' ? 'start without it' : 'start with it';
   const restarts: Readonly<Record<string, string>> = {
     CronJob: `its next Jobs ${get}`,
     ReplicaSet: `its new pods ${get}`,
   };
   const isRollout = what === 'instrument' || what === 'update' || what === 'remove';
-  const restart = restarts[kind] ?? 'its pods are replaced, as its update strategy says';
+  const restart = restarts[kind] ?? 'its pods are replaced according to its update strategy';
   return `${next[what]}${isRollout ? restart : (verdict.refusal ?? '')}`;
 }

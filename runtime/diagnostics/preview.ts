@@ -27,9 +27,7 @@ export async function preview(options: PreviewOptions): Promise<void> {
   const found = new Set(lumigoes.map(({ metadata }) => metadata.namespace));
   const namespaces = namespace === undefined ? [...found].sort() : [namespace];
   if (namespaces.length === 0)
-    print(
-      'No namespace has a Lumigo resource yet. Name one to see what would happen there: --preview -n NAMESPACE --assume-lumigo',
-    );
+    print('No namespace has a Lumigo resource. To preview a namespace: --preview -n NAMESPACE --assume-lumigo');
   for (const each of namespaces) {
     const known = policyIn(each, lumigoes, options);
     const policy = known.state === 'none' ? (options.assume ?? known) : known;
@@ -60,7 +58,7 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
     : {
         ...verdict,
         patch: [],
-        decision: { action: 'none', tried: 'nothing', code: 'up-to-date', message: `It is left as it is: ${reason}` },
+        decision: { action: 'none', tried: 'nothing', code: 'up-to-date', message: `Not changed: ${reason}` },
       };
 
 /** An account without rights on an add-on's kind gets 403 whether or not the add-on is installed, so nothing is said of it. */
@@ -125,13 +123,13 @@ export const assumedPolicy: NamespacePolicy = {
 export function describePolicy(policy: NamespacePolicy): string {
   const { state } = policy;
   if (state === 'none')
-    return 'no Lumigo acts here; only workloads labelled lumigo.auto-trace: "true" are instrumented';
+    return 'no Lumigo is in effect. Only workloads with the label lumigo.auto-trace: "true" are instrumented';
   if (state === 'excluded') return 'it is never instrumented';
   const lumigo = `the Lumigo '${policy.lumigo}'`;
-  if (state === 'inactive') return `${lumigo} is not active (${policy.reason}); nothing is injected until it is`;
+  if (state === 'inactive') return `${lumigo} is not active (${policy.reason}). Nothing is injected until it is`;
   const words = {
     active: 'is active',
-    pods: 'injects pods as they are created, and no workload',
+    pods: 'injects into new pods and changes no workload',
     disabled: 'has injection switched off',
     deleting: 'is being deleted',
   };

@@ -36,7 +36,7 @@ describe('the rollout that --preview shows', () => {
     const paused = verdict('paused', 2, { shape: { ...shape(2), blocked } });
     const seen = [verdict('big', 9), verdict('idle', 0), paused, verdict('small', 2), verdict('one', 1)];
     expect(renderRollout(seen, pace)).toEqual([
-      '  Rollout, some 40 s where pods start within 10 s:',
+      '  Rollout, about 40 s if pods start within 10 s:',
       '    1. Deployment/small',
       '    2. Deployment/big, Deployment/one',
       '    later: Deployment/paused is paused',

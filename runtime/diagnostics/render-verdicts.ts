@@ -82,7 +82,7 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
   const blocked = changing.flatMap(({ kind, name, shape }) =>
     shape.blocked === undefined ? [] : [`    later: ${kind.kind}/${name} ${shape.blocked.message}`],
   );
-  return [`  Rollout, some ${seconds} s where pods start within ${START_SECONDS} s:`, ...lines, ...blocked];
+  return [`  Rollout, about ${seconds} s if pods start within ${START_SECONDS} s:`, ...lines, ...blocked];
 }
 
 const waitingOf = ({ kind, name, shape }: Verdict) => ({ kind: kind.kind, name, shape });

@@ -68,7 +68,9 @@ describe('a removal with many workloads', () => {
     expect(late.removed).toBe(0);
     expect(late.problems).toEqual([
       expect.stringMatching(
-        new RegExp(`^no time was left for ${WORKLOADS} that .*: Deployment ${namespace}/app, (Deployment .*, ){4}…$`),
+        new RegExp(
+          `^the deadline passed with ${WORKLOADS} still instrumented: Deployment ${namespace}/app, (Deployment .*, ){4}…$`,
+        ),
       ),
     ]);
     const another = await operator.startAnother();

@@ -41,7 +41,7 @@ describe('what is left of an operator that is gone', () => {
       const { code, stdout, stderr } = await uninstall();
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(
-        `Let go of ${kind} ${left.kind === 'ServiceAccount' ? 'lumigo-system/' : ''}${left.name}.`,
+        `Released ${kind} ${left.kind === 'ServiceAccount' ? 'lumigo-system/' : ''}${left.name}.`,
       );
       for (const each of installation.manifests) await whenGone(cluster, each);
     },
@@ -52,7 +52,7 @@ describe('what is left of an operator that is gone', () => {
     const { code, stderr } = await uninstall();
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `ServiceAccount lumigo-system/${left.name}: somebody else's finalizers hold it: example.com/theirs`,
+      `ServiceAccount lumigo-system/${left.name}: finalizers of other controllers keep it: example.com/theirs`,
     );
     await cluster.client.patch(left, { kind: 'merge', body: { metadata: { finalizers: [] } } });
     for (const each of installation.manifests) await whenGone(cluster, each);

@@ -39,9 +39,9 @@ describe('the uninstall plan', () => {
 
   it('says why each is stuck', () => {
     expect(whyStuck(lumigo('a', { ...deleting, finalizers: ['other.io/x'] }), [])).toBe(
-      "shop/a: somebody else's finalizers hold it: other.io/x",
+      'shop/a: finalizers of other controllers keep it: other.io/x',
     );
     expect(whyStuck(lumigo('a'), ['forbidden'])).toBe('shop/a: it could not be deleted; forbidden');
-    expect(whyStuck(lumigo('a', deleting), [])).toBe('shop/a: its workloads are still being uninstrumented');
+    expect(whyStuck(lumigo('a', deleting), [])).toBe('shop/a: the injection is still being removed from its workloads');
   });
 });

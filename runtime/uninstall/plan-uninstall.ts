@@ -28,8 +28,8 @@ export function whyStuck(lumigo: LumigoResource, problems: readonly string[]): s
   const foreign = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
   const reasons = [
     ...(deletionTimestamp === undefined ? ['it could not be deleted'] : []),
-    ...(foreign.length > 0 ? [`somebody else's finalizers hold it: ${foreign.join(', ')}`] : []),
+    ...(foreign.length > 0 ? [`finalizers of other controllers keep it: ${foreign.join(', ')}`] : []),
     ...problems,
   ];
-  return `${namespace}/${name}: ${reasons.join('; ') || 'its workloads are still being uninstrumented'}`;
+  return `${namespace}/${name}: ${reasons.join('; ') || 'the injection is still being removed from its workloads'}`;
 }

@@ -113,8 +113,8 @@ export async function releaseAll(client: Client, print: (line: string) => void):
     const problem = await removed.then(() => undefined, describeError);
     if (problem !== undefined) stuck.push(`${subject}: ${problem}`);
     else if (deletionTimestamp !== undefined && foreign.length > 0)
-      stuck.push(`${subject}: somebody else's finalizers hold it: ${foreign.join(', ')}`);
-    else print(`Let go of ${subject}.`);
+      stuck.push(`${subject}: finalizers of other controllers keep it: ${foreign.join(', ')}`);
+    else print(`Released ${subject}.`);
   };
   for (const kind of [clusterRoles, clusterRoleBindings, serviceAccounts])
     for await (const { items } of client.pages(kind, { labelSelector: partOfSelector, metadataOnly: true }))

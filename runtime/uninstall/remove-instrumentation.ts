@@ -45,7 +45,7 @@ export async function removeInstrumentation(client: Client, where: Where, until:
     else if (done) removed += 1;
   });
   const some = [...late.slice(0, NAMED), ...(late.length > NAMED ? ['…'] : [])].join(', ');
-  if (late.length > 0) problems.push(`no time was left for ${late.length} that stay instrumented: ${some}`);
+  if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}`);
   return { removed, problems };
 }
 

@@ -77,7 +77,7 @@ describe('--uninstall', () => {
     const { code, stderr } = await uninstall('3');
     expect(code).toBe(1);
     expect(stderr).toContain(`not everything could be removed in 3 s`);
-    expect(stderr).toContain(`${namespace}/lumigo: somebody else's finalizers hold it: example.com/somebody-else`);
+    expect(stderr).toContain(`${namespace}/lumigo: finalizers of other controllers keep it: example.com/somebody-else`);
     await finalizers([]);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
@@ -90,7 +90,7 @@ describe('--uninstall', () => {
     await expireLease();
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
-    expect(stdout).toContain(`No manager answers; removed the injection from 1 workload of '${gone}'.`);
+    expect(stdout).toContain(`No operator is running. Removed the injection from 1 workload of '${gone}'.`);
     expect(await bench.isInstrumented(deployment, gone, 'app')).toBe(false);
     expect(await bench.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(bench.readLumigo(each)).rejects.toThrow('not found');

@@ -98,7 +98,7 @@ async function cleanRest(
   const { client, print, installed, deadline } = options;
   const wanted = (workload: Workload): boolean => !isToStay(workload) && !isKept(workload);
   if (!(await isAnyInstrumented(client, { wanted }))) {
-    print('No Lumigo is left, and no workload that it instrumented.');
+    print('All Lumigo resources are deleted. No workload is instrumented.');
     return [];
   }
   if (installed !== undefined && (await isAnswered(options))) await standDown(client, installed);
@@ -110,7 +110,7 @@ async function cleanRest(
     for (const problem of problems.filter((each) => !printed.has(each))) print(problem);
     problems.forEach((problem) => printed.add(problem));
     if (problems.length > 0 && !isLastLook(deadline)) continue;
-    print(`No Lumigo is left. Removed the injection from ${counted(total, 'workload')} that had none.`);
+    print(`All Lumigo resources are deleted. Removed the injection from ${counted(total, 'more workload')}.`);
     return problems;
   }
 }
@@ -153,7 +153,7 @@ async function release(options: UninstallOptions, lumigo: LumigoResource): Promi
     const wanted = (workload: Workload) => !isOptedIn(workload);
     const { removed, problems } = await removeInstrumentation(client, { namespace, wanted }, endOf(options));
     if (removed > 0)
-      print(`No manager answers; removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
+      print(`No operator is running. Removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
     if (problems.length > 0) return problems;
   }
   await letLumigoGo(client, lumigo);

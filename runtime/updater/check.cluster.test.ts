@@ -113,7 +113,7 @@ describe('F60: the updater that only checks', () => {
       type: 'Normal',
       text: expect.stringMatching(
         new RegExp(
-          `^LumigoOperatorUpdateAvailable: ${newer} is newer than .*; it comes with the manifests of that version$`,
+          `^LumigoOperatorUpdateAvailable: ${newer} is newer than .*. To upgrade: apply the manifests of that version$`,
         ),
       ),
     });

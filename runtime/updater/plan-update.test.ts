@@ -33,7 +33,7 @@ describe('the update plan', () => {
     expect(planUpdate(input({ available: ['1.0.0', '1.2.0', '2.0.0'] }))).toEqual({
       step: 'stay',
       message:
-        '1.2.0 is installed, and there is no newer version within >=1.0.0 <2.0.0-0; the repository has 2.0.0, which is outside of it',
+        '1.2.0 is installed. There is no newer version within >=1.0.0 <2.0.0-0. The repository also has 2.0.0, which is outside this range',
     });
     expect(planUpdate(input({ available: [] })).step).toBe('stay');
   });
@@ -46,7 +46,7 @@ describe('the update plan', () => {
     ];
     const plan = planUpdate(input({ history, available: ['1.2.0', '1.3.0'] }));
     expect(plan.step).toBe('stay');
-    expect(plan.message).toContain('1.3.0 failed before (revision 2) and is not tried again');
+    expect(plan.message).toContain('1.3.0 failed before (revision 2), so the updater does not try it again');
     expect(plan.newest).toBe('1.3.0');
     expect(planUpdate(input({ history, available: ['1.3.0', '1.3.1'] })).newest).toBe('1.3.1');
   });
@@ -54,8 +54,8 @@ describe('the update plan', () => {
   it.each([
     ['pending-upgrade', /another operation on release 'lumigo' is under way \(revision 2 is pending-upgrade\)/],
     ['pending-rollback', /under way/],
-    ['failed', /revision 2 of release 'lumigo' is failed; nothing is built on that/],
-    ['uninstalled', /nothing is built on that/],
+    ['failed', /revision 2 of release 'lumigo' is failed, so the updater does not upgrade it/],
+    ['uninstalled', /so the updater does not upgrade it/],
   ])('refuses a release whose last revision is %s, and says what mends it', (status, message) => {
     const history = [
       { revision: 1, status: 'superseded', version: '1.2.0' },
@@ -104,10 +104,10 @@ describe('the plan of a check', () => {
     expect(check({})).toEqual({
       step: 'tell',
       newest: '1.3.0',
-      message: '1.3.0 is newer than 1.2.0 and within >=1.0.0 <2.0.0-0; it comes with the manifests of that version',
+      message: '1.3.0 is newer than 1.2.0 and within >=1.0.0 <2.0.0-0. To upgrade: apply the manifests of that version',
     });
     expect(check({ release: 'lumigo', versions: '*' }).message).toMatch(
-      /; helm upgrade lumigo oci:\/\/charts\.example\/lumigo-operator --version 2\.0\.0 --namespace lumigo-system --reset-then-reuse-values$/,
+      /\. To upgrade: helm upgrade lumigo oci:\/\/charts\.example\/lumigo-operator --version 2\.0\.0 --namespace lumigo-system --reset-then-reuse-values$/,
     );
   });
 

@@ -56,8 +56,8 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
   if (newest === undefined) return stay(message);
   const failed = history.find(({ version, status }) => status === 'failed' && compare(version, newest) === 0);
   if (failed === undefined) return { step: 'upgrade', newest, message };
-  const byHand = `To try it by hand: ${upgradeCommand(input, release, newest)}`;
-  const why = `${newest} failed before (revision ${failed.revision}) and is not tried again; ${last.version} stays. ${byHand}`;
+  const byHand = `To try it yourself: ${upgradeCommand(input, release, newest)}`;
+  const why = `${newest} failed before (revision ${failed.revision}), so the updater does not try it again, and keeps ${last.version}. ${byHand}`;
   return { ...stay(why), newest };
 }
 
@@ -69,9 +69,8 @@ export function planCheck(input: CheckInput): UpdatePlan {
   if (range === undefined) return refuse(noRange(versions));
   const { newest, message } = newestOf(installed, range, available);
   if (newest === undefined) return stay(message);
-  const how =
-    release === undefined ? 'it comes with the manifests of that version' : upgradeCommand(input, release, newest);
-  return { step: 'tell', newest, message: `${message}; ${how}` };
+  const how = release === undefined ? 'apply the manifests of that version' : upgradeCommand(input, release, newest);
+  return { step: 'tell', newest, message: `${message}. To upgrade: ${how}` };
 }
 
 /** The range of versions that may be taken, in the form that npm and Helm both read; undefined: it is none. */
@@ -81,7 +80,7 @@ export const rangeOf = (installed: string, versions: string): string | undefined
 const stay = (message: string): UpdatePlan => ({ step: 'stay', message });
 const refuse = (message: string): UpdatePlan => ({ step: 'refuse', message });
 const incomparable = (what: string): string =>
-  `${what} is not a semantic version, so nothing is newer or older than it`;
+  `${what} is not a semantic version, so the updater cannot compare it with other versions`;
 const noRange = (versions: string): string =>
   `'${versions}' is not a range of semantic versions, such as ^1.2.0 or '>=1.2 <3'`;
 
@@ -93,14 +92,17 @@ function newestOf(installed: string, range: string, available: readonly string[]
   const newest = newer.find((version) => satisfies(version, range));
   if (newest !== undefined) return { newest, message: `${newest} is newer than ${installed} and within ${range}` };
   const [beyond] = newer;
-  const more = beyond === undefined ? '' : `; the repository has ${beyond}, which is outside of it`;
-  return { message: `${installed} is installed, and there is no newer version within ${range}${more}` };
+  const more = beyond === undefined ? '' : `. The repository also has ${beyond}, which is outside this range`;
+  return { message: `${installed} is installed. There is no newer version within ${range}${more}` };
 }
 
 function notInOrder({ release, namespace, history }: UpdateInput, last: Revision): string {
   const good = history.findLast(({ status }) => status === 'superseded' || status === 'deployed');
-  const mend = good === undefined ? '' : `: helm rollback ${release} ${good.revision} --namespace ${namespace}`;
+  const repair =
+    good === undefined
+      ? 'repair the release'
+      : `run: helm rollback ${release} ${good.revision} --namespace ${namespace}`;
   return last.status.startsWith('pending-')
-    ? `another operation on release '${release}' is under way (revision ${last.revision} is ${last.status}), or ended half-way; if so, this mends it${mend}`
-    : `revision ${last.revision} of release '${release}' is ${last.status}; nothing is built on that. This mends it${mend}`;
+    ? `another operation on release '${release}' is under way (revision ${last.revision} is ${last.status}). If it was interrupted, ${repair}`
+    : `revision ${last.revision} of release '${release}' is ${last.status}, so the updater does not upgrade it. To continue, ${repair}`;
 }

@@ -37,10 +37,10 @@ const said = {
 const isTrusting = ({ keyring, unsigned }: UpdaterConfig): boolean => keyring !== '' || unsigned === 'accept';
 
 const noRelease =
-  'the operator was not installed by Helm, so there is no release to keep current; set updater.mode to check';
-const noRepository = 'there is no chart repository to look into: updater.repository names one';
+  'the operator was not installed by Helm, so there is no release to upgrade. Set updater.mode to check';
+const noRepository = 'no chart repository is set. Set updater.repository';
 const unverified =
-  'nothing tells whose charts these are: name the Secret with the keyring that they must be signed by (updater.verify.keyringSecret), or trust the chart repository alone (updater.verify.unsigned: accept)';
+  'the charts cannot be verified. Set updater.verify.keyringSecret to the Secret with the keyring, or set updater.verify.unsigned to accept to trust the chart repository';
 
 /**
  * Brings the release that the operator was installed by to the newest version that its settings allow; or, to check, only looks for

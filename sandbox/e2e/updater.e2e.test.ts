@@ -109,7 +109,7 @@ describe('the updater', () => {
     const { succeeded, log, event } = await runUpdater();
     expect(succeeded).toBe(true);
     expect(log).toContain('operator up to date');
-    expect(event).toMatch(/^LumigoOperatorUpToDate: .* is installed, and there is no newer version within/);
+    expect(event).toMatch(/^LumigoOperatorUpToDate: .* is installed. There is no newer version within/);
   });
 
   it('never goes back, and leaves what is outside of the range', async () => {
@@ -117,7 +117,7 @@ describe('the updater', () => {
     charts.publish(`${major + 1}.0.0`);
     const { succeeded, event } = await runUpdater();
     expect(succeeded).toBe(true);
-    expect(event).toContain(`the repository has ${major + 1}.0.0, which is outside of it`);
+    expect(event).toContain(`The repository also has ${major + 1}.0.0, which is outside this range`);
     expect(installed()).toContain(`lumigo-operator-${operatorVersion()}`);
   });
 
@@ -165,7 +165,7 @@ describe('the updater', () => {
     await whenOperatorReady(node);
     const again = await runUpdater();
     expect(again.succeeded).toBe(true);
-    expect(again.event).toContain(`${next(2)} failed before (revision 3) and is not tried again`);
+    expect(again.event).toContain(`${next(2)} failed before (revision 3), so the updater does not try it again`);
   });
 
   it('refuses while another operation is pending', async () => {
