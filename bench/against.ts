@@ -38,7 +38,7 @@ export async function measureAgainst(
   const other = launch({ name: 'other', path: '/bin/sh', args, folder: dir, reaper, environment });
   try {
     await whenWorking(there, other);
-    await measure('the other', other.pid);
+    await measure('other operator', other.pid);
   } finally {
     await other.stop();
   }
@@ -47,7 +47,7 @@ export async function measureAgainst(
 
 /** @throws Error with the end of what the other one wrote, where it ends or instruments nothing */
 async function whenWorking({ cluster: { client }, say }: Surroundings, other: Running): Promise<void> {
-  say('the other: waiting until it instruments one Deployment');
+  say('other operator: waiting until it instruments one Deployment');
   const namespace = await makeFleet(client, 1);
   const bench = new Bench(client);
   await bench.secret(namespace, validToken);

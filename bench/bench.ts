@@ -46,14 +46,14 @@ function draw(figures: readonly Figure[]): void {
 
 /** `npm run bench`: what docs/contributing/performance.md reports, measured here. It prints figures and judges nothing. */
 new Command('bench')
-  .description('Measures the operator against a real API server on this machine, and prints one table')
-  .option('--workloads <counts>', 'how many Deployments to instrument, one run each', '1000')
-  .option('--idle-seconds <seconds>', 'how long to watch the idle manager', '60')
-  .option('--against <command>', 'does the same with another operator of Lumigo resources, and measures nothing else')
-  .option('--soak <seconds>', 'changes workloads for so long instead, and ends with 1 where a target is missed')
-  .option('--many', 'measures 100 namespaces, 200 creates at once and changes of a Lumigo instead')
-  .option('--telemetry', 'measures what the telemetry proxy of one replica carries instead')
-  .option('--plot', 'draws time and memory over the counts into docs/performance-*.svg')
+  .description('Measures the operator on a real API server on this machine and prints a table')
+  .option('--workloads <counts>', 'numbers of Deployments to instrument, one run for each number', '1000')
+  .option('--idle-seconds <seconds>', 'time to watch the idle manager', '60')
+  .option('--against <command>', 'only compare with another operator for Lumigo resources')
+  .option('--soak <seconds>', 'only change workloads for this time; exits with 1 if a target is missed')
+  .option('--many', 'only measure 100 namespaces, 200 creates at once and changes of a Lumigo')
+  .option('--telemetry', 'only measure the throughput of the telemetry proxy of one replica')
+  .option('--plot', 'draw time and memory for each number into docs/contributing/performance-*.svg')
   .showHelpAfterError('(--help lists the flags)')
   .action(async ({ workloads, idleSeconds, against, soak: soakSeconds, many, telemetry, plot: isDrawn }: Flags) => {
     const say = (line: string) => void process.stderr.write(`  ${line}\n`);

@@ -37,10 +37,15 @@ async function measureOne({ cluster: { client }, manager, say }: Surroundings, c
     { name: 'CPU to instrument all', value: added.cpuSeconds, unit: 's' },
     { name: 'uninstrumenting', value: removed.result.clean, unit: 's' },
     { name: 'uninstrumenting / bare loop', value: removed.result.clean / floor, unit: 'x', target: 1.8 },
-    { name: 'until all is told and the Lumigo is gone', value: removed.result.gone, unit: 's' },
+    { name: 'until all events are sent and the Lumigo is deleted', value: removed.result.gone, unit: 's' },
     { name: 'requests to uninstrument one', value: (requestsAfter - requestsBetween) / count, unit: '', target: 2.1 },
     { name: 'CPU to uninstrument all', value: removed.cpuSeconds, unit: 's' },
-    { name: 'resident growth per workload', value: (resident - residentBefore) / 1_024 / count, unit: 'KB', target: 1 },
+    {
+      name: 'growth of resident memory per workload',
+      value: (resident - residentBefore) / 1_024 / count,
+      unit: 'KB',
+      target: 1,
+    },
     { name: 'peak resident', value: Math.max(added.after.peakBytes, removed.after.peakBytes) / 1e6, unit: 'MB' },
   ].map((figure) => ({ ...figure, count }));
 }

@@ -30,17 +30,17 @@ export async function measureCrowd(there: Surroundings): Promise<Figure[]> {
   await there.manager.stop();
   const found: [number, number, Usage][] = [];
   for (const [count, target] of sizes) {
-    there.say(`a crowd of ${count} Deployments`);
+    there.say(`${count} Deployments in namespaces without a Lumigo`);
     found.push([count, target, await listed(there, count, sample)]);
   }
   const [[fewer = 0, , before] = [], [more = 0, , after] = []] = found;
   const each = ((after?.residentBytes ?? 0) - (before?.residentBytes ?? 0)) / 1_024 / (more - fewer);
   return [
     ...found.map(([count, target, { peakBytes }]) => ({
-      ...{ name: 'peak of the first list, none in a namespace with a Lumigo', count },
+      ...{ name: 'peak memory of the first list, no namespace with a Lumigo', count },
       ...{ value: peakBytes / 1e6, unit: 'MB', target },
     })),
-    { name: 'resident for each of them', value: each, unit: 'KB' },
+    { name: 'resident memory for each Deployment', value: each, unit: 'KB' },
   ];
 }
 

@@ -16,7 +16,7 @@ export async function measureIdle({ cluster, manager, say }: Surroundings, secon
   return [
     { name: 'ready after process start', value: manager.readyAfterMs / 1_000, unit: 's', target: 1 },
     { name: 'idle: resident', value: usageOf(manager.pid).residentBytes / 1e6, unit: 'MB', target: 75 },
-    { name: 'idle: of a core', value: (cpuSeconds / seconds) * 100, unit: '%', target: 1 },
+    { name: 'idle: share of a core', value: (cpuSeconds / seconds) * 100, unit: '%', target: 1 },
     { name: 'idle: requests a minute', value: (requests / seconds) * 60, unit: '', target: 20 },
   ];
 }

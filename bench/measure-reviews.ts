@@ -39,7 +39,7 @@ export async function measureReviews(there: Surroundings, count: number): Promis
   );
   say('reviews: the webhook');
   const own = await measure(manager.pid, target);
-  say('reviews: that change nothing, and large ones');
+  say('reviews: without a change, and large reviews');
   const elsewhere = await measure(manager.pid, { ...target, body: sampleReview(await bench.namespace('no-lumigo')) });
   const large = await measureSizes(manager.pid, target, namespace);
   say(`reviews: the webhook while ${count} Deployments are instrumented`);
@@ -63,7 +63,7 @@ export async function measureReviews(there: Surroundings, count: number): Promis
     { name: 'webhook: p99 while instrumenting', value: busy.p99Ms, unit: 'ms', target: 10 },
     { name: 'webhook: reviews a second while instrumenting', value: busy.perSecond, unit: '' },
     { name: 'webhook: p99 while instrumenting, paced', value: paced.result.p99Ms, unit: 'ms', target: 10 },
-    { name: '… event loop late, p99', value: paced.lateness.p99Ms, unit: 'ms', target: 5 },
+    { name: '… event loop delay, p99', value: paced.lateness.p99Ms, unit: 'ms', target: 5 },
     { name: 'webhook: reviews a second, paced', value: paced.result.perSecond, unit: '' },
     { name: 'webhook: failures', value: own.failures + busy.failures + paced.result.failures, unit: '', target: 0 },
   ];
@@ -74,7 +74,7 @@ async function measureSizes(pid: number, target: Target, namespace: string): Pro
   const figures: Figure[] = [];
   for (const kilobytes of SIZES_KB) {
     const { cpuMicroseconds } = await measure(pid, { ...target, body: sampleReview(namespace, kilobytes * 1_000) });
-    const name = `webhook: CPU for each KB of a review of ${kilobytes} KB`;
+    const name = `webhook: CPU per KB of a review of ${kilobytes} KB`;
     figures.push({ name, value: cpuMicroseconds / kilobytes, unit: 'µs' });
   }
   return figures;

@@ -68,13 +68,13 @@ async function measureRate(
   const of = `of ${rate} spans a second`;
   const { cpuSeconds, residentBytes } = usageOf(pid());
   return [
-    { name: `taken ${of}`, value: spans / seconds, unit: '' },
-    { name: '… not sent on two seconds later', value: spans - arrived, unit: '', target: 0 },
-    { name: '… CPU for 1,000', value: ((cpuSeconds - before) / spans) * 1e6, unit: 'ms' },
-    { name: '… acknowledged after, p99', value: quantile(latencies, 0.99), unit: 'ms' },
-    { name: '… of another tenant’s, p99', value: quantile(beside.latencies, 0.99), unit: 'ms' },
-    { name: '… requests repeated', value: flows.reduce((sum, flow) => sum + flow.repeated(), 0), unit: '' },
-    { name: '… collector resident', value: residentBytes / 1e6, unit: 'MB' },
+    { name: `accepted ${of}`, value: spans / seconds, unit: '' },
+    { name: '… not forwarded within 2 s', value: spans - arrived, unit: '', target: 0 },
+    { name: '… CPU per 1,000 spans', value: ((cpuSeconds - before) / spans) * 1e6, unit: 'ms' },
+    { name: '… time until acknowledged, p99', value: quantile(latencies, 0.99), unit: 'ms' },
+    { name: '… time until acknowledged for another tenant, p99', value: quantile(beside.latencies, 0.99), unit: 'ms' },
+    { name: '… repeated requests', value: flows.reduce((sum, flow) => sum + flow.repeated(), 0), unit: '' },
+    { name: '… resident memory of the collector', value: residentBytes / 1e6, unit: 'MB' },
   ];
 }
 

@@ -42,14 +42,14 @@ export async function soak({ cluster, manager, say }: Surroundings, seconds: num
     { name: 'soak: changes that failed', value: failures.count, unit: '', target: 0 },
     // The first tenths fill the heap.
     ...grown(resident.slice(3 * tenth, 5 * tenth), resident.slice(-2 * tenth)),
-    { name: 'soak: watch begun anew', value: (await restarts()) - before, unit: '', target: 0 },
+    { name: 'soak: restarts of the watch', value: (await restarts()) - before, unit: '', target: 0 },
     ...(await told(client, namespace)),
   ];
 }
 
 const grown = (early: readonly number[], late: readonly number[]): Figure[] => [
-  { name: 'soak: resident at its end', value: median(late), unit: 'MB' },
-  { name: 'soak: growth since the middle', value: median(late) - median(early), unit: 'MB', target: 5 },
+  { name: 'soak: resident memory at the end', value: median(late), unit: 'MB' },
+  { name: 'soak: memory growth since the middle', value: median(late) - median(early), unit: 'MB', target: 5 },
 ];
 
 const median = (values: readonly number[]): number => quantile(values, 0.5);
@@ -76,7 +76,7 @@ async function told(client: Client, namespace: string): Promise<Figure[]> {
     seen.add(uid);
   }
   return [
-    { name: 'soak: Deployments whose instrumentation is told', value: seen.size, unit: '' },
-    { name: 'soak: events told twice', value: twice, unit: '', target: 0 },
+    { name: 'soak: Deployments with an event for their injection', value: seen.size, unit: '' },
+    { name: 'soak: duplicate events', value: twice, unit: '', target: 0 },
   ];
 }

@@ -16,7 +16,7 @@ export function render(figures: readonly Figure[]): string {
     `${format(value)} ${unit}`,
     target === undefined ? '' : `≤ ${format(target)} ${unit}`,
   ]);
-  const heads = ['what', 'measured', 'target'];
+  const heads = ['figure', 'measured', 'target'];
   const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
     cells
