@@ -16,7 +16,7 @@ async function install() {
   const started = Date.now();
   const say = (line) => process.stderr.write(`  ${line}\n`);
   const seconds = () => Math.round((Date.now() - started) / 1_000);
-  say(`${why}: installing what package-lock.json pins (npm ci)`);
+  say(`${why}: installing the packages of package-lock.json (npm ci)`);
   const ticker = setInterval(() => say(`npm ci: installing, ${seconds()} s`), 10_000);
   // Its words go where ours go. The tools that run everything here are development dependencies.
   const npm = spawn('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
@@ -26,7 +26,7 @@ async function install() {
   const end = await new Promise((resolve) => npm.on('error', resolve).on('close', resolve));
   clearInterval(ticker);
   if (end === 0) say(`installed in ${seconds()} s`);
-  else say(`npm ci failed (${end?.message ?? `exit code ${end}`}); what it said is above`);
+  else say(`npm ci failed (${end?.message ?? `exit code ${end}`}); see its output above`);
   return end === 0 ? 0 : 1;
 }
 
@@ -36,7 +36,7 @@ function whyInstall(folder) {
   const installed = packagesOf(join(folder, 'node_modules', '.package-lock.json'));
   if (installed === undefined) return 'node_modules is missing';
   const stale = Object.entries(pinned ?? {}).find(([path, entry]) => path !== '' && !isSame(entry, installed[path]));
-  return stale === undefined ? undefined : `${stale[0]} is not as package-lock.json pins it`;
+  return stale === undefined ? undefined : `${stale[0]} differs from package-lock.json`;
 }
 
 /** What is for other platforms is left out. */

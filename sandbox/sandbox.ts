@@ -7,23 +7,23 @@ import { defaultDir, up } from './commands/up.ts';
 /** `npm run sandbox`: a real control plane on this machine, with the operator in it, for as long as it is wanted. */
 const program = new Command('sandbox')
   .description(
-    'A throwaway Kubernetes on this machine, with the operator at work in it: a control plane (no root, no containers) or, with --node, a node as well',
+    'A temporary Kubernetes cluster on this machine with the operator: a control plane (no root, no containers) and, with --node, a node',
   )
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('(--help lists the commands)');
 
 const withDir = (command: Command) =>
-  command.option('--dir <folder>', 'where the sandbox keeps its files; two sandboxes need two folders', defaultDir());
+  command.option('--dir <folder>', 'folder of the files of the sandbox; each sandbox needs its own', defaultDir());
 
 withDir(program.command('up'))
-  .description('start it, install the operator, and return when both are ready')
-  .option('--node', 'with a node that runs pods: containerd, kubelet, kube-proxy, DNS (Linux, root)')
-  .option('--bare', 'the cluster alone, without the operator')
-  .option('--json', 'print {kubeconfig, server, token, pids} on standard output, and nothing else there')
+  .description('start the sandbox, install the operator and return when both are ready')
+  .option('--node', 'add a node that runs pods: containerd, kubelet, kube-proxy, DNS (Linux, root)')
+  .option('--bare', 'do not install the operator')
+  .option('--json', 'print only {kubeconfig, server, token, pids} on standard output')
   .action(up);
-withDir(program.command('down')).description('end it and remove its files').action(down);
+withDir(program.command('down')).description('stop the sandbox and remove its files').action(down);
 withDir(program.command('status'))
-  .description('say what runs; exit code 1 when it does not')
+  .description('list the processes; exits with 1 if one does not run')
   .option('--json', 'print it as JSON')
   .action(status);
 

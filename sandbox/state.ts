@@ -42,7 +42,9 @@ export function readState(dir: string): SandboxState | undefined {
 export function stateIn(dir: string): SandboxState {
   const state = readState(dir);
   if (state !== undefined) return state;
-  throw new Error(`there is no sandbox in ${dir}; 'npm run sandbox -- up' starts one (--dir names its folder)`);
+  throw new Error(
+    `there is no sandbox in ${dir}. Start one with 'npm run sandbox -- up', or name its folder with --dir`,
+  );
 }
 
 /** When a process began; undefined when there is no such process (any more), or only what is left of one. */

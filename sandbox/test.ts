@@ -27,7 +27,7 @@ if (why === undefined) {
   outcomes.push(run(['e2e'], 2));
   // What a node leaves behind on the machine, too, shows only where there is no other.
   outcomes.push(run(['machine'], 1));
-} else process.stderr.write(`\nThe tests on a real node were left out: ${why}.\n`);
+} else process.stderr.write(`\nSkipped the tests on a real node: ${why}\n`);
 rmSync(folder, { recursive: true, force: true });
 
 const total = {
@@ -35,7 +35,7 @@ const total = {
   failed: outcomes.flatMap(({ failed }) => failed),
   onSecondTry: outcomes.flatMap(({ onSecondTry }) => onSecondTry),
 };
-const named = { failed: total.failed, 'failed beside others, passed by themselves': total.onSecondTry };
+const named = { failed: total.failed, 'failed in parallel, passed alone': total.onSecondTry };
 for (const [what, names] of Object.entries(named)) for (const name of names) process.stderr.write(`${what}: ${name}\n`);
 const { LUMIGO_TEST_RESULTS: results } = process.env;
 if (results !== undefined) writeFileSync(results, JSON.stringify(total));

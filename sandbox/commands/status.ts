@@ -15,9 +15,9 @@ export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir'
   const said = json
     ? [JSON.stringify({ ...summary(state), ready: well, startedAt: state.startedAt, processes })]
     : [
-        `The sandbox in ${dir} was started ${state.startedAt}; its API server ${ready ? 'answers' : 'does not answer'} at ${state.server}.`,
+        `The sandbox in ${dir} was started at ${state.startedAt}. Its API server ${ready ? 'answers' : 'does not answer'} at ${state.server}.`,
         ...processes.map(
-          ({ name, pid, running }) => `  ${name.padEnd(18)} ${String(pid).padEnd(8)} ${running ? 'runs' : 'is gone'}`,
+          ({ name, pid, running }) => `  ${name.padEnd(18)} ${String(pid).padEnd(8)} ${running ? 'runs' : 'stopped'}`,
         ),
       ];
   process.stdout.write(`${said.join('\n')}\n`);

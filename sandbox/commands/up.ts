@@ -47,7 +47,7 @@ function refuseOrClear(dir: string): void {
   const there = readState(dir);
   if (there?.processes.some(isRunning) === true)
     throw new Error(
-      `a sandbox runs in ${dir} already (since ${there.startedAt}); end it with 'npm run sandbox -- down --dir ${dir}', or choose another --dir`,
+      `a sandbox already runs in ${dir} (since ${there.startedAt}). Stop it with 'npm run sandbox -- down --dir ${dir}', or choose another --dir`,
     );
   if (there !== undefined) rmSync(dir, { recursive: true, force: true });
 }
@@ -127,17 +127,19 @@ export function summary({ kubeconfig, server, token, kubectl, processes, sink }:
 function forPeople({ kubeconfig, kubectl, server, dir, sink }: SandboxState, bare: boolean): string {
   return [
     '',
-    `Kubernetes answers at ${server}${bare ? '' : ', the operator is installed and its manager runs'}.`,
+    `Kubernetes runs at ${server}${bare ? '' : ', and the operator is installed and runs'}.`,
     '',
     `  export KUBECONFIG=${kubeconfig}`,
     `  alias kubectl=${kubectl}`,
     '',
-    'Worth trying:',
+    'Try:',
     `  kubectl get ${bare ? 'namespaces' : 'crd lumigoes.operator.lumigo.io'}`,
     `  kubectl create deployment hello --image=${sink === undefined ? 'hello:1' : 'sandbox.local/shop-node:1'}`,
-    ...(sink === undefined ? [] : [`  curl '${sink}/sandbox/received'     (what has arrived where Lumigo would be)`]),
+    ...(sink === undefined
+      ? []
+      : [`  curl '${sink}/sandbox/received'     (all telemetry received in place of Lumigo)`]),
     '',
-    `It runs until: npm run sandbox -- down${dir === defaultDir() ? '' : ` --dir ${dir}`}`,
+    `To stop it: npm run sandbox -- down${dir === defaultDir() ? '' : ` --dir ${dir}`}`,
     '',
   ].join('\n');
 }

@@ -33,7 +33,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
     const joinCollector = async () => {
       await ensureBinaries(['otelcol'], progress);
       await manager.joinCollector();
-      progress('the telemetry proxy has joined: Kubernetes events and objects are collected from here on');
+      progress('the telemetry proxy runs and collects Kubernetes events and objects from now on');
     };
     const join = async () => {
       if (!controllerManager) await unlessUnobtainable(progress, () => cluster.joinControllerManager());
@@ -66,6 +66,6 @@ async function unlessUnobtainable(progress: Progress, step: () => Promise<void>)
     await step();
   } catch (error) {
     if (!(error instanceof NoGoError)) throw error;
-    progress(`going on without ${error.message}`);
+    progress(`continuing without ${error.message}`);
   }
 }

@@ -9,11 +9,11 @@ import { demoNamespace } from './workloads.ts';
 
 /** Whether the demo can run on a node at once; else the sentence that says what `--node` would add. */
 export function nodeAtOnce(): true | string {
-  if (whyNoNode() !== undefined) return 'with --node, on Linux as root, real pods are traced as well';
+  if (whyNoNode() !== undefined) return 'on Linux as root, --node also traces real pods';
   const built = [...components, ...nodeComponents].every(({ name }) => isBuilt(name)) && areImagesBuilt();
   return (
     built ||
-    'with --node, real Node.js and Python programs in real pods are traced as well (the first time it builds for some ten minutes)'
+    '--node also traces real Node.js and Python programs in real pods (the first time, it builds for about ten minutes)'
   );
 }
 
@@ -26,15 +26,15 @@ export async function demonstrateOnNode(
   const system = await startNodeWithOperator({ onProgress: printer.aside, settings: { rollout: { soakSeconds: 2 } } });
   try {
     const demo = { system, printer };
-    printer.step(`a node is ready at ${system.node.server}; the operator runs in two pods, 2/2 each`);
+    printer.step(`a node is ready at ${system.node.server}. The operator runs in two pods, 2/2 each`);
     await deployShop(demo);
     const problems = await traceShop(demo);
     if (problems.length > 0 || once) return [...problems, ...(await untraceShop(demo))];
     await stay(system, [
       `  kubectl get pods -A`,
       `  kubectl describe pod -l app=front -n ${demoNamespace}`,
-      `  kubectl delete lumigo lumigo -n ${demoNamespace}     (and look at the pods again)`,
-      `  curl ${system.sink.url}/sandbox/received     (what has arrived where Lumigo would be)`,
+      `  kubectl delete lumigo lumigo -n ${demoNamespace}     (then look at the pods again)`,
+      `  curl ${system.sink.url}/sandbox/received     (all telemetry received in place of Lumigo)`,
     ]);
     return [];
   } finally {

@@ -28,7 +28,7 @@ export async function deployShop({ system: { node }, printer }: NodeDemo): Promi
   ])
     await apply(node.client, object);
   const pods = await whenPods(node, (pod) => !isInstrumented(pod));
-  printer.step(`a shop is open: ${pods.map(nameOf).join(' (Node.js) and ')} (Python), without a line of tracing`);
+  printer.step(`a shop runs without tracing code: ${pods.map(nameOf).join(' (Node.js) and ')} (Python)`);
 }
 
 /** The Lumigo comes; returns what did not turn out as it should. */
@@ -39,9 +39,9 @@ export async function traceShop(demo: NodeDemo): Promise<string[]> {
   await apply(node.client, demoLumigo);
   printer.step('a Lumigo is created');
   const pods = await whenPods(node, isInstrumented).catch(() => undefined);
-  if (pods === undefined) return ['the pods of the shop were not replaced by instrumented ones within a minute'];
+  if (pods === undefined) return ['no instrumented pods replaced the pods of the shop within a minute'];
   for (const pod of pods) printer.instrumented(nameOf(pod), 'replaced, with the injection');
-  printer.step('customers come');
+  printer.step('requests arrive at the shop');
   return printTraces(demo);
 }
 
@@ -85,7 +85,7 @@ class TracePrinter {
 
   sum(): string {
     const spans = [...this.spans.values()].reduce((all, one) => all + one, 0);
-    return `in all ${spans} spans, ${this.events} Kubernetes events and ${this.objects} object versions, under the token of this namespace`;
+    return `received with the token of this namespace: ${spans} spans, ${this.events} Kubernetes events, ${this.objects} object versions`;
   }
 
   private tellSpan({ signal, resource, item }: Received): void {
@@ -115,7 +115,7 @@ export async function untraceShop({ system: { node }, printer }: NodeDemo): Prom
   await node.client.delete({ ...contract, namespace: demoNamespace, name: 'lumigo' });
   printer.step('the Lumigo is deleted');
   const pods = await whenPods(node, (pod) => !isInstrumented(pod)).catch(() => undefined);
-  if (pods === undefined) return ['the pods of the shop were not replaced by clean ones within a minute'];
+  if (pods === undefined) return ['no pods without the injection replaced the pods of the shop within a minute'];
   for (const pod of pods) printer.instrumented(nameOf(pod), 'replaced, without the injection');
   return [];
 }
@@ -127,7 +127,7 @@ async function whenPods(node: NodeWithOperator['node'], fits: (pod: PodView) => 
     if (pods.length === apps.length && pods.every((pod) => isReady(pod) && fits(pod)))
       return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
-  throw new Error('the pods of the shop are not as they should be');
+  throw new Error('the pods of the shop did not reach the expected state');
 }
 
 const nameOf = ({ metadata }: PodView): string => metadata.name;

@@ -37,7 +37,7 @@ export async function ownCluster(context: string, yes: boolean): Promise<DemoClu
   const connection = await fromKubeconfig({ context });
   if (connection.ca === undefined)
     throw new Error(
-      `context '${context}' names no certificate authority (certificate-authority-data); the manager needs one to trust the API server`,
+      `context '${context}' has no certificate authority, but the manager needs one to trust the API server. Add certificate-authority-data to the kubeconfig`,
     );
   const transport = createTransport(connection, { userAgent: 'lumigo-demo', maxSockets: 8 });
   const client = createClient(transport);
@@ -84,7 +84,7 @@ async function refuseIfInstalled(client: Client, context: string): Promise<void>
   const found = await client.find({ ...kinds.customResourceDefinitions, name: `${lumigo.plural}.${lumigo.group}` });
   if (found !== undefined)
     throw new Error(
-      `a Lumigo operator is installed in the cluster of context '${context}' already; the demo would get in its way`,
+      `the cluster of context '${context}' already has a Lumigo operator. Use a cluster without one, because the demo would conflict with it`,
     );
 }
 

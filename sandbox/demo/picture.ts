@@ -12,6 +12,6 @@ if (status === 0) {
   const lines = stdout.trim().split('\n');
   writeFileSync('docs/demo.svg', terminalPicture('The demo in a terminal', ['$ npm start -- --once', '', ...lines]));
 } else {
-  process.stderr.write(`the demo ended with ${status}; docs/demo.svg stays as it was\n`);
+  process.stderr.write(`the demo exited with ${status}, so docs/demo.svg is not changed\n`);
   process.exitCode = 1;
 }

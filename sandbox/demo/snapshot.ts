@@ -27,7 +27,7 @@ export const isInstrumented = (workload: Workload): boolean =>
 
 export function kindOfDemo({ manifest }: DemoWorkload): WorkloadKind {
   const kind = kindOf(manifest.apiVersion, manifest.kind);
-  if (kind === undefined) throw new Error(`${manifest.kind} is no workload`);
+  if (kind === undefined) throw new Error(`${manifest.kind} is not a workload`);
   return kind;
 }
 

@@ -23,14 +23,14 @@ const PATIENCE_MS = 10_000;
 /** `npm start`: the operator's main job, on a real Kubernetes API server, for a person to watch or (`--once`, or without a terminal) for a check. */
 const program = new Command('start')
   .description('Shows the operator at work on a real Kubernetes control plane on this machine')
-  .option('--once', 'check every object, take everything back, and exit: 0 when all is as it should be, 1 when not')
+  .option('--once', 'check every object, remove everything and exit: 0 if everything is as expected, 1 if not')
   .option(
     '--node',
-    'in real pods of a real node, with real programs (Linux, root); the default once its parts are built',
+    'run real programs in real pods on a real node (Linux, root); the default if its programs and images are built',
   )
-  .option('--no-node', 'on the control plane alone')
-  .option('--context <name>', 'use a cluster of yours (a context of your kubeconfig) instead, after asking')
-  .option('--yes', 'with --context: agree beforehand')
+  .option('--no-node', 'use only the control plane')
+  .option('--context <name>', 'use your cluster of this kubeconfig context instead, after asking you')
+  .option('--yes', 'with --context: do not ask')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('(--help lists the flags)')
   .action(run);
@@ -64,7 +64,7 @@ async function run(flags: Flags): Promise<void> {
 /** As the flag says; without one, where nobody watches there is nobody to end it. */
 function isOnce({ once = false }: Flags, printer: Printer): boolean {
   if (once || process.stdout.isTTY) return once;
-  printer.aside('without a terminal it ends by itself, as with --once');
+  printer.aside('there is no terminal, so the demo exits at the end, as with --once');
   return true;
 }
 
@@ -80,20 +80,20 @@ function onNode({ node, context }: Flags, printer: Printer): boolean {
 async function runOnNode(printer: Printer, once: boolean, interrupted: Promise<void>): Promise<void> {
   const stay = async ({ node }: NodeWithOperator, hints: readonly string[]) => {
     await keepRunning(printer, [...(await accessBy(node.kubeconfig, printer)), ...hints], interrupted);
-    printer.step('taking everything down');
+    printer.step('stopping and removing everything');
   };
   // Interrupted while starting: the reaper ends what was started when this process exits.
   void interrupted.then(() => setTimeout(() => process.exit(130), PATIENCE_MS).unref());
   const problems = await demonstrateOnNode(printer, once, stay);
   for (const problem of problems) printer.wrong(problem);
-  if (problems.length === 0 && once) printer.step('both programs were traced, and are what they were');
+  if (problems.length === 0 && once) printer.step('both programs were traced and are restored');
   process.exit(problems.length > 0 ? 1 : 0);
 }
 
 /** Until something ends it; resolves with what that said. */
 async function keepRunning<T>(printer: Printer, hints: readonly string[], end: Promise<T>): Promise<T> {
-  const ending = 'Ctrl-C ends it and leaves nothing behind.';
-  printer.text(['', 'It keeps running. In another terminal:', '', ...hints, '', ending]);
+  const ending = 'Press Ctrl-C to stop it. Everything is removed.';
+  printer.text(['', 'The demo keeps running. Try in another terminal:', '', ...hints, '', ending]);
   // Neither a signal handler nor a detached child keeps this process alive.
   const awake = setInterval(() => undefined, 60_000);
   try {
@@ -105,15 +105,14 @@ async function keepRunning<T>(printer: Printer, hints: readonly string[], end: P
 
 async function demonstrate(demo: Demo, once: boolean): Promise<string[]> {
   const { cluster, printer } = demo;
-  printer.step(`Kubernetes answers at ${cluster.server}; the operator is installed and ready`);
+  printer.step(`Kubernetes runs at ${cluster.server}. The operator is installed and ready`);
   const arrivals = cluster.sink === undefined ? undefined : printArrivals(cluster.sink, printer);
   await deployWorkloads(demo);
   const problems = [...(await instrument(demo)), ...(await whenCollected(cluster))];
   if (!once) return problems;
   arrivals?.stop();
   const differing = await removeLumigo(demo);
-  if (problems.length + differing.length === 0)
-    printer.step('everything was instrumented, and everything is what it was');
+  if (problems.length + differing.length === 0) printer.step('everything was instrumented, then restored exactly');
   return [...problems, ...differing];
 }
 
@@ -142,7 +141,7 @@ async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, print
   const failed = cluster.background.then(() => interrupted);
   const died = await keepRunning(printer, hints, Promise.race([interrupted, cluster.manager.died, failed]));
   if (typeof died === 'string') throw new Error(died);
-  printer.step('taking everything down');
+  printer.step('stopping and removing everything');
 }
 
 /** On the throwaway cluster: its kubeconfig and its kubectl, which waits for other builds where it has to be built itself. */

@@ -35,10 +35,10 @@ export async function deployWorkloads({ cluster: { client }, printer, before }: 
 export async function instrument(demo: Demo): Promise<string[]> {
   const { cluster, printer } = demo;
   await cluster.client.create({ ...contract, namespace: demoNamespace }, demoLumigo);
-  printer.step('a Lumigo is created; the reconciler turns to what is there already');
+  printer.step('a Lumigo is created. The reconciler instruments the existing workloads');
   const problems = await follow(demo, existing);
   printer.step(
-    `more workloads are created; ${cluster.hasWebhook ? 'the webhook meets them on their way in' : 'the reconciler finds them'}`,
+    `more workloads are created. ${cluster.hasWebhook ? 'The webhook instruments them at creation' : 'The reconciler instruments them'}`,
   );
   const coming = cluster.hasWebhook ? later : later.filter(({ restored }) => restored);
   for (const workload of coming) await create(cluster.client, workload, false);
@@ -63,7 +63,7 @@ async function follow({ cluster: { client }, printer }: Demo, workloads: readonl
   );
   for (const workload of workloads.filter(({ expected }) => expected === 'untouched')) {
     const now = await read(client, workload);
-    if (isInstrumented(now)) problems.push(`${labelOf(workload)} was instrumented and should not have been`);
+    if (isInstrumented(now)) problems.push(`${labelOf(workload)} was instrumented, but must not be`);
     else printer.leftAlone(labelOf(workload), await reasonFor(client, now));
   }
   return problems;
@@ -71,7 +71,7 @@ async function follow({ cluster: { client }, printer }: Demo, workloads: readonl
 
 function describe({ metadata }: Workload): string {
   const by = parseStamp(metadata.annotations?.[annotations.instrumentation])?.by;
-  return `instrumented by the ${by === 'webhook' ? 'webhook, as it was created' : 'reconciler'}`;
+  return `instrumented by the ${by === 'webhook' ? 'webhook, at creation' : 'reconciler'}`;
 }
 
 /** Only what decides matters here; nothing of it is written anywhere. */
@@ -95,17 +95,18 @@ async function reasonFor(client: Client, workload: Workload): Promise<string> {
 export async function removeLumigo({ cluster: { client, hasWebhook }, printer, before }: Demo): Promise<string[]> {
   const gone = deleteLumigo(client);
   printer.step('the Lumigo is deleted');
-  if (!(await gone)) return [`the Lumigo was still there after ${PATIENCE_MS / 1_000} s`];
+  if (!(await gone)) return [`the Lumigo still exists ${PATIENCE_MS / 1_000} s after its deletion`];
   const problems: string[] = [];
   for (const workload of [...existing, ...later]) {
     if (!workload.restored) {
-      if (hasWebhook) printer.leftAlone(labelOf(workload), "keeps the injection: a Job's template cannot change");
+      if (hasWebhook)
+        printer.leftAlone(labelOf(workload), "keeps the injection, because a Job's template cannot change");
       continue;
     }
     const was = before.get(workload);
     const found = was === undefined ? [] : differences(was, snapshotOf(await read(client, workload)));
     problems.push(...found.map((difference) => `${labelOf(workload)}: ${difference}`));
-    if (found.length === 0) printer.instrumented(labelOf(workload), 'is what it was, to the byte');
+    if (found.length === 0) printer.instrumented(labelOf(workload), 'is restored exactly');
   }
   return problems;
 }

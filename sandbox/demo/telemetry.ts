@@ -46,7 +46,7 @@ export async function whenCollected({ sink, manager }: DemoCluster): Promise<str
     const ours = sink.objects.filter(({ namespace }) => namespace === demoNamespace);
     const kinds = new Set(ours.map(({ resource }) => resource));
     const foreign = sink.objects.filter(({ namespace }) => namespace !== demoNamespace);
-    if (foreign.length > 0) return [`objects of '${foreign[0]?.namespace}' were sent, which has no Lumigo`];
+    if (foreign.length > 0) return [`objects of namespace '${foreign[0]?.namespace}' were sent, but it has no Lumigo`];
     if (kinds.has('events') && kinds.has('deployments')) return [];
   }
   return [`no Kubernetes events and objects of '${demoNamespace}' arrived within ${PATIENCE_MS / 1_000} s`];

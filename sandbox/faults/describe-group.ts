@@ -21,7 +21,7 @@ export function describeGroup(title: string, group: Group): void {
     it.each(group.scenarios.map((scenario) => [scenario.holds, scenario] as const))(
       '%s',
       async (_holds, scenario) => {
-        if (arena === undefined) throw new Error('there is no cluster to break anything in');
+        if (arena === undefined) throw new Error('the cluster of this group did not start');
         const verdict = await runScenario(arena, scenario, {
           size: 'short',
           random: randomOf(seed),

@@ -24,14 +24,14 @@ function keep(verdicts: readonly Verdict[], { operator }: Arena, say: (line: str
 
 /** `npm run test:faults`: what docs/contributing/reliability.md reports, tried here. */
 new Command('faults')
-  .description('Breaks one thing after the other around a real operator, and counts what becomes of the workloads')
-  .argument('[names...]', 'only the faults whose names begin so')
-  .option('--short', 'the numbers of the everyday tests')
+  .description('Injects faults around a real operator, one after the other, and counts their effects on the workloads')
+  .argument('[names...]', 'run only the faults whose names begin with one of these')
+  .option('--short', 'use the sizes of the everyday tests')
   .showHelpAfterError('(--help lists the flags)')
   .action(async (names: readonly string[], { short = false }: { short?: boolean }) => {
     const say = (line: string) => void process.stderr.write(`  ${line}\n`);
     const seed = seedOf(process.env);
-    say(`LUMIGO_FAULT_SEED=${seed} makes the same choices again`);
+    say(`set LUMIGO_FAULT_SEED=${seed} to repeat this run`);
     const verdicts: Verdict[] = [];
     const isAsked = ({ name }: Scenario) => names.length === 0 || names.some((prefix) => name.startsWith(prefix));
     for (const { arena, scenarios } of Object.values<Group>(groups)) {
@@ -50,7 +50,7 @@ new Command('faults')
         await started.stop();
       }
     }
-    process.stdout.write(`\n${renderVerdicts(verdicts)}\n\nSeed ${seed}; the details are in ${REPORT}.\n`);
+    process.stdout.write(`\n${renderVerdicts(verdicts)}\n\nSeed: ${seed}. Details: ${REPORT}\n`);
     process.exitCode = verdicts.every((verdict) => faultsOf(verdict) === 0) ? 0 : 1;
   })
   .parseAsync()

@@ -3,8 +3,8 @@ import { faultsOf, type Verdict } from './scenario.ts';
 const columns: readonly (readonly [head: string, of: (verdict: Verdict) => string | number])[] = [
   ['fault', ({ name }) => name],
   ['lost', ({ lost }) => lost],
-  ['told twice', ({ toldTwice }) => toldTwice],
-  ['untold', ({ untold }) => untold],
+  ['duplicate', ({ toldTwice }) => toldTwice],
+  ['unreported', ({ untold }) => untold],
   ['restarted', ({ restarted }) => restarted],
   ['stuck', ({ stuck }) => stuck],
   ['broken', ({ broken }) => broken.length],
@@ -28,7 +28,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): string {
     .join('\n');
 }
 
-const words = { lost: 'lost', toldTwice: 'told twice', untold: 'untold', restarted: 'restarted', stuck: 'stuck' };
+const words = { lost: 'lost', toldTwice: 'duplicate', untold: 'unreported', restarted: 'restarted', stuck: 'stuck' };
 const counts = Object.keys(words) as (keyof typeof words)[];
 
 /** What a verdict comes to in one cell of docs/contributing/reliability.md. */

@@ -137,7 +137,8 @@ export const recipes: readonly Recipe[] = [
     pins: ['bookworm'],
     prepare: async (context, progress) => {
       const binary = imageNode(progress);
-      if (binary === undefined) throw new Error('the Node.js of the image cannot be had here');
+      if (binary === undefined)
+        throw new Error('the Node.js of the image could not be fetched; the lines above say why');
       const extra = join(context, 'node', 'nodejs', 'bin');
       mkdirSync(extra, { recursive: true });
       copyFileSync(binary, join(extra, 'node'));

@@ -31,7 +31,7 @@ describe('F61: the versions that are tried', () => {
     expect(named([])).toEqual(all);
     expect(named([], true)).toEqual([minors.at(0), minors.at(-1)]);
     expect(named(['1.34'])).toEqual(['1.34']);
-    expect(() => named(['1.29'])).toThrow(`there is no '1.29' to try; there are ${all.join(', ')}`);
+    expect(() => named(['1.29'])).toThrow(`there is no version '1.29'. Use one of: ${all.join(', ')}`);
   });
 
   it('in the short form have test files that there are', () => {

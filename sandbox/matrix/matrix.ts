@@ -27,7 +27,7 @@ async function main(names: readonly string[], { short = false, built = false, ke
     const label = `${variant.program} ${variant.version}`;
     if (built && variant.components.some((each) => builtProgram(each) === undefined)) {
       say(
-        `${label} is not built on this machine and is left out; \`npm run test:matrix -- ${variant.name}\` builds it`,
+        `${label}: skipped, because it is not built on this machine. \`npm run test:matrix -- ${variant.name}\` builds it`,
       );
       continue;
     }
@@ -38,7 +38,7 @@ async function main(names: readonly string[], { short = false, built = false, ke
   }
   if (keep) {
     writeFileSync(triedFile, `${JSON.stringify(withResults(readTried(), results), undefined, 2)}\n`);
-    say(`${triedFile} has it; \`npm run generate\` brings it into docs/contributing/tested-versions.md`);
+    say(`wrote ${triedFile}. Run \`npm run generate\` to update docs/contributing/tested-versions.md`);
   }
   if (results.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
 }
@@ -68,10 +68,10 @@ async function tryWith({ program, version, components, tests }: Variant, short: 
 }
 
 const program = new Command('npm run test:matrix --')
-  .argument('[versions...]', 'which, such as 1.30; left out: all')
-  .option('--short', 'a few test files, on the oldest and the newest Kubernetes')
-  .option('--built', 'leave out what is not built on this machine')
-  .option('--keep', `write what came out into ${triedFile}`)
+  .argument('[versions...]', 'versions to test, such as 1.30 (default: all)')
+  .option('--short', 'run a few test files on the oldest and the newest Kubernetes')
+  .option('--built', 'skip versions that are not built on this machine')
+  .option('--keep', `write the results into ${triedFile}`)
   .action(main);
 
 await program.parseAsync().catch((error: unknown) => {

@@ -60,7 +60,7 @@ export function chosen(names: readonly string[], isShort: boolean): readonly Var
   return names.map((name) => {
     const found = variants.find((each) => each.name === name);
     if (found === undefined)
-      throw new Error(`there is no '${name}' to try; there are ${variants.map((each) => each.name).join(', ')}`);
+      throw new Error(`there is no version '${name}'. Use one of: ${variants.map((each) => each.name).join(', ')}`);
     return found;
   });
 }

@@ -23,12 +23,12 @@ export const debianPackages: readonly string[] = Object.keys(packages);
 /** Why no node can run here, in a sentence that says what to do; undefined where one can. */
 export function whyNoNode(): string | undefined {
   if (process.platform !== 'linux')
-    return `a node needs Linux (this is ${process.platform}); the control plane alone runs here: leave out --node`;
+    return `a node needs Linux, but this is ${process.platform}. Leave out --node to run only the control plane`;
   if (process.getuid?.() !== 0)
-    return 'a node needs root, for namespaces, mounts and cgroups of its own; run it with sudo, or leave out --node';
+    return 'a node needs root for its namespaces, mounts and cgroups. Run it with sudo, or leave out --node';
   const missing = Object.entries(packages).filter(([, programs]) => !programs.every(isThere));
   if (missing.length > 0)
-    return `a node needs some programs that are not installed; on Debian and Ubuntu: apt-get install --no-install-recommends ${missing.map(([name]) => name).join(' ')}`;
+    return `a node needs programs that are not installed. On Debian and Ubuntu, run: apt-get install --no-install-recommends ${missing.map(([name]) => name).join(' ')}`;
   return undefined;
 }
 

@@ -51,7 +51,7 @@ async function attempt({ file, checksum, patience, ...what }: Download, end: Abo
   const found = await transfer({ ...what, file, algorithm, stallMs: patience.stallMs, end });
   if (found === checksum.digest) return;
   rmSync(file, { force: true });
-  const complaint = `is not the file that is pinned (${mismatch(checksum, found)}) and was thrown away`;
+  const complaint = `does not match the pinned checksum (${mismatch(checksum, found)}) and was deleted`;
   // What was kept may have been the wrong part.
   throw new TransferError(complaint, before > 0);
 }
@@ -60,7 +60,7 @@ async function attempt({ file, checksum, patience, ...what }: Download, end: Abo
 export async function verify(file: string, checksum: Checksum): Promise<void> {
   const found = await digestOf(file, checksum.algorithm);
   if (found !== checksum.digest)
-    throw new Error(`${file} is not the file that is pinned (${mismatch(checksum, found)})`);
+    throw new Error(`${file} does not match the pinned checksum (${mismatch(checksum, found)})`);
 }
 
 const mismatch = ({ algorithm, digest }: Checksum, found: string): string =>

@@ -16,13 +16,13 @@ function askVersion(): string {
   const needed = oldestGo.join('.');
   if (error !== undefined)
     throw new NoGoError(
-      `Go is not installed (no 'go' on the PATH); what cannot be fetched is built with it. Install Go ${needed} or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder with ${components.map(({ name }) => name).join(', ')}.`,
+      `Go is not installed (no 'go' on the PATH). It builds the programs that cannot be fetched. Install Go ${needed} or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder with ${components.map(({ name }) => name).join(', ')}.`,
     );
   const [, major = '0', minor = '0'] = /go(\d+)\.(\d+)/.exec(stdout) ?? [];
   const isOld = Number(major) < oldestGo[0] || (Number(major) === oldestGo[0] && Number(minor) < oldestGo[1]);
   if (isOld)
     throw new NoGoError(
-      `Go ${needed} or newer is needed to build Kubernetes; this is: ${stdout.trim()}. Install a newer one (https://go.dev/dl).`,
+      `Go ${needed} or newer is needed to build Kubernetes, but this is: ${stdout.trim()}. Install a newer version (https://go.dev/dl).`,
     );
   return stdout.trim();
 }

@@ -11,7 +11,7 @@ export function addressOf({ file, url }: Archive, mirror: string | undefined): U
   if (base === undefined || !/^https?:$/.test(base.protocol) || base.username + base.password !== '')
     // Not the value: there may be a password in it.
     throw new Error(
-      `${MIRROR} must be 'off' or an address such as https://mirror.example.com/archives, without a user`,
+      `${MIRROR} must be 'off' or a URL without credentials, such as https://mirror.example.com/archives`,
     );
   return new URL(file, base.href.replace(/\/*$/, '/'));
 }

@@ -52,7 +52,7 @@ async function build(component: Component, target: string, progress: Progress): 
   // A copy of the module, so that nothing in the checkout is ever written to, and nobody else builds in the same folder.
   const folder = mkdtempSync(`${target}.`);
   const seconds = stopwatch();
-  progress(`${name}: building from Go modules (about ${expectedSeconds} s from nothing, once per machine)`);
+  progress(`${name}: building from Go modules (about ${expectedSeconds} s, once per machine)`);
   try {
     for (const file of ['go.mod', 'go.sum', ...sources])
       copyFileSync(join(here, module, file), join(folder, basename(file)));

@@ -69,11 +69,11 @@ describe('etcd and kube-apiserver from a mirror', () => {
     const { code, stdout, stderr } = await runScript('sandbox/demo/start.ts', ['--no-node'], environment);
     expect(stderr).toBe('');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/without a terminal it ends by itself, as with --once/);
+    expect(stdout).toMatch(/there is no terminal, so the demo exits at the end, as with --once/);
     expect(stdout.match(/127\.0\.0\.1:9 cannot be reached/g)).toHaveLength(1);
-    expect(stdout).toMatch(/going on without kube-controller-manager: Go is not installed/);
+    expect(stdout).toMatch(/continuing without kube-controller-manager: Go is not installed/);
     expect(stdout).toMatch(/Deployment\/cart +instrumented by the reconciler/);
     expect(stdout).toMatch(/Deployment\/checkout +instrumented by the webhook/);
-    expect(stdout.trimEnd()).toMatch(/everything was instrumented, and everything is what it was$/);
+    expect(stdout.trimEnd()).toMatch(/everything was instrumented, then restored exactly$/);
   });
 });

@@ -106,7 +106,7 @@ describe('programs as their projects publish them', () => {
     const mirror = await mirrorThat(well);
     expect(await programsFrom(mirror.url).fetch('hello', say)).toBeUndefined();
     expect(said.at(-1)).toMatch(
-      /tools-v1\.tar\.gz is not the file that is pinned \(its sha512 begins with \w{12}, not \w{12}\) and was thrown away; hello, world from Go modules instead/,
+      /tools-v1\.tar\.gz does not match the pinned checksum \(its sha512 begins with \w{12}, not \w{12}\) and was deleted; building hello, world from Go modules instead/,
     );
     expect(left()).toEqual([]);
     expect(readdirSync(join(cache(), 'published'))).toEqual([]);
@@ -134,8 +134,8 @@ describe('programs as their projects publish them', () => {
   });
 
   it.each([
-    ['a mirror that falls silent', stallAfter(100), /sent nothing for 0\.3 s after 0\.0 MB, which are kept/],
-    ['a mirror that is too slow', drip, /is too slow: there are 0\.0 MB, which are kept/],
+    ['a mirror that falls silent', stallAfter(100), /sent nothing for 0\.3 s after 0\.0 MB \(kept/],
+    ['a mirror that is too slow', drip, /is too slow: received 0\.0 MB \(kept/],
     ['a mirror that has no such file', absent, /answers 404 Not Found/],
   ])('do not keep anybody waiting: %s', async (_case, answer, sentence) => {
     const mirror = await mirrorThat(answer);
@@ -144,7 +144,7 @@ describe('programs as their projects publish them', () => {
     expect(await programs.fetch('hello', say)).toBeUndefined();
     expect(Date.now() - started).toBeLessThan(5_000);
     expect(said.at(-1)).toMatch(sentence);
-    expect(said.at(-1)).toMatch(/from Go modules instead \(LUMIGO_SANDBOX_MIRROR names another place/);
+    expect(said.at(-1)).toMatch(/from Go modules instead \(LUMIGO_SANDBOX_MIRROR can set another source/);
     const lines = said.length;
     expect(await programs.fetch('world', say)).toBeUndefined();
     expect(said).toHaveLength(lines);
@@ -157,14 +157,16 @@ describe('programs as their projects publish them', () => {
     for (const name of ['hello', 'world', 'other']) expect(await programs.fetch(name, say)).toBeUndefined();
     expect(Date.now() - started).toBeLessThan(5_000);
     expect(said).toEqual([
-      expect.stringMatching(/^mirror\.invalid, elsewhere\.invalid cannot be reached \(.+\); what is published there/),
+      expect.stringMatching(
+        /^mirror\.invalid, elsewhere\.invalid cannot be reached \(.+\); their programs are built from Go modules/,
+      ),
     ]);
   });
 
   it('are taken from what somebody brought along, without a network', async () => {
     bring(content);
     expect(await programsFrom(undefined).fetch('hello', say)).toBeDefined();
-    expect(said).toEqual([`${file}: taken from ${join(cache(), 'archives')}`]);
+    expect(said).toEqual([`${file}: using the copy in ${join(cache(), 'archives')}`]);
     expect(left()).toEqual([file]);
     expect(programsFrom(undefined).howToBring('hello')).toContain(`put ${file} (from ${archive.url}) into ${cache()}`);
   });
@@ -172,7 +174,7 @@ describe('programs as their projects publish them', () => {
   it('are not taken from what somebody brought along when that is something else', async () => {
     bring(Buffer.from('something else'));
     expect(await programsFrom(undefined).fetch('hello', say)).toBeUndefined();
-    expect(said[0]).toMatch(/archives\/tools-v1\.tar\.gz is not the file that is pinned/);
+    expect(said[0]).toMatch(/archives\/tools-v1\.tar\.gz does not match the pinned checksum/);
     expect(left()).toEqual([file]);
   });
 
@@ -191,7 +193,7 @@ describe('programs as their projects publish them', () => {
     async (mirror) => {
       expect(await programsFrom(mirror).fetch('hello', say)).toBeUndefined();
       expect(said).toEqual([
-        expect.stringMatching(/^LUMIGO_SANDBOX_MIRROR must be 'off' or an address such as https:/),
+        expect.stringMatching(/^LUMIGO_SANDBOX_MIRROR must be 'off' or a URL without credentials, such as https:/),
       ]);
       expect(said.join()).not.toMatch(/secret|somebody/);
     },

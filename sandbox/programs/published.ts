@@ -45,7 +45,7 @@ export class PublishedPrograms {
   howToBring(name: string): string {
     const archive = this.archiveOf(name);
     if (archive === undefined) return '';
-    return `Without a network, put ${archive.file} (from ${archive.url}) into ${this.brought}, or name a mirror that has it in ${MIRROR}.`;
+    return `Without a network, put ${archive.file} (from ${archive.url}) into ${this.brought}, or set ${MIRROR} to a mirror that has it.`;
   }
 
   private async obtain(archive: Archive, progress: Progress): Promise<void> {
@@ -54,7 +54,7 @@ export class PublishedPrograms {
     try {
       await oneAtATime(this.folderOf(archive), waiting, () => this.make(archive, progress));
     } catch (error) {
-      const otherwise = `${names} from Go modules instead (${MIRROR} names another place to fetch from)`;
+      const otherwise = `building ${names} from Go modules instead (${MIRROR} can set another source)`;
       progress(`${describeError(error)}; ${otherwise}`);
     }
   }
@@ -65,7 +65,7 @@ export class PublishedPrograms {
     const brought = join(this.brought, file);
     if (existsSync(brought)) {
       await verify(brought, checksum);
-      progress(`${file}: taken from ${this.brought}`);
+      progress(`${file}: using the copy in ${this.brought}`);
       return unpack(archive, brought, folder);
     }
     if (!(await this.answers(archive, progress))) return;
@@ -89,7 +89,7 @@ export class PublishedPrograms {
     const [why] = silent.values();
     if (why !== undefined)
       progress(
-        `${[...silent.keys()].join(', ')} cannot be reached (${why}); what is published there is built from Go modules instead`,
+        `${[...silent.keys()].join(', ')} cannot be reached (${why}); their programs are built from Go modules instead`,
       );
     return silent;
   }

@@ -39,9 +39,9 @@ export async function transfer({ stallMs, end, ...what }: Transfer): Promise<str
     return await fetchRest(what, AbortSignal.any([stall.signal, end]), () => timer.refresh());
   } catch (error) {
     if (error instanceof TransferError) throw error;
-    const kept = `${megabytes(sizeOf(what.file))} MB, which are kept for the next time`;
+    const kept = `${megabytes(sizeOf(what.file))} MB (kept for the next attempt)`;
     if (stall.signal.aborted) throw new TransferError(`sent nothing for ${stallMs / 1_000} s after ${kept}`, false);
-    if (end.aborted) throw new TransferError(`is too slow: there are ${kept}`, false);
+    if (end.aborted) throw new TransferError(`is too slow: received ${kept}`, false);
     throw new TransferError(`was cut off after ${kept} (${describeError(error)})`, true);
   } finally {
     clearTimeout(timer);
