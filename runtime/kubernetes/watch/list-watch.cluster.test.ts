@@ -8,7 +8,7 @@ import { type Etcd, etcdAt, type StoredObject } from '../../../sandbox/testing/e
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import type { WatchMemory } from '../../../sandbox/testing/watch-memory.ts';
-import type { Client, KubernetesObject } from '../http/client.ts';
+import { listAll, type Client, type KubernetesObject } from '../http/client.ts';
 import { CatchUp } from './catch-up.ts';
 import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
 import type { Identity } from './watch-position.ts';
@@ -324,8 +324,7 @@ describe('10,000 objects', () => {
     const crowded = { ...configMaps, namespace };
     // The API server sees what another wrote to etcd when etcd tells it.
     await eventually(async () => {
-      const { value } = await client.pages(crowded, { limit: 0, metadataOnly: true }).next();
-      expect(value?.items.length).toBeGreaterThanOrEqual(count);
+      expect((await listAll(client, crowded, { metadataOnly: true })).length).toBeGreaterThanOrEqual(count);
     });
   });
 
