@@ -128,7 +128,7 @@ describe('pods that run when their namespace comes into Pod mode', () => {
     await whenSaid({
       status: 'False',
       reason: 'LeftForNow',
-      message: '3 pods are left until they are replaced anyway',
+      message: '3 pods are not evicted and change when they are next replaced',
     });
     expect(uids(await kubelet.pods())).toEqual(before);
   });
