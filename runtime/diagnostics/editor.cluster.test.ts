@@ -48,8 +48,8 @@ describe('an editor of one namespace', () => {
   it('gets an explanation there, by what the injected workload shows [F80]', async () => {
     const { code, stdout, stderr } = await asEditor('--explain', 'deployment/cart', '-n', shop);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Your account cannot read the operator's settings\. .* those of Deployment\/cart/);
-    expect(stdout).toMatch(/Next: +nothing; it stays as it is/);
+    expect(stdout).toMatch(/^Your account cannot read the operator.s settings\. .* come from Deployment\/cart;/);
+    expect(stdout).toMatch(/Next: +nothing changes/);
     expect(stdout).not.toContain('Sends to');
     const out = await asEditor('--explain', 'deployment/out', '-n', shop);
     expect(out.stdout).toMatch(/Decision: +the resource has the 'lumigo.auto-trace' label set to 'false'/);
