@@ -184,7 +184,9 @@ describe('Flux', () => {
     // The new leader tells that its injection is of another version.
     const active = '{.items[*].status.conditions[?(@.type=="Active")].message}';
     const said = () => kubectl('get', 'lumigo', '-n', 'shop', '-o', `jsonpath=${active}`);
-    await eventually(() => Promise.resolve(expect(said()).toContain('another operator version')), { timeoutMs: 60_000 });
+    await eventually(() => Promise.resolve(expect(said()).toContain('another operator version')), {
+      timeoutMs: 60_000,
+    });
     const entries = noted();
     await synced('lumigo-operator', 'shop');
     expect(
