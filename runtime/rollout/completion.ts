@@ -38,17 +38,19 @@ interface PodCounts {
 
 type Count = (spec: JsonMap, status: JsonMap) => PodCounts;
 
-const number = (map: JsonMap, key: string, fallback = 0): number => {
+/** Returns the number at a key of what a controller wrote; `fallback` for anything else. */
+export const number = (map: JsonMap, key: string, fallback = 0): number => {
   const value = map[key];
   return typeof value === 'number' ? value : fallback;
 };
 
-const mapAt = (map: JsonMap, key: string): JsonMap => {
+/** Returns the map at a key; an empty one for anything else. */
+export const mapAt = (map: JsonMap, key: string): JsonMap => {
   const value = map[key];
   return isMap(value) ? value : {};
 };
 
-const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
+export const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
 
 const replicas: Count = (spec, status) => ({
   wanted: number(spec, 'replicas', 1),

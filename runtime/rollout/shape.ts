@@ -2,6 +2,7 @@ import type { WorkloadKind } from '../contract.ts';
 import { isMap, type JsonMap } from '../injection/lists.ts';
 import type { Workload } from '../injection/types.ts';
 import { kindOf } from '../injection/workload.ts';
+import { isOnDelete, mapAt, number } from './completion.ts';
 
 /** Why a workload is not changed for now. */
 export interface Blocked {
@@ -34,15 +35,6 @@ interface Counts {
 /** For these a change of the template changes no pod that runs. */
 const none: Counts = { wanted: 0, desired: 0, running: 0, updated: 0, ready: 0 };
 
-const number = (map: JsonMap, key: string, fallback = 0): number => {
-  const value = map[key];
-  return typeof value === 'number' ? value : fallback;
-};
-const mapAt = (map: JsonMap, key: string): JsonMap => {
-  const value = map[key];
-  return isMap(value) ? value : {};
-};
-
 type Count = (spec: JsonMap, status: JsonMap) => Counts;
 
 const replicated: Count = (spec, status) => ({
@@ -53,19 +45,17 @@ const replicated: Count = (spec, status) => ({
   ready: number(status, 'readyReplicas'),
 });
 
-const onDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
-
 /** By what a kind's row says of its pods. */
 const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   replicas: replicated,
   ordinals: (spec, status) => {
     const all = replicated(spec, status);
     const partition = number(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
-    return { ...all, desired: onDelete(spec) ? 0 : Math.max(0, all.desired - partition) };
+    return { ...all, desired: isOnDelete(spec) ? 0 : Math.max(0, all.desired - partition) };
   },
   nodes: (spec, status) => ({
     wanted: number(status, 'desiredNumberScheduled'),
-    desired: onDelete(spec) ? 0 : number(status, 'desiredNumberScheduled'),
+    desired: isOnDelete(spec) ? 0 : number(status, 'desiredNumberScheduled'),
     running: number(status, 'currentNumberScheduled'),
     updated: number(status, 'updatedNumberScheduled'),
     ready: number(status, 'numberReady'),
