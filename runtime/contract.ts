@@ -22,7 +22,7 @@ export const labels = {
   tokenKey: 'lumigo.token-key',
   enableTraces: 'lumigo.enable-traces',
   enableLogs: 'lumigo.enable-logs',
-  /** `reverted`: its injection was put back because of what its pods did; the annotation of the rollout says why. */
+  /** `reverted`: its injection was removed because of what its pods did; the operator's annotation says why. */
   rollout: 'lumigo.rollout',
 } as const;
 
@@ -38,12 +38,10 @@ export const optInDefaults = {
 export const cleanupFinalizer = 'operator.lumigo.io/clean-up';
 
 export const annotations = {
-  /** On the workload: what was changed last, when, for which settings (injection/stamp.ts). */
+  /** On the workload: what was changed last, when, for which settings (injection/stamp.ts), or why it was reverted (revert.ts). */
   instrumentation: 'operator.lumigo.io/instrumentation',
   /** On the pod template: what was written, and what of the user's gave way to it (injection/record.ts). */
   injection: 'operator.lumigo.io/injection',
-  /** On the workload: why its injection was put back, and for which template and injector that holds (injection/rollout-note.ts). */
-  rollout: 'operator.lumigo.io/rollout',
   /** A user's: another value asks for another try of an injection that was put back, and with `manual` for the first. */
   retry: 'lumigo.retry',
   /** A user's, on workload or pod template: the names of the containers that are injected, comma-separated, and of those that are not. */
@@ -89,7 +87,7 @@ export interface WorkloadKind {
   /** Whether the pod template can change once the object exists: a Job's cannot. */
   readonly mutable: boolean;
   /**
-   * How its spec and status count the pods that a change of the template replaces (rollout/shape.ts). Undefined: none that run.
+   * How its spec and status count the pods that a change of the template replaces (rollout/completion.ts). Undefined: none that run.
    * `replicas` keep old pods until new ones serve; `nodes` have one each; `ordinals` go one by one, from the last to a partition.
    */
   readonly pods: 'replicas' | 'nodes' | 'ordinals' | undefined;
@@ -234,9 +232,7 @@ export const eventReasons = {
   cannotRemove: 'LumigoCannotRemoveInstrumentation',
   contested: 'LumigoInstrumentationContested',
   reverted: 'LumigoRevertedInstrumentation',
-  notAtFault: 'LumigoInstrumentationNotAtFault',
   rolloutHalted: 'LumigoRolloutHalted',
-  evicted: 'LumigoEvictedPod',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
   tokenRefused: 'LumigoTokenRefused',
   formerToken: 'LumigoFormerTokenInUse',

@@ -139,7 +139,7 @@ const instrumentedResources: Schema = {
       uid: text('The UID of the workload.'),
       resourceVersion: text('The resourceVersion of the workload after the last change of its instrumentation.'),
       state: text(
-        '`OnTrial` while the operator watches its pods, `Proven` after they ran well. Missing if the operator does not watch pods.',
+        '`RollingOut` while its pods are replaced, `Verified` after they ran well. Missing if neither is known.',
       ),
     },
   },
@@ -155,17 +155,14 @@ const status: Schema = {
       'The number of instrumented workloads. In Pod mode: the number of running pods with the injection.',
     ),
     observedGeneration: count('The generation of the spec that the status describes.'),
-    podsHalted: {
+    injector: {
       type: 'object',
-      description:
-        'Pod mode only: the reason why the operator stopped injecting into pods, and the pods that this concerns.',
+      description: 'What keeps the webhook from injecting new workloads. Missing if nothing does.',
       properties: {
-        at: text('The time when the operator stopped.'),
-        cause: text('The cause, in one word.'),
-        evidence: text('The cause in a sentence: pod, container, reason, exit code, last output.'),
-        template: text('The generation of the spec at that time.'),
-        injection: text('A fingerprint of the injection at that time.'),
-        retry: text('A fingerprint of the annotation lumigo.retry at that time.'),
+        health: text(
+          '`unverified` while a workload is about to show whether the injector runs: workloads without pods wait. `failing` after workloads failed with the injection: no new workload is injected.',
+        ),
+        why: text('The reason in a sentence.'),
       },
     },
     secretVersion: text('The resourceVersion of the Secret when its token was last read.'),

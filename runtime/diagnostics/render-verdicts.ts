@@ -3,8 +3,8 @@ import type { PatchOperation } from '../injection/types.ts';
 import { withoutTokens } from '../wording/token.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { restarts } from '../rollout/shape.ts';
 import { inOrder, wavesOf } from '../rollout/turns.ts';
+import { blockedTexts } from '../rollout/workload-state.ts';
 
 const VALUE_WIDTH = 140;
 
@@ -67,11 +67,11 @@ const NAMED = 5;
 
 /** In which order the workloads of a namespace would change, and how long that takes; nothing where no pod restarts. */
 export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[] {
-  const changing = verdicts.filter((each) => restarts(each.shape) && ['instrument', 'update'].includes(outlook(each)));
+  const changing = verdicts.filter((each) => each.restarts && ['instrument', 'update'].includes(outlook(each)));
   if (changing.length === 0) return [];
   if (pace.rolloutStrategy !== 'progressive')
     return [`  Rollout (${pace.rolloutStrategy}): ${changing.length} whose pods restart`];
-  const ready = inOrder(changing.filter(({ shape }) => shape.blocked === undefined).map(waitingOf));
+  const ready = inOrder(changing.filter(({ blocked }) => blocked === undefined).map(waitingOf));
   const waves = wavesOf(ready.length, pace.rolloutLargestWave);
   const seconds = waves.length * (START_SECONDS + pace.rolloutSoakSeconds);
   const lines = waves.map((size, index) => {
@@ -79,10 +79,10 @@ export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[
     const names = ready.slice(from, from + size).map(({ kind, name }) => `${kind}/${name}`);
     return `    ${index + 1}. ${names.slice(0, NAMED).join(', ')}${size > NAMED ? `, and ${size - NAMED} more` : ''}`;
   });
-  const blocked = changing.flatMap(({ kind, name, shape }) =>
-    shape.blocked === undefined ? [] : [`    later: ${kind.kind}/${name} ${shape.blocked.message}`],
+  const later = changing.flatMap(({ kind, name, blocked }) =>
+    blocked === undefined ? [] : [`    later: ${kind.kind}/${name} ${blockedTexts[blocked]}`],
   );
-  return [`  Rollout, about ${seconds} s if pods start within ${START_SECONDS} s:`, ...lines, ...blocked];
+  return [`  Rollout, about ${seconds} s if pods start within ${START_SECONDS} s:`, ...lines, ...later];
 }
 
-const waitingOf = ({ kind, name, shape }: Verdict) => ({ kind: kind.kind, name, shape });
+const waitingOf = ({ kind, name, risk }: Verdict) => ({ kind: kind.kind, name, risk });

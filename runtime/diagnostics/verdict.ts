@@ -2,7 +2,10 @@ import type { WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, PatchOperation, Workload } from '../injection/types.ts';
-import { shapeOf, type Shape } from '../rollout/shape.ts';
+import { completionOf } from '../rollout/completion.ts';
+import { blockedBy } from '../rollout/transition.ts';
+import { riskOf, type Risk } from '../rollout/turns.ts';
+import type { BlockedReason } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
 import { guarded, type Client } from '../kubernetes/http/client.ts';
 
@@ -16,8 +19,12 @@ export interface Verdict {
   /** What a dry run answered; undefined where nothing would be written. */
   readonly refusal: string | undefined;
   readonly warnings: readonly string[];
-  /** What a change of its template does to its pods. */
-  readonly shape: Shape;
+  /** Whether a change of its template replaces pods. */
+  readonly restarts: boolean;
+  /** What a failed rollout of it would cost. */
+  readonly risk: Risk;
+  /** Why it cannot be changed now; undefined where it can. */
+  readonly blocked: BlockedReason | undefined;
 }
 
 export interface VerdictContext {
@@ -38,8 +45,12 @@ export async function verdictOn(
   const now = new Date().toISOString();
   const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew });
   const patch = decision.action === 'none' ? [] : workloadPatch(workload, decision.workload);
-  const shape = shapeOf(workload);
-  const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], shape };
+  const completion = completionOf(workload);
+  const rollout = {
+    ...{ restarts: completion.kind !== 'no-pods', risk: riskOf(workload) },
+    blocked: blockedBy(completion, 'untried'),
+  };
+  const nothing = { kind, namespace, name, decision, patch, refusal: undefined, warnings: [], ...rollout };
   if (patch.length === 0) return nothing;
   try {
     const ref = { ...kind, namespace, name };

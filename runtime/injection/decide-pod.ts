@@ -31,7 +31,7 @@ export interface PodInput {
 export function decidePod({ pod, policy, injector }: PodInput): Decision {
   const template = templateOf(pod);
   if (template === undefined) return none('no-template', pod);
-  const left = leftAlone(pod, template, policy);
+  const left = leftAlone(pod, template);
   if (left !== undefined) return left;
   return policy.state === 'pods'
     ? injectInto(pod, template, { ...injector, ...policy.tracing }, policy.tracing)
@@ -57,15 +57,14 @@ function injectInto(
   return { action: 'inject', tried: 'add', workload, code: 'injected', message, leftAlone: result.leftAlone };
 }
 
-/** What no policy injects, and what the policy of its namespace leaves alone for now. */
-function leftAlone(pod: Workload, { spec }: PodTemplate, policy: NamespacePolicy): Decision | undefined {
+/** What no policy injects. */
+function leftAlone(pod: Workload, { spec }: PodTemplate): Decision | undefined {
   const { metadata } = pod;
   // A pod that mirrors a file may refer to no Secret.
   if (metadata.annotations?.[annotations.mirror] !== undefined) return none('mirror-pod', pod);
   if (optedOut(metadata)) return none('opted-out', pod);
   const other = otherNodes(spec);
-  if (other !== undefined) return none(other, pod);
-  return policy.state === 'pods' && policy.halted !== undefined ? none('pods-halted', pod, policy.halted) : undefined;
+  return other === undefined ? undefined : none(other, pod);
 }
 
 /**

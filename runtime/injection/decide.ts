@@ -10,19 +10,18 @@ import {
   type Decision,
   type DecisionInput,
 } from './decision.ts';
-import { frozenBy } from './frozen.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
 import { asItOptedIn } from './original.ts';
 import { heldBack, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
-import { noteOf, withoutNote } from './rollout-note.ts';
+import { revertOf, standingRevert, withoutRevert } from './revert.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
 import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
 import type { PodTemplate, TracingSettings, Workload } from './types.ts';
 import { whyInvalid } from './validity.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import { replacesPods, templateOf, withTemplate } from './workload.ts';
 
 export type { Decision, DecisionInput } from './decision.ts';
 
@@ -70,11 +69,11 @@ function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   return (operation === 'RECONCILE' ? forget(workload) : undefined) ?? none('no-lumigo', workload);
 }
 
-/** Nobody asks for the injection any more that was put back: neither is it noted. Undefined where nothing is. */
+/** Takes away the record of a reverted injection that is no longer wanted; undefined where there is none. */
 function forget(workload: Workload): Decision | undefined {
   const { metadata } = workload;
-  if (noteOf(metadata) === undefined) return undefined;
-  return putRight({ ...workload, metadata: withoutNote(metadata) }, 'forgotten');
+  if (revertOf(metadata) === undefined) return undefined;
+  return putRight({ ...workload, metadata: withoutRevert(metadata) }, 'forgotten');
 }
 
 /**
@@ -130,12 +129,27 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   if (held !== undefined) return held;
   const size = sizeOf(workload, old);
   if (size > LARGEST) return tooLargeToInject(workload, injected);
-  const note = injected ? undefined : frozenBy(workload, template, { ...input.injector, ...tracing });
-  if (note !== undefined) return none('frozen', workload, note.evidence);
+  const waiting = injected ? undefined : (notYet(input) ?? frozen(input, template));
+  if (waiting !== undefined) return waiting;
   const decision = write(input, template, tracing, code);
   const problem = typeof decision === 'string' ? decision : problemAfter(decision);
   if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(input, injected, size, decision);
   return injected ? removeFrom(input, template, 'refused', problem) : blocked('add', 'refused', workload, problem);
+}
+
+/** What the leader knows of the injector keeps the webhook from injecting anything new. The reconciler asks its own knowledge. */
+function notYet({ workload, old, operation, policy }: DecisionInput): Decision | undefined {
+  const known = policy.state === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
+  const before = old && templateOf(old);
+  if (known === undefined || (before !== undefined && isInjected(before))) return undefined;
+  if (known.health === 'failing') return none('injector-failing', workload, known.why);
+  return replacesPods(workload) ? undefined : none('injector-unverified', workload);
+}
+
+/** A program that failed with this injector is not injected again, unless this is the next attempt. */
+function frozen({ workload, injector, attempt = 0 }: DecisionInput, template: PodTemplate): Decision | undefined {
+  const revert = attempt > 0 ? undefined : standingRevert(workload, template, injector.image);
+  return revert && none('frozen', workload, revert.evidence);
 }
 
 const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>

@@ -14,6 +14,8 @@ export interface DecisionInput {
   readonly by: 'webhook' | 'controller';
   /** Whether an injection of an older version is renewed although nothing else asks for it. */
   readonly renew?: boolean;
+  /** How often an injection of this program was reverted: with 1 or more, this is the next attempt. Default: 0. */
+  readonly attempt?: number;
 }
 
 /** A code for programs and tests, a sentence for people. */
@@ -80,8 +82,6 @@ const messages = {
     `The Lumigo resource in the '${namespace}' namespace is being deleted; resource will not be mutated`,
   'pod-mode': (namespace: string) =>
     `The Lumigo resource in the '${namespace}' namespace injects pods when they are created; workloads are not changed`,
-  'pods-halted': (_namespace: string, evidence: string) =>
-    `No pod is injected for now because pods failed with the injection: ${evidence}`,
   'mirror-pod': () => 'The pod mirrors a static pod, which a file on its node describes; it will not be mutated',
   'no-pod-mode': (namespace: string) =>
     `No Lumigo resource in the '${namespace}' namespace injects pods; the pod will not be mutated`,
@@ -89,11 +89,10 @@ const messages = {
   'up-to-date': () => 'The injection is in place and up to date',
   'too-large': (_namespace: string, why: string) => `The resource exceeds the size limit and is not changed: ${why}`,
   frozen: (_namespace: string, evidence: string) =>
-    `The injection was removed because pods failed with it (${evidence}). The operator tries again when the pod template, the injector or the annotation '${annotations.retry}' changes`,
-  'waits-for-change': () =>
-    'The resource is injected when its pod template changes, because of the setting rollout.strategy',
-  'waits-for-approval': () =>
-    `The resource is injected when its pod template changes or you set the annotation '${annotations.retry}', because of the setting rollout.strategy`,
+    `The injection was removed because pods failed with it (${evidence}). The operator tries again later, or when the images, the commands, the injector or the annotation '${annotations.retry}' change`,
+  'injector-failing': (_namespace: string, why: string) =>
+    `The resource is not injected for now because the injector fails: ${why}`,
+  'injector-unverified': () => 'The resource is not injected before another workload has shown that the injector runs',
   forgotten: () => 'The record of the reverted injection is removed',
   refused: (_namespace: string, reason: string) => `Lumigo instrumentation cannot be added: ${reason}`,
   'job-immutable': () =>

@@ -44,7 +44,7 @@ function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): Namespa
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { state: 'inactive', lumigo, reason: problem };
   const active = { lumigo, tracing, createdAt, injectExisting };
-  return pods ? { state: 'pods', ...active, ...haltOf(status) } : { state: 'active', ...active, remove };
+  return pods ? { state: 'pods', ...active } : { state: 'active', ...active, remove, ...reportOf(status) };
 }
 
 /** A spec with every default, whether or not the schema has filled it in. */
@@ -63,7 +63,7 @@ function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSett
   return { secretName, secretKey, traces: tracing?.enabled ?? true, logs: logging?.enabled ?? false };
 }
 
-const haltOf = ({ podsHalted }: LumigoStatus = {}) => (podsHalted === undefined ? {} : { halted: podsHalted.evidence });
+const reportOf = ({ injector }: LumigoStatus = {}) => (injector === undefined ? {} : { injector });
 
 /** The reason for a Lumigo not to be active; undefined when it is. */
 function whyInactive(status: LumigoStatus | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import { annotations, labels, optInDefaults } from '../contract.ts';
 import { labelBefore } from './label.ts';
 import { withEntry, withoutEmpty } from './lists.ts';
-import { withoutNote } from './rollout-note.ts';
+import { parseRevert, withoutRevert } from './revert.ts';
 import type { Metadata, TracingSettings } from './types.ts';
 import { digest } from '../wording/digest.ts';
 
@@ -15,34 +15,42 @@ export interface Stamp {
   readonly tracing: TracingSettings;
   /** The injection stays when its Lumigo goes. */
   readonly keep?: true;
+  /** How often an injection of this program was reverted before; left out for never. */
+  readonly attempt?: number;
   /** The value of `lumigo.auto-trace` that the user had set; it comes back on removal. */
   readonly userLabel?: string;
 }
 
 /** Anybody can write an annotation: a label that Kubernetes would not take is none that was remembered. */
 const FORM =
-  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)( keep)?(?: label=((?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?$/;
+  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)( keep)?(?: attempt=(\d{1,4}))?(?: label=((?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?$/;
 
 /** One line for people and programs: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
-function writeStamp({ change, at, by, tracing, keep, userLabel }: Stamp): string {
+function writeStamp({ change, at, by, tracing, keep, attempt, userLabel }: Stamp): string {
   const { secretName, secretKey, traces, logs } = tracing;
-  const more = `${keep === true ? ' keep' : ''}${userLabel === undefined ? '' : ` label=${userLabel}`}`;
+  const more = `${keep === true ? ' keep' : ''}${attempt === undefined ? '' : ` attempt=${attempt}`}${userLabel === undefined ? '' : ` label=${userLabel}`}`;
   return `${change} ${at} by ${by}; secret=${secretName}/${secretKey} traces=${traces} logs=${logs}${more}`;
 }
 
 /** In characters. The longest that the operator writes has about 660. */
 const MAX_STAMP = 700;
 
-/** The annotation as it is kept and compared: its text, or a digest of one that cannot be ours. */
+const REVERTED = 'reverted ';
+
+/** The annotation as it is kept and compared: the text of a stamp, or a digest of any other. */
 export function stampText({ annotations: found }: Metadata): string | undefined {
   const text = found?.[annotations.instrumentation];
-  return text === undefined || text.length <= MAX_STAMP ? text : digest(text);
+  if (text === undefined || parseStamp(text) !== undefined) return text;
+  return parseRevert(text) === undefined ? digest(text) : REVERTED + digest(text);
 }
+
+/** Returns whether the annotation, as `stampText` returns it, says that the injection was reverted. */
+export const isReverted = (text: string | undefined): boolean => text?.startsWith(REVERTED) === true;
 
 /** Reads the annotation's text; undefined for none, or one that is not ours. */
 export function parseStamp(text: string | undefined): Stamp | undefined {
   if (text === undefined || text.length > MAX_STAMP) return undefined;
-  const [, change, at, by, secretName, secretKey, traces, logs, keep, userLabel] = FORM.exec(text) ?? [];
+  const [, change, at, by, secretName, secretKey, traces, logs, keep, attempt, userLabel] = FORM.exec(text) ?? [];
   if (change === undefined || at === undefined || secretName === undefined || secretKey === undefined) return undefined;
   return {
     change: change as Stamp['change'],
@@ -50,6 +58,7 @@ export function parseStamp(text: string | undefined): Stamp | undefined {
     by: by as Stamp['by'],
     tracing: { secretName, secretKey, traces: traces === 'true', logs: logs === 'true' },
     ...(keep === undefined ? {} : { keep: true }),
+    ...(attempt === undefined ? {} : { attempt: Number(attempt) }),
     ...(userLabel === undefined ? {} : { userLabel }),
   };
 }
@@ -69,7 +78,7 @@ export function stamp(metadata: Metadata, label: string, content: Stamp): Metada
 
 /** The exact inverse of `stamp`: the user's own label is back, and maps that have become empty are gone. */
 export function unstamp(marked: Metadata): Metadata {
-  const metadata = withoutNote(marked);
+  const metadata = withoutRevert(marked);
   const own = {
     labels: withEntry(metadata.labels, labels.autoTrace, labelOf(metadata)),
     annotations: withEntry(metadata.annotations, annotations.instrumentation, undefined),

@@ -4,7 +4,7 @@ import { isCurrent, isIntact, recordedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
 import { covers, equal } from './lists.ts';
 import { remove } from './remove.ts';
-import { withoutNote } from './rollout-note.ts';
+import { withoutRevert } from './revert.ts';
 import { labelOf, stamp, stampOf } from './stamp.ts';
 import type { Metadata, PodTemplate, TracingSettings, Workload } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
@@ -48,7 +48,7 @@ export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing
 
 /** A workload's metadata with our label and stamp. Where nothing changed for the programs, the stamp that told of the last change stays: it was told of. */
 export function stampedMetadata(
-  { workload, old, now, by, policy }: DecisionInput,
+  { workload, old, now, by, policy, attempt = 0 }: DecisionInput,
   label: string,
   tracing: TracingSettings,
   change: 'added' | 'updated' | 'none',
@@ -57,8 +57,10 @@ export function stampedMetadata(
   const userLabel = labelOf(metadata);
   const known = change === 'none' ? (stampOf(metadata) ?? stampOf(old?.metadata)) : undefined;
   const told = known ?? { change: change === 'none' ? ('adopted' as const) : change, at: now, by };
-  return stamp(withoutNote(metadata), label, {
+  const tries = known?.attempt ?? (change === 'none' ? 0 : attempt);
+  return stamp(withoutRevert(metadata), label, {
     ...{ change: told.change, at: told.at, by: told.by, tracing },
+    ...(tries > 0 ? { attempt: tries } : {}),
     ...(policy.state === 'active' && !policy.remove ? { keep: true } : {}),
     ...(userLabel === undefined ? {} : { userLabel }),
   });

@@ -90,6 +90,8 @@ export type NamespacePolicy =
       readonly injectExisting: boolean;
       /** Whether its injections go when it does. */
       readonly remove: boolean;
+      /** What the leader knows of the injector, if that keeps anything from being injected. */
+      readonly injector?: InjectorReport;
     }
   /** Pods are injected as they are created, and no workload is (docs/use/pod-mode.md). */
   | {
@@ -98,8 +100,6 @@ export type NamespacePolicy =
       readonly tracing: TracingSettings;
       readonly createdAt: string;
       readonly injectExisting: boolean;
-      /** Why no pod is injected for now: what spoke against the injection. */
-      readonly halted?: string;
     }
   /** `pods`: it was pods that were injected. */
   | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
@@ -164,24 +164,15 @@ export interface InstrumentedResource {
   readonly namespace: string;
   readonly resourceVersion: string;
   readonly uid: string;
-  /** How far its rollout is; left out where nobody watches it. */
-  readonly state?: 'OnTrial' | 'Proven';
+  /** How far its rollout is; left out where that is not known. */
+  readonly state?: 'RollingOut' | 'Verified';
 }
 
-/** Why an injection was put back, and what it holds for: whoever changes one of the three has it tried again. */
-export interface RolloutNote {
-  /** ISO 8601. */
-  readonly at: string;
-  /** In one word, e.g. `InjectorImage` (rollout/evidence.ts). */
-  readonly cause: string;
-  /** In a sentence: container, reason, exit code, last words. */
-  readonly evidence: string;
-  /** Of the pod template without the injection. */
-  readonly template: string;
-  /** Of what would be injected. */
-  readonly injection: string;
-  /** Of what the annotation `lumigo.retry` said then. */
-  readonly retry?: string;
+/** `unverified`: a workload is about to show how the injector fares. `failing`: workloads, or the injector itself, failed. */
+export interface InjectorReport {
+  readonly health: 'unverified' | 'failing';
+  /** A sentence. */
+  readonly why: string;
 }
 
 export interface LumigoStatus {
@@ -189,7 +180,7 @@ export interface LumigoStatus {
   readonly instrumentedResources?: readonly InstrumentedResource[];
   readonly instrumentedResourcesCount?: number;
   readonly secretVersion?: string;
-  /** In Pod mode: why no pod is injected for now, and what that holds for. */
-  readonly podsHalted?: RolloutNote;
+  /** What keeps the webhook from injecting anything new, or whatever cannot be taken back. */
+  readonly injector?: InjectorReport;
   readonly observedGeneration?: number;
 }

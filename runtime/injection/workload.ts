@@ -20,6 +20,12 @@ export const templatePath = ({
 }: Pick<Workload, 'apiVersion' | 'kind'>): readonly string[] | undefined =>
   podTemplatePaths.get(`${apiVersion}/${kind}`);
 
+/** Returns whether a change of a whole workload's pod template replaces pods, which then show how it fares. */
+export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {
+  const { replicas, updateStrategy } = (spec ?? {}) as { replicas?: unknown; updateStrategy?: { type?: unknown } };
+  return kindOf(apiVersion, kind)?.pods !== undefined && replicas !== 0 && updateStrategy?.type !== 'OnDelete';
+}
+
 type Tree = Readonly<Record<string, unknown>>;
 
 /** The pod template of a workload, or a pod; undefined where there is none (an object that is not valid). */

@@ -1,5 +1,5 @@
 import { aborted } from '../async/aborted.ts';
-import { pods, workloads } from '../contract.ts';
+import { workloads } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { isUnreadable, sourceOf } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
@@ -54,8 +54,6 @@ export class Reconciling implements LeaderRunnable {
       api: createReconcilerApi(createClient(within(transport, { signal, fence }))),
       credential: (namespace, acting) => credentialOf(credentials, namespace, acting),
       events: this.events,
-      watchPods: (labelSelector) => (namespace, handler, until) =>
-        watchKind({ ...pods, namespace }, { transport, labelSelector, handler, signal: until, logger }),
       signal,
       since: toldUntil(term),
     });

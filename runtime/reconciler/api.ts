@@ -4,7 +4,7 @@ import { isOurs } from '../lumigo/lumigo-store.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
-import { wantedBy } from '../rollout/shape.ts';
+import { brokenPods, podsOfGeneration } from './generation-pods.ts';
 import type { ObservedWorkload } from './observed.ts';
 
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
@@ -53,12 +53,9 @@ export function createReconcilerApi(client: Client) {
     readWorkload: async (workload: ObservedWorkload): Promise<Workload> =>
       asWorkload(await client.get(workloadRef(workload)), workload.kind),
 
-    /** How many pods a controller is to have: none where it is gone. */
-    async wantedBy(controller: Identity): Promise<number> {
-      const { apiVersion, kind } = controller.kind;
-      const found = await client.find(workloadRef(controller));
-      return found?.metadata.uid === controller.uid ? wantedBy({ ...found, apiVersion, kind }) : 0;
-    },
+    podsOfGeneration: (workload: Workload) => podsOfGeneration(workload, client),
+
+    brokenPods: (workload: Workload) => brokenPods(workload, client),
 
     /** Answers with the metadata that results. */
     async patchWorkload(workload: ObservedWorkload, patch: Patch): Promise<Metadata> {

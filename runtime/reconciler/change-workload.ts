@@ -1,18 +1,27 @@
 import { injectorOf } from '../config/config.ts';
+import { annotations } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
+import { equal } from '../injection/lists.ts';
+import { revertOf } from '../injection/revert.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { stampText } from '../injection/stamp.ts';
 import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
-import { rolloutOf } from '../rollout/rollout-of.ts';
-import { decideTask, decideTurn, forgiven } from './decide-turn.ts';
+import { look } from '../rollout/look.ts';
+import { blockedBy } from '../rollout/transition.ts';
+import { riskOf } from '../rollout/turns.ts';
+import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
+import { decideRevert } from './decide-revert.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { factsOf, type Change, type ChangeResult, type Written } from './facts.ts';
+import { factsOf, type Change, type ChangeResult } from './facts.ts';
+import { observe, readingOf } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
+import type { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
 
 /** Makes planned changes and notes what came of them, so that the next plan knows. */
@@ -22,6 +31,7 @@ export class WorkloadChanger {
   constructor(
     private readonly term: Term,
     private readonly recorder: EventRecorder,
+    private readonly rollouts: Rollouts,
   ) {
     const { updateOnUpgrade: renew } = term.config;
     this.settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
@@ -30,21 +40,21 @@ export class WorkloadChanger {
   /** Makes one change, and reads the workload first where no fresh copy is given. Says whether anything was written. Never rejects. */
   async change(change: WorkloadChange, fresh: Workload | undefined): Promise<boolean> {
     const { store, signal, enqueue, events } = this.term;
-    const { workload, policy } = change;
+    const { workload, policy, task } = change;
     // Planned again once the namespace's events are posted, which takes some milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
-    const { task } = change;
-    if (task?.do === 'revert' && !this.recorder.reverting(workload, task.evidence)) {
+    if (task === 'revert' && !this.recorder.reverting(workload)) {
       enqueue(workload.namespace);
       return false;
     }
     const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
     if (before === undefined) return false;
-    const result = await this.make(change, fresh);
+    const result = await (task === 'evict' ? this.evict(workload) : this.make(change, fresh));
     // A term that is over leaves nothing behind; the next leader checks for itself.
     if (signal.aborted) return false;
     this.note(before, change, result);
-    enqueue(workload.namespace);
+    await this.observe(before, result);
+    if (!signal.aborted) enqueue(workload.namespace);
     return result.kind === 'written';
   }
 
@@ -55,15 +65,14 @@ export class WorkloadChanger {
     let change: Change = 'none';
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
       const decision = this.decide(planned, seen);
-      const turn = this.turn(planned, seen, decision);
       const { metadata } = seen;
-      if (turn.may === 'wait') return { kind: 'queued', metadata, rollout: turn.rollout };
-      if (turn.may === 'stay') return { kind: 'left', metadata, ...turn };
-      if (decision.action === 'none') return { kind: 'left', metadata, decision, rollout: this.watched(planned, seen) };
+      if (decision.action === 'none') return { kind: 'left', metadata, workload: seen, decision };
+      const observation = this.due(planned, seen, decision);
+      if (observation !== undefined) return { kind: 'waiting', metadata, observation };
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
       const written = await this.write(workload, policy, seen, decision.workload);
-      return this.written(planned, seen, { kind: 'written', metadata: written, change, decision, rollout: undefined });
+      return { kind: 'written', metadata: written, change, decision };
     };
     return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
       (result) => result ?? { kind: 'gone' },
@@ -71,37 +80,93 @@ export class WorkloadChanger {
     );
   }
 
-  private written(planned: WorkloadChange, seen: Workload, written: Written): ChangeResult {
-    const { task, policy } = planned;
-    if (task?.do === 'forgive')
-      return { ...written, kind: 'queued', rollout: forgiven(seen, policy, performance.now()), isForgiven: true };
-    const { workload } = written.decision;
-    // Its own status is older than what was written.
-    const { generation = 0 } = written.metadata;
-    const rollout = this.watched(planned, { ...workload, metadata: { ...workload.metadata, generation } });
-    const isReverted = task?.do === 'revert' && written.change === 'removed';
-    return { ...written, rollout, ...(isReverted ? { evidence: task.evidence } : {}) };
-  }
-
-  /** What a rollout asks for holds only for the object that it was asked for; else the usual decision. */
-  private decide({ policy, task, workload }: WorkloadChange, seen: Workload): Decision {
+  /** A revert holds only for the injection that failed; else the usual decision. */
+  private decide({ policy, task, workload: { state, stamp } }: WorkloadChange, seen: Workload): Decision {
     const now = new Date().toISOString();
-    const isSame = stampText(seen.metadata) === workload.stamp;
-    const injector = this.settings.injector;
-    const special = isSame && task !== undefined ? decideTask({ task, workload: seen, injector, now }) : undefined;
-    return special ?? decide({ ...this.settings, workload: seen, policy, now });
+    if (task === 'revert' && state?.kind === 'reverting' && stampText(seen.metadata) === stamp) {
+      const { evidence, attempt } = state;
+      const { image } = this.settings.injector;
+      const reverted = decideRevert({ workload: seen, evidence, attempt, image, now });
+      if (reverted !== undefined) return reverted;
+    }
+    const attempt = state?.kind === 'queued' || state?.kind === 'blocked' ? state.attempt : 0;
+    return decide({ ...this.settings, workload: seen, policy, now, attempt });
   }
 
-  /** Whose pods are watched, once a check or a write has shown it so. */
-  private watched({ policy, workload: { rollout: before } }: WorkloadChange, workload: Workload) {
-    const now = { ms: performance.now(), epochMs: Date.now() };
-    return this.term.config.rolloutStrategy === 'immediate' ? undefined : rolloutOf({ workload, policy, before, now });
-  }
-
-  private turn({ policy, task }: WorkloadChange, workload: Workload, decision: Decision) {
+  /** What changes a pod template waits for its turn; undefined for what may be written now. */
+  private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {
     const { rolloutStrategy: strategy } = this.term.config;
-    const granted = task?.do === 'inject';
-    return decideTurn({ strategy, decision, workload, policy, granted, now: performance.now() });
+    if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
+    if (equal(templateOf(seen), templateOf(decision.workload))) return undefined;
+    const reading = readingOf(seen, this.rollouts.injectorFor(workload.namespace));
+    const waits = whyWaits(strategy, seen);
+    const isNow =
+      waits === undefined && task === 'inject' && blockedBy(reading.completion, reading.injector) === undefined;
+    return isNow ? undefined : { kind: 'due', waits, ...reading };
+  }
+
+  /** What came of a change says where the workload is on its way. */
+  private async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
+    if (this.term.config.rolloutStrategy === 'immediate') return;
+    const injector = this.rollouts.injectorFor(before.namespace);
+    switch (result.kind) {
+      case 'waiting':
+        return void this.rollouts.see(before, result.observation);
+      case 'failed':
+        return void this.rollouts.see(before, { kind: 'failed' });
+      case 'left':
+        return this.judged(before, result.workload, injector);
+      case 'written': {
+        const { workload } = result.decision;
+        const mayHang = workload.kind === 'StatefulSet';
+        if (result.change === 'removed')
+          return void this.rollouts.see(before, { kind: 'removed', risk: riskOf(workload), mayHang });
+        // Its own status is older than what was written.
+        const { generation } = result.metadata;
+        const seen = { ...workload, metadata: { ...workload.metadata, generation: generation ?? 0 } };
+        if (result.change !== 'none') await this.judged(before, seen, injector);
+      }
+    }
+  }
+
+  /** A rollout that stands still is looked at. */
+  private async judged(
+    before: ObservedWorkload,
+    seen: Workload,
+    injector: Parameters<typeof observe>[2],
+  ): Promise<void> {
+    const { store, api, signal } = this.term;
+    const { kind, namespace, name } = before;
+    const known = store.get(kind, namespace, name) ?? before;
+    const observation = observe(seen, known, injector, Date.now());
+    if (observation.kind === 'injected' || observation.kind === 'standing')
+      store.note(known, { judged: stampText(seen.metadata) });
+    if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
+    const pods = await api.podsOfGeneration(seen).catch(() => undefined);
+    if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
+  }
+
+  /** Evicts the broken pods that the controller of a reverted StatefulSet waits for. */
+  private async evict(workload: ObservedWorkload): Promise<ChangeResult> {
+    const { api, logger } = this.term;
+    const { namespace } = workload;
+    try {
+      const seen = await api.readWorkload(workload);
+      const broken = await api.brokenPods(seen);
+      for (const { metadata } of broken)
+        await api.evict({ namespace, name: metadata.name, uid: metadata.uid ?? '' }).then(
+          () => logger.info({ namespace, pod: metadata.name }, 'broken pod evicted'),
+          (error: unknown) =>
+            logger.warn(
+              { namespace, pod: metadata.name, problem: describeError(error) },
+              'cannot evict a broken pod, retrying',
+            ),
+        );
+      const observation = { kind: 'evicted', risk: riskOf(seen), isAnyLeft: broken.length > 0 } as const;
+      return { kind: 'waiting', metadata: seen.metadata, observation };
+    } catch (error) {
+      return { kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) };
+    }
   }
 
   private async write(
@@ -146,7 +211,8 @@ export class WorkloadChanger {
     if (result.kind !== 'written' || result.change === 'none') return;
     logger.info({ ...fields, change: result.change, reason: result.decision.message }, 'workload changed');
     metrics.changes.inc({ change: result.change });
-    if (result.evidence !== undefined) metrics.reverts.inc({ cause: result.evidence.cause });
+    const revert = revertOf(result.decision.workload.metadata);
+    if (revert !== undefined) metrics.reverts.inc({ cause: revert.cause });
     if (result.change === 'added' && wasMissed(result.metadata, policy)) metrics.missedInjections.inc();
   }
 }
@@ -154,3 +220,10 @@ export class WorkloadChanger {
 /** The webhook should have done it: the workload is younger than the Lumigo that covers it. */
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>
   policy.state === 'active' && creationTimestamp > policy.createdAt;
+
+/** Returns why a workload waits until its user acts, where the settings say so. */
+function whyWaits(strategy: Term['config']['rolloutStrategy'], { metadata }: Workload): BlockedReason | undefined {
+  if (strategy === 'on-next-change') return 'WaitsForChange';
+  const isApproved = metadata.annotations?.[annotations.retry] !== undefined;
+  return strategy === 'manual' && !isApproved ? 'WaitsForApproval' : undefined;
+}

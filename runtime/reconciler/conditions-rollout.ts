@@ -1,9 +1,9 @@
 import { annotations } from '../contract.ts';
 import type { Condition } from '../injection/types.ts';
 import { shown } from '../rollout/evidence.ts';
+import { blockedTexts } from '../rollout/workload-state.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
-import type { PodsPlan } from './plan-next-pods.ts';
 
 /** A condition as it is planned: since when it holds follows from the one before. */
 export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
@@ -15,9 +15,7 @@ export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
 
 /** The first that holds says in one word how far a rollout is. */
-type Reasons<T> = readonly (readonly [reason: string, holds: (seen: T) => boolean])[];
-
-const reasons: Reasons<RolloutSummary> = [
+const reasons: readonly (readonly [reason: string, holds: (seen: RolloutSummary) => boolean])[] = [
   [HALTED, ({ halted }) => halted !== undefined],
   ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
   ['Reverted', ({ reverted }) => reverted.length > 0],
@@ -26,27 +24,16 @@ const reasons: Reasons<RolloutSummary> = [
 ];
 
 /** How far the instrumentation of what exists is, for people; undefined while there is, and was, nothing to say. */
-export const rolloutCondition = (summary: RolloutSummary, wasSaid: boolean): Untimed | undefined =>
-  incomplete(summary, reasons, sentencesOf) ??
-  (wasSaid ? complete('All workloads that can be instrumented are instrumented and run') : undefined);
-
-/** Undefined where none of the reasons holds; empty sentences are left out. */
-function incomplete<T>(seen: T, all: Reasons<T>, say: (seen: T) => readonly string[]): Untimed | undefined {
-  const reason = all.find(([, holds]) => holds(seen))?.[0];
-  const message = say(seen).filter((each) => each !== '');
-  return reason === undefined ? undefined : { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
+export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): Untimed | undefined {
+  const reason = reasons.find(([, holds]) => holds(summary))?.[0];
+  const message = sentencesOf(summary).filter((each) => each !== '');
+  if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
+  const complete = 'All workloads that can be instrumented are instrumented and run';
+  return wasSaid ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete } : undefined;
 }
 
-const complete = (message: string): Untimed => ({
-  ...{ type: ROLLED_OUT, status: 'True', reason: 'Complete', message },
-});
-
-const counted =
-  (noun: string) =>
-  (number: number, one: string, many: string): string =>
-    number === 0 ? '' : number === 1 ? `1 ${noun} ${one}` : `${number} ${noun}s ${many}`;
-const workloads = counted('workload');
-const pods = counted('pod');
+const workloads = (number: number, one: string, many: string): string =>
+  number === 0 ? '' : number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
 const nameOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
 
@@ -59,15 +46,14 @@ const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left }: Roll
   halted === undefined ? '' : `The rollout is halted: ${halted}`,
   ...some(
     reverted,
-    (each) =>
-      `${nameOf(each)} was reverted at ${shown(`${note(each).at} (${note(each).cause}): ${note(each).evidence}`)}`,
+    (each) => `${nameOf(each)} was reverted (${each.state.evidence.cause}): ${shown(each.state.evidence.message)}`,
   ),
   reverted.length === 0
     ? ''
-    : `The operator tries again when the pod template or the injector changes, or when you run ${retryOf(reverted[0])}`,
+    : `The operator tries again later, or when the images or the injector change, or when you run ${retryOf(reverted[0])}`,
   underWay.length === 0 ? '' : `In progress: ${some(underWay, nameOf).join(', ')}`,
   workloads(queued, 'is queued', 'are queued'),
-  ...some(blocked, (each) => `The operator waits because ${nameOf(each)} ${each.rollout.shape.blocked?.message}`),
+  ...some(blocked, (each) => `The operator waits because ${nameOf(each)} ${blockedTexts[each.state.reason]}`),
   workloads(
     left,
     'is not changed until its pod template changes, because of the setting rollout.strategy',
@@ -75,54 +61,7 @@ const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left }: Roll
   ),
 ];
 
-const note = ({ rollout }: RolloutSummary['reverted'][number]) => rollout.note;
-
 const retryOf = (workload: ObservedWorkload | undefined): string =>
   workload === undefined
     ? ''
     : `'kubectl -n ${workload.namespace} annotate --overwrite ${workload.kind.plural}.${workload.kind.group} ${workload.name} ${annotations.retry}="$(date)"'`;
-
-type PodsSeen = Pick<PodsPlan, 'summary' | 'halted'>;
-
-/** The first that holds says in one word how far the pods of a namespace in Pod mode are. */
-const podReasons: Reasons<PodsSeen> = [
-  [HALTED, ({ halted }) => halted !== undefined],
-  ['NotInjected', ({ summary }) => summary.isMissed],
-  [
-    'Blocked',
-    ({ summary: { waiting, blocked, kept, underWay } }) =>
-      underWay === undefined && waiting > 0 && blocked + kept >= waiting,
-  ],
-  ['Progressing', ({ summary: { waiting, underWay } }) => waiting > 0 || underWay !== undefined],
-  ['LeftForNow', ({ summary }) => summary.left > 0],
-];
-
-/** How far the pods that run are replaced, for people; undefined while there is, and was, nothing to say. */
-export const podsCondition = (seen: PodsSeen, wasSaid: boolean): Untimed | undefined =>
-  incomplete(seen, podReasons, podSentencesOf) ??
-  (wasSaid ? complete('All pods that can be injected are injected and run') : undefined);
-
-function podSentencesOf({ halted, summary }: PodsSeen): string[] {
-  const { underWay, waiting, blocked, kept, left, isMissed } = summary;
-  return [
-    halted === undefined
-      ? ''
-      : `No pod is injected or evicted since ${shown(`${halted.at} (${halted.cause}): ${halted.evidence}`)}. The operator tries again when the spec or the injector changes, or when you change the annotation '${annotations.retry}' of this Lumigo resource`,
-    isMissed
-      ? 'A new pod was created without the injection: the API server does not reach the webhook, or another program removes the injection'
-      : '',
-    underWay === undefined ? '' : `Waiting for the replacement of pod '${underWay}'`,
-    pods(waiting, 'waits to be replaced', 'wait to be replaced'),
-    pods(
-      blocked,
-      'waits until the other pods of its controller are ready',
-      'wait until the other pods of their controllers are ready',
-    ),
-    pods(kept, 'is kept by a disruption budget', 'are kept by a disruption budget'),
-    pods(
-      left,
-      'is not evicted and changes when it is next replaced',
-      'are not evicted and change when they are next replaced',
-    ),
-  ];
-}

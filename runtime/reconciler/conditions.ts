@@ -1,8 +1,14 @@
-import type { Condition, InstrumentedResource, LumigoStatus, Metadata, Problem } from '../injection/types.ts';
+import type {
+  Condition,
+  InjectorReport,
+  InstrumentedResource,
+  LumigoStatus,
+  Metadata,
+  Problem,
+} from '../injection/types.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
-import { ROLLED_OUT, rolloutCondition, type Untimed, podsCondition } from './conditions-rollout.ts';
-import type { PodsPlan } from './plan-next-pods.ts';
+import { ROLLED_OUT, rolloutCondition, type Untimed } from './conditions-rollout.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
 
@@ -11,8 +17,8 @@ export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'teleme
   readonly problem: Problem | undefined;
   readonly progress: Progress;
   readonly rollout: RolloutSummary;
-  /** In Pod mode. */
-  readonly pods: Pick<PodsPlan, 'summary' | 'halted'> | undefined;
+  /** What the webhook has to know of the injector. */
+  readonly report: InjectorReport | undefined;
   readonly instrumented: readonly InstrumentedResource[];
   /** The resourceVersion of the Secret as it was last read. */
   readonly secretVersion: string | undefined;
@@ -22,7 +28,7 @@ export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'teleme
 
 /** The status that a Lumigo should have. Times of conditions whose status stays are kept, so that nothing changes without a cause. */
 export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
-  const { metadata, progress, pods, instrumented, secretVersion = current?.secretVersion } = input;
+  const { metadata, progress, report, instrumented, secretVersion = current?.secretVersion } = input;
   const known = new Map(current?.conditions?.map((condition) => [condition.type, condition]));
   const observedGeneration = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const conditions = conditionsOf(input, known).map((condition) => {
@@ -33,18 +39,11 @@ export function statusOf(input: StatusInput, current: LumigoStatus | undefined):
   return {
     conditions,
     instrumentedResources: instrumented,
-    ...countsOf(progress, pods, current),
+    instrumentedResourcesCount: progress.instrumented,
+    ...(report === undefined ? {} : { injector: report }),
     ...(secretVersion === undefined ? {} : { secretVersion }),
     ...observedGeneration,
   };
-}
-
-function countsOf({ instrumented }: Progress, pods: StatusInput['pods'], current: LumigoStatus | undefined) {
-  // Until pods are known it stays what it was.
-  const ofPods = pods === undefined ? 0 : pods.summary.injected;
-  const known = ofPods === undefined ? current?.instrumentedResourcesCount : instrumented + ofPods;
-  const halted = pods?.halted === undefined ? {} : { podsHalted: pods.halted };
-  return { instrumentedResourcesCount: known ?? instrumented, ...halted };
 }
 
 function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>): Untimed[] {
@@ -56,15 +55,12 @@ function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>)
     ...(webhook === undefined ? [] : [reachableCondition(webhook)]),
     ...(telemetry === undefined ? [] : [observed(telemetry, telemetryReady)]),
     // Said only where there is, or was, something to say.
-    ...listOf(rolledOut(input, known.has(ROLLED_OUT))),
+    ...listOf(rolloutCondition(input.rollout, known.has(ROLLED_OUT))),
     ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
     ...accepted,
     ...onceThereWas(token.current, tokenCurrent, known),
   ];
 }
-
-const rolledOut = ({ rollout, pods }: StatusInput, wasSaid: boolean): Untimed | undefined =>
-  pods === undefined ? rolloutCondition(rollout, wasSaid) : podsCondition(pods, wasSaid);
 
 const listOf = <T>(item: T | undefined): T[] => (item === undefined ? [] : [item]);
 
@@ -184,7 +180,7 @@ export const sameResources = (a: readonly InstrumentedResource[] = [], b: readon
 export const sameConditions = (a: LumigoStatus, b: LumigoStatus): boolean =>
   a.observedGeneration === b.observedGeneration &&
   a.secretVersion === b.secretVersion &&
-  a.podsHalted?.at === b.podsHalted?.at &&
+  a.injector?.health === b.injector?.health &&
   sameList(a.conditions, b.conditions, ['type', 'status', 'reason', 'observedGeneration']);
 
 function sameList<T>(a: readonly T[] = [], b: readonly T[] = [], keys: readonly (keyof T)[]): boolean {

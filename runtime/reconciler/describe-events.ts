@@ -102,18 +102,6 @@ export function reverted(workload: ObservedWorkload, { cause, message }: Evidenc
   };
 }
 
-/** The event on a reverted workload that fails without the injection, too. */
-export function notAtFault(workload: ObservedWorkload, at: string): QueuedEvent {
-  return {
-    regarding: regarding(workload),
-    reason: eventReasons.notAtFault,
-    type: 'Normal',
-    message:
-      'The workload also fails without Lumigo instrumentation. The operator tries again when the workload is healthy',
-    key: `${eventReasons.notAtFault}/${at}`,
-  };
-}
-
 /** What a Lumigo asks for cannot be collected. */
 export function telemetryFailed({ metadata }: LumigoResource, message: string, key: string): QueuedEvent {
   const { namespace, name, uid, resourceVersion = '' } = metadata;

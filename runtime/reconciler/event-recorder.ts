@@ -2,9 +2,9 @@ import { isBlocked, type Decision } from '../injection/decision.ts';
 import { isInstrumented, type ObservedWorkload } from './observed.ts';
 import { parseStamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { cannot, changed, contested, notAtFault, policyAge, refused, reverted } from './describe-events.ts';
+import { cannot, changed, contested, policyAge, refused, reverted } from './describe-events.ts';
 import type { ChangeResult, Failed, Written } from './facts.ts';
-import type { Evidence } from '../rollout/evidence.ts';
+import { revertOf } from '../injection/revert.ts';
 import { contestDelayMs } from './plan-workload.ts';
 import type { Term } from './term.ts';
 
@@ -40,11 +40,12 @@ export class EventRecorder {
     this.changed(before, policy, 'removed');
   }
 
-  /** An injection is about to be put back. Says whether that is told by now: the evidence goes with the pods. */
-  reverting(workload: ObservedWorkload, evidence: Evidence): boolean {
-    if (this.revertsTold.get(workload.uid) === workload.stamp) return true;
-    this.revertsTold.set(workload.uid, workload.stamp);
-    this.term.events.add(reverted(workload, evidence));
+  /** An injection is about to be reverted. Says whether that is told by now: the evidence goes with the pods. */
+  reverting(workload: ObservedWorkload): boolean {
+    const { uid, stamp, state } = workload;
+    if (this.revertsTold.get(uid) === stamp || state?.kind !== 'reverting') return true;
+    this.revertsTold.set(uid, stamp);
+    this.term.events.add(reverted(workload, state.evidence));
     return false;
   }
 
@@ -65,12 +66,11 @@ export class EventRecorder {
         return isBlocked(result.decision) && this.isNews(workload, policy)
           ? cannot(workload, policy, result.decision)
           : undefined;
-      case 'queued':
-        return forgiven(workload, before, result);
       case 'failed':
         // Told once for each refusal, however often it is tried.
         return isNewRefusal(before, result) ? refused(workload, policy, result) : undefined;
       case 'gone':
+      case 'waiting':
       case 'outdated':
       case 'written':
         return undefined;
@@ -81,10 +81,10 @@ export class EventRecorder {
     workload: ObservedWorkload,
     before: ObservedWorkload,
     policy: NamespacePolicy,
-    { change, decision, evidence }: Written,
+    { change, decision }: Written,
   ): void {
-    // That it is put back was told before it was.
-    if (change === 'none' || evidence !== undefined) return;
+    // A revert was told before it was written.
+    if (change === 'none' || revertOf(decision.workload.metadata) !== undefined) return;
     if (change === 'removed') this.removed(before, policy);
     else this.changed(workload, policy, change, exceptionsOf(decision));
     const repeats = workload.write?.repeats ?? 0;
@@ -107,11 +107,6 @@ export class EventRecorder {
     return !(Date.parse(createdAt) < Date.parse(since) && policyAge(policy) < since);
   }
 }
-
-type Queued = ChangeResult & { readonly kind: 'queued' };
-
-const forgiven = (workload: ObservedWorkload, { rollout }: ObservedWorkload, { isForgiven }: Queued) =>
-  isForgiven === true && rollout?.state === 'reverted' ? notAtFault(workload, rollout.note.at) : undefined;
 
 const isNewRefusal = ({ failure }: ObservedWorkload, { isRefused, problem }: Failed): boolean =>
   isRefused && failure?.problem !== problem;

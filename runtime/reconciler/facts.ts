@@ -1,8 +1,8 @@
 import type { Decision } from '../injection/decision.ts';
-import type { Metadata, NamespacePolicy } from '../injection/types.ts';
+import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
-import type { Evidence } from '../rollout/evidence.ts';
-import type { Rollout } from '../rollout/rollout.ts';
+import { revertOf } from '../injection/revert.ts';
+import type { Observation } from '../rollout/workload-state.ts';
 import type { Failure, ObservedWorkload, Write } from './observed.ts';
 import { isContested } from './plan-workload.ts';
 
@@ -14,17 +14,11 @@ export type ChangeResult =
   | {
       readonly kind: 'left';
       readonly metadata: Metadata;
+      readonly workload: Workload;
       readonly decision: Decision & { readonly action: 'none' };
-      readonly rollout: Rollout | undefined;
     }
-  /** It is to be changed, and waits for its turn. */
-  | {
-      readonly kind: 'queued';
-      readonly metadata: Metadata;
-      readonly rollout: Rollout;
-      /** Its injection was put back without being at fault, as has come out. */
-      readonly isForgiven?: boolean;
-    }
+  /** It waits, for its turn or for its pods. */
+  | { readonly kind: 'waiting'; readonly metadata: Metadata; readonly observation: Observation }
   | Written
   | { readonly kind: 'gone' }
   /** The policy is another one by now: nothing was written, and a new plan says what is to be done. */
@@ -36,9 +30,6 @@ export interface Written {
   readonly metadata: Metadata;
   readonly change: Change;
   readonly decision: Exclude<Decision, { readonly action: 'none' }>;
-  readonly rollout: Rollout | undefined;
-  /** What had it put back, if anything did. */
-  readonly evidence?: Evidence;
 }
 
 export interface Failed {
@@ -65,41 +56,34 @@ interface Outcome {
 
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
-type Fact = 'settled' | 'failure' | 'write' | 'elsewhere' | 'tooLarge' | 'rollout';
+type Fact = 'settled' | 'failure' | 'write' | 'elsewhere' | 'tooLarge';
 
 /** What follows from a change that has ended, for the plans that come after it. */
 export function factsOf(outcome: Outcome): Pick<ObservedWorkload, Fact> {
   const { before, policy, result, isCurrent } = outcome;
   const { failure, write, elsewhere, tooLarge } = before;
   const settled = isCurrent ? policy : undefined;
-  const rollout = rolloutNoted(outcome);
-  const same = { settled: undefined, failure, write, elsewhere, tooLarge, rollout };
+  const same = { settled: undefined, failure, write, elsewhere, tooLarge };
   switch (result.kind) {
     case 'gone':
     case 'outdated':
       return same;
     case 'failed':
       return { ...same, failure: failureAfter(outcome, result) };
-    case 'queued':
-      return { ...same, failure: undefined };
+    case 'waiting':
+      return { ...same, settled, failure: undefined };
     case 'left': {
       // Whoever touched it left the change in place.
       const untouched = write === undefined ? undefined : { ...write, touchedAt: undefined };
       const { elsewhere: sendsTo, code } = result.decision;
       const seen = { elsewhere: sendsTo, tooLarge: code === 'too-large' };
-      return { settled, failure: undefined, write: untouched, ...seen, rollout };
+      return { settled, failure: undefined, write: untouched, ...seen };
     }
     case 'written': {
       const latest = result.change === 'none' ? write : writeAfter(outcome, result);
-      return { settled, failure: undefined, write: latest, elsewhere: undefined, tooLarge: false, rollout };
+      return { settled, failure: undefined, write: latest, elsewhere: undefined, tooLarge: false };
     }
   }
-}
-
-/** Where the workload is on its way. What failed makes room for others. */
-function rolloutNoted({ before: { rollout }, result, isCurrent }: Outcome): ObservedWorkload['rollout'] {
-  if ('rollout' in result) return isCurrent ? result.rollout : undefined;
-  return result.kind === 'failed' && rollout?.state === 'queued' ? { ...rollout, granted: false } : rollout;
 }
 
 function failureAfter({ before, policy, now, random }: Outcome, { problem, isRefused }: Failed): Failure {
@@ -110,11 +94,10 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
 }
 
 /**
- * A write that follows soon upon another's undoing, under the same policy, repeats it. What is put back because of its pods is no
- * change that anybody could undo.
+ * A write that follows soon upon another's undoing, under the same policy, repeats it. A revert is no change that another could undo.
  */
-function writeAfter({ before, policy, isCurrent, now }: Outcome, { evidence }: Written): Write | undefined {
-  if (evidence !== undefined) return undefined;
+function writeAfter({ before, policy, isCurrent, now }: Outcome, { decision }: Written): Write | undefined {
+  if (revertOf(decision.workload.metadata) !== undefined) return undefined;
   const repeats = isContested(before, policy) ? (before.write?.repeats ?? 0) + 1 : 0;
   return { policy, at: now, touchedAt: isCurrent ? undefined : now, repeats };
 }

@@ -108,8 +108,7 @@ export class LumigoWriter {
       );
     const { instrumentedResources: listed = [], ...rest } = status;
     // A merge takes away what is null.
-    const ended =
-      lumigo.status?.podsHalted !== undefined && status.podsHalted === undefined ? { podsHalted: null } : {};
+    const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};
     const answer = await api.mergeStatus(lumigo, { ...(withList ? status : rest), ...ended });
     lumigoes.upsert(answer);
     for (const event of turnedFalse(lumigo, status)) events.add(event);

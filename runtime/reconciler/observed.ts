@@ -1,4 +1,3 @@
-import type { RuntimeConfig } from '../config/config.ts';
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
 import type {
@@ -9,10 +8,8 @@ import type {
   Problem,
 } from '../injection/types.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
-import type { PodTrial } from '../rollout/judge-pods.ts';
-import type { ModePod } from '../rollout/mode-pod.ts';
-import type { Rollout } from '../rollout/rollout.ts';
-import type { ObservedPod, TrialSettings } from '../rollout/trial.ts';
+import type { InjectorHealth } from '../rollout/injector-health.ts';
+import type { JudgeSettings, WorkloadState } from '../rollout/workload-state.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 
 /**
@@ -48,12 +45,14 @@ export interface ObservedWorkload {
   readonly reported?: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
   readonly instrumentedVersion?: string | undefined;
-  /** A digest of the annotation that says why its injection was reverted. */
-  readonly note?: string | undefined;
   /** A digest of the user's annotations: another try, these containers, not those. */
   readonly asked?: string | undefined;
-  /** Where it is on its way to be instrumented, as the last check has shown. */
-  readonly rollout?: Rollout | undefined;
+  /** Where it is on its way to run with the injection; undefined: idle. */
+  readonly state?: WorkloadState | undefined;
+  /** The stamp of the injection that is judged, or that was found to stand. */
+  readonly judged?: string | undefined;
+  /** When the watch last reported a change of it; of those in a state alone. */
+  readonly changedAt?: number | undefined;
 }
 
 /** Attempts in a row that came to nothing. */
@@ -131,41 +130,19 @@ export interface ObservedNamespace {
   /** Namespaces of the cluster in which workloads wait for a change or are being changed. */
   readonly underWay: number;
   readonly rollout: ObservedRollout;
-  /** Left out where pods are nobody's matter (Pod mode). */
-  readonly pods?: ObservedPods | undefined;
 }
 
-/** What is known of a namespace for those of its workloads that are on their way. */
+/** What decides about the workloads of a namespace that are on their way. */
 export interface ObservedRollout {
-  readonly settings: TrialSettings & {
+  readonly settings: JudgeSettings & {
     readonly largestWave: number;
     /** The label of what this version instruments. */
     readonly label: string;
   };
-  /** Its pods that carry an injection, by `Kind/name` of their workload; undefined until they are known. */
-  readonly pods: ReadonlyMap<string, readonly ObservedPod[]> | undefined;
+  /** What the cluster knows of the injector. */
+  readonly injector: InjectorHealth;
   /** Whether it is one of the few namespaces of the cluster in which something is changed. */
   readonly hasTurn: boolean;
-  /** How many workloads of the cluster were put back and not tried again yet. */
-  readonly revertedInCluster: number;
-}
-
-/** What the leader knows of the pods of a namespace in Pod mode. */
-export interface ObservedPods {
-  /** Undefined until all are known. */
-  readonly list: readonly ModePod[] | undefined;
-  /** What replaces a pod that was evicted is watched. */
-  readonly trial: PodTrial | undefined;
-  /** Nothing is evicted before. */
-  readonly restUntil: number;
-  /** Since when it is tried again after a halt, in milliseconds since 1970. */
-  readonly resumedAt: number;
-  /** By uid, until when a pod is left that was asked for, or that a disruption budget, or something else, has kept. */
-  readonly keptUntil: ReadonlyMap<string, number>;
-  readonly hasTurn: boolean;
-  readonly strategy: RuntimeConfig['rolloutStrategy'];
-  /** A fingerprint of what the installation decides for every injection. */
-  readonly injector: string;
 }
 
 /** The monotonic clock in milliseconds, and the time of day for people. */

@@ -39,22 +39,12 @@ function planFirst(observed: ObservedLumigo, { acting }: LumigoContext): LumigoA
 function planRelease(lumigo: LumigoResource, context: LumigoContext): PlannedAction {
   const { workloads, observed, now } = context;
   const { waiting } = workloads;
-  const podsUntil = awaitedUntil(lumigo, context);
-  if (podsUntil > now.ms) return { wakeAt: podsUntil };
   const refusing = waiting.filter((each) => givenUpAt(each, observed) <= now.ms);
   // Should this leader end before all is told, the list in the status tells the next one what is left to tell.
   if (refusing.length < waiting.length || observed.untold > 0)
     return { wakeAt: Math.min(...waiting.map((each) => givenUpAt(each, observed)).filter((at) => at > now.ms)) };
   const reason = waiting.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
   return { action: { do: 'remove-finalizer', lumigo, reason, leftBehind: refusing }, wakeAt: Infinity };
-}
-
-/** Until when pods that are to be replaced hold it up, by the monotonic clock: a disruption budget may keep them for ever. */
-function awaitedUntil({ metadata }: LumigoResource, { pods, observed, now }: LumigoContext): number {
-  const isOver = pods !== undefined && observed.pods?.list !== undefined && pods.summary.waiting === 0;
-  if (pods === undefined || isOver) return -Infinity;
-  const goingSince = Date.parse(metadata.deletionTimestamp ?? '') || 0;
-  return now.ms + goingSince + observed.removalDeadlineMs - Date.parse(now.iso);
 }
 
 /**

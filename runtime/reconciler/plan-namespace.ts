@@ -1,14 +1,11 @@
 import type { Now, ObservedLumigo, ObservedNamespace } from './observed.ts';
 import { planLumigo } from './plan-lumigo.ts';
-import { planPods } from './plan-pods.ts';
-import type { PodsPlan } from './plan-next-pods.ts';
 import { LISTED_RESOURCES, listInstrumented, type LumigoAction } from './plan-status.ts';
 import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 
 interface NamespacePlan extends WorkloadsPlan {
   /** At most one for each Lumigo: the next follows from what comes of it. */
   readonly lumigoes: readonly LumigoAction[];
-  readonly pods: PodsPlan | undefined;
 }
 
 /** Should nobody have answered whether there is a Lumigo, it is asked again. */
@@ -19,26 +16,16 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   const workloads = planWorkloads(observed, now);
   const acting = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.acting);
   const isListDue = !isListed(acting, observed);
-  const pods = planPods(observed, now);
-  const context = { observed, acting, workloads, pods, isListDue, now };
+  const context = { observed, acting, workloads, isListDue, now };
   const planned = observed.lumigoes.map((lumigo) => planLumigo(lumigo, context));
-  const isEarly = isTooEarly(observed, now);
   const confirmAt = workloads.confirmGone ? now.ms + CONFIRM_MS : Infinity;
   return {
     ...workloads,
-    changes: isListDue || isEarly ? [] : workloads.changes,
+    changes: isListDue ? [] : workloads.changes,
     lumigoes: planned.flatMap(({ action }) => action ?? []),
-    pods,
-    wakeAt: Math.min(workloads.wakeAt, pods?.wakeAt ?? Infinity, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
+    wakeAt: Math.min(workloads.wakeAt, confirmAt, ...planned.map(({ wakeAt }) => wakeAt)),
   };
 }
-
-/**
- * What takes an injection out of a template makes new pods, which the webhook for pods is to be called for: API servers learn of that
- * a moment later.
- */
-const isTooEarly = ({ policy, pods }: ObservedNamespace, now: Now): boolean =>
-  policy.state === 'pods' && policy.halted === undefined && (pods?.restUntil ?? 0) > now.ms;
 
 /** Whether the injections of a namespace's workloads go. */
 const takesOut = ({ state }: ObservedNamespace['policy']): boolean =>

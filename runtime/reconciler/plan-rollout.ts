@@ -1,39 +1,32 @@
-import { SOONEST_CHECK_MS, TRIAL_MS } from '../rollout/rollout-of.ts';
-import { isInjectors, type Evidence } from '../rollout/evidence.ts';
-import type { OnTrial, Queued, Reverted, Rollout } from '../rollout/rollout.ts';
-import { judge, type ObservedPod } from '../rollout/trial.ts';
-import { haltOf, nextTurns } from '../rollout/turns.ts';
-import { checkAgainAt } from './plan-workload.ts';
-import type { Now, ObservedNamespace, ObservedWorkload } from './observed.ts';
-import { planReverted, waitsForBroken } from './plan-reverted.ts';
-import { check, isFresh, podsOf, type RolloutStep, type Step, type With } from './rollout-step.ts';
+import type { InjectorReport } from '../injection/types.ts';
+import { isInjectors } from '../rollout/evidence.ts';
+import { haltOf, healthFor, noTally, type NamespaceTally } from '../rollout/injector-health.ts';
+import { transition } from '../rollout/transition.ts';
+import { nextTurns } from '../rollout/turns.ts';
+import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
+import type { Now, ObservedRollout, ObservedWorkload } from './observed.ts';
 
-/** The workloads of a namespace that are on their way, sorted by where they are. */
-export interface OnTheWay {
-  readonly queued: With<Queued>[];
-  readonly trials: With<OnTrial>[];
-  readonly reverted: With<Reverted>[];
-  proven: number;
-  left: number;
-  /** Being read or written. */
-  busy: number;
-  /** Not checked yet: whose turn it is, is known when all are. */
-  unknown: number;
+/** What is done to a workload beside what the decision about it asks for. */
+export type Task = 'inject' | 'revert' | 'evict';
+
+/** A workload in a certain state. */
+type In<K extends WorkloadState['kind']> = ObservedWorkload & { readonly state: WorkloadState & { readonly kind: K } };
+
+export interface RolloutStep {
+  readonly workload: ObservedWorkload;
+  readonly reason: string;
+  /** Left out: it is read, and decided about. */
+  readonly task?: Task;
 }
-
-export const nothingOnTheWay = (): OnTheWay => ({
-  ...{ queued: [], trials: [], reverted: [], proven: 0, left: 0, busy: 0, unknown: 0 },
-});
 
 export interface RolloutPlan {
   readonly steps: readonly RolloutStep[];
-  /** What follows from what is seen, and is to be noted. */
-  readonly noted: readonly (readonly [ObservedWorkload, Rollout | undefined])[];
+  /** The states that follow, and are to be noted. */
+  readonly noted: readonly (readonly [ObservedWorkload, WorkloadState])[];
+  readonly tally: NamespaceTally;
   readonly summary: RolloutSummary;
-  /** Pods that an injection has broken, and whose controller waits for them without end. */
-  readonly broken: readonly ObservedPod[];
-  /** Whether pods have to be watched here. */
-  readonly needsPods: boolean;
+  /** What the webhook has to know of the injector. */
+  readonly report: InjectorReport | undefined;
   /** Whether this namespace is, or wants to be, one of those in which something is changed. */
   readonly wantsTurn: boolean;
   readonly wakeAt: number;
@@ -43,8 +36,9 @@ export interface RolloutPlan {
 export interface RolloutSummary {
   readonly underWay: readonly ObservedWorkload[];
   readonly queued: number;
-  readonly blocked: readonly With<Queued>[];
-  readonly reverted: readonly With<Reverted>[];
+  readonly blocked: readonly In<'blocked'>[];
+  readonly reverted: readonly In<'reverted' | 'reverting'>[];
+  /** Those that wait for their user, as the settings say. */
   readonly left: number;
   readonly halted: string | undefined;
 }
@@ -53,117 +47,131 @@ export const noRollout: RolloutSummary = {
   ...{ underWay: [], queued: 0, blocked: [], reverted: [], left: 0, halted: undefined },
 };
 
-/** For so long what is proven is watched still: some programs fail late. */
-const LATE_MS = 2 * 60_000;
+/** What of the workloads of a namespace matters for its rollout. */
+export interface OnTheWay {
+  /** Those that are in a state. */
+  readonly states: readonly ObservedWorkload[];
+  /** The uids of those that can be read or written now. */
+  readonly free: ReadonlySet<string>;
+  /** Number of workloads that are not checked yet: the least risky one is known once all are. */
+  readonly unknown: number;
+}
 
-/** So often a namespace that halts is planned again. */
+/** A namespace that halts is planned again after so long: what ends the halt may happen in another one. */
 const HALTED_MS = 60_000;
 
-/** What is to be done about the workloads of a namespace that are on their way: whose turn it is, what is proven, what goes back. */
-export function planRollout(way: OnTheWay, observed: ObservedNamespace, now: Now): RolloutPlan {
-  const { settings, hasTurn, revertedInCluster } = observed.rollout;
-  const trials = way.trials.map((workload) => ({ workload, verdict: verdictOn(workload, observed, now) }));
-  const seen = [
-    ...trials.map(({ workload, verdict }) => planTrial(workload, verdict, now)),
-    ...way.reverted.map((each) => planReverted(each, observed, now)),
-  ];
-  const ready = way.queued.filter(({ rollout }) => rollout.shape.blocked === undefined);
-  const blocked = way.queued.filter(({ rollout }) => rollout.shape.blocked !== undefined);
-  const granted = ready.filter(({ rollout }) => rollout.granted);
-  const someWait = ready.length > granted.length;
-  const unproven = trials.filter((each) => isAwaited(each, someWait)).map(({ workload }) => workload);
-  const isOpen = way.reverted.filter(({ rollout }) => rollout.isOpen);
-  const standing = {
-    proven: way.proven + way.trials.filter(({ rollout }) => rollout.provenAt !== undefined).length,
-    underWay: granted.length + unproven.length + isOpen.length + way.busy,
-    reverted: way.reverted.length,
-    injectorFails: way.reverted.some(({ rollout }) => isInjectors(rollout.note as Pick<Evidence, 'cause'>)),
-    revertedInCluster,
-  };
-  const halted = someWait ? haltOf(standing) : undefined;
-  const mayTurn = hasTurn && way.unknown === 0;
-  const turns = mayTurn ? nextTurns(ready.map(waiting), standing, settings.largestWave) : [];
-  const wantsTurn = standing.underWay > 0 || (ready.length > 0 && halted === undefined);
+const reasons: Readonly<Record<Action, readonly [reason: string, task?: Task]>> = {
+  read: ['its status is read'],
+  'look-at-pods': ['its status is read'],
+  revert: ['its pods fail with the injection', 'revert'],
+  evict: ['its controller waits for a broken pod', 'evict'],
+};
+
+/** Returns what is to be done about the workloads of a namespace that are on their way, and what people are told. */
+export function planRollout(way: OnTheWay, { settings, injector, hasTurn }: ObservedRollout, now: Now): RolloutPlan {
+  const after = (workload: ObservedWorkload, ...seen: readonly Observation[]) =>
+    seen.reduce<ReturnType<typeof transition>>(({ state }, each) => transition(state, each, now.ms, settings), {
+      state: workload.state ?? idle,
+    });
+  const cluster = injector;
+  const moved = way.states.map((workload) => {
+    const { state, action } = after(workload, { kind: 'injector', injector }, { kind: 'time' });
+    return { workload, state, action };
+  });
+  const all = moved.map(({ workload, state }) => (state === workload.state ? workload : { ...workload, state }));
+  const tally = tallyOf(all);
+  const summary = summaryOf(all, haltOf(tally, cluster));
+  const ready = all.filter((each): each is In<'queued'> => isIn(each, 'queued'));
+  const next = ready.filter(({ state }) => state.isNext);
+  const waiting = ready.filter((each) => !each.state.isNext).map((workload) => ({ ...shownAs(workload), workload }));
+  const standing = { verified: tally.verified, untested: tally.untested, underWay: summary.underWay.length };
+  const mayTurn = hasTurn && way.unknown === 0 && summary.halted === undefined;
+  const turns = mayTurn ? nextTurns(waiting, standing, settings.largestWave) : [];
+  const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   return {
     steps: [
-      ...granted.map((workload) => ({ workload, reason: 'it is next in the queue', task: { do: 'inject' as const } })),
-      ...seen.flatMap(({ step }) => step ?? []),
+      ...next
+        .filter(isFree)
+        .map((workload) => ({ workload, reason: 'it is next in the queue', task: 'inject' as const })),
+      ...moved.flatMap(({ workload, state, action }) =>
+        isFree(workload) ? stepOf({ ...workload, state }, action) : [],
+      ),
     ],
     noted: [
-      ...turns.map(({ workload }) => [workload, { ...workload.rollout, granted: true }] as const),
-      ...seen.flatMap(({ noted }) => (noted === undefined ? [] : [noted])),
+      ...moved.flatMap(({ workload, state }) => (state === workload.state ? [] : [[workload, state] as const])),
+      ...turns.map(({ workload }) => [workload, after(workload, { kind: 'next' }).state] as const),
     ],
-    summary: {
-      underWay: [...granted, ...unproven],
-      queued: ready.length - granted.length,
-      blocked,
-      reverted: way.reverted,
-      left: way.left,
-      halted,
-    },
-    broken: seen.flatMap(({ broken = [] }) => broken),
-    needsPods: way.trials.length > 0 || isOpen.some(waitsForBroken),
-    wantsTurn,
+    tally,
+    summary,
+    report: reportOf(tally, injector),
+    wantsTurn: standing.underWay > 0 || (waiting.length > 0 && summary.halted === undefined),
     wakeAt: Math.min(
-      ...seen.map(({ wakeAt = Infinity }) => wakeAt),
-      ...blocked.map(({ rollout, resourceVersion }) => checkAgainAt(rollout, resourceVersion)),
-      // What ends it may happen in another namespace, which nobody here hears of.
-      halted === undefined ? Infinity : now.ms + HALTED_MS,
+      ...all.map(({ state }) =>
+        state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity,
+      ),
+      summary.halted === undefined ? Infinity : now.ms + HALTED_MS,
     ),
   };
 }
 
-const waiting = (workload: With<Queued>) => ({
-  workload,
-  name: workload.name,
-  kind: workload.kind.kind,
-  shape: workload.rollout.shape,
-});
+const isIn = <K extends WorkloadState['kind']>(workload: ObservedWorkload, ...kinds: readonly K[]): workload is In<K> =>
+  (kinds as readonly string[]).includes(workload.state?.kind ?? 'idle');
 
-type Verdict = ReturnType<typeof judge> | undefined;
+const shownAs = ({ name, kind, state }: In<'queued'>) => ({ name, kind: kind.kind, risk: state.risk });
 
-/** Undefined while nothing is known of its pods. */
-const verdictOn = (workload: With<OnTrial>, { rollout: { pods, settings } }: ObservedNamespace, now: Now): Verdict =>
-  pods && judge(workload.rollout.trial, pods.get(podsOf(workload)) ?? [], settings, Date.parse(now.iso));
-
-/** Whether the next ones wait for it: until it is proven, and (if there are any) while it is not ready for as long as it is watched. */
-function isAwaited({ workload, verdict }: { workload: With<OnTrial>; verdict: Verdict }, someWait: boolean): boolean {
-  const { trial, provenAt } = workload.rollout;
-  const isWell = verdict?.is !== 'broken' && verdict?.is !== 'progressing';
-  return trial.wasHealthy && (provenAt === undefined || (someWait && !isWell));
+function stepOf(workload: ObservedWorkload, action: Action | undefined): RolloutStep[] {
+  const { state } = workload;
+  const isDue = state?.kind === 'verified' && state.isDue === true;
+  if (action === undefined) return isDue ? [{ workload, reason: 'a further change of it is due' }] : [];
+  const [reason, task] = reasons[action];
+  return [{ workload, reason, ...(task === undefined ? {} : { task }) }];
 }
 
-function planTrial(workload: With<OnTrial>, verdict: Verdict, now: Now): Step {
-  const { rollout } = workload;
-  if (verdict === undefined) return check(workload, rollout.checkAt, now);
-  if (verdict.is === 'broken') return planBroken(workload, verdict.evidence, now);
-  if (verdict.is === 'proven' && rollout.provenAt === undefined)
-    return { noted: [workload, { ...rollout, provenAt: now.ms }] };
-  const epochMs = Date.parse(now.iso);
-  const [end, then] = endOf(rollout, now.ms - epochMs);
-  if (end <= now.ms) return { noted: [workload, then] };
-  if (verdict.is === 'proven') return { wakeAt: end };
-  const judgedAt = Math.min(end, now.ms + Math.max(0, verdict.until - epochMs) + 1_000);
-  if (verdict.is === 'soaking') return { wakeAt: judgedAt };
-  // While one pod after the other gets ready, its own status has nothing to say.
-  const judged = check(workload, Math.max(rollout.checkAt, now.ms + verdict.since - epochMs + SOONEST_CHECK_MS), now);
-  return { ...judged, wakeAt: Math.min(judged.wakeAt ?? Infinity, judgedAt) };
+/** Whether its pods are about to show how the injector fares. */
+function isTrying({ state }: ObservedWorkload): boolean {
+  if (state?.kind === 'queued') return state.risk.rank < 4;
+  return (
+    state?.kind === 'rolling' || state?.kind === 'soaking' || (state?.kind === 'untested' && state.wakeAt < Infinity)
+  );
 }
 
-/** How many pods there are to be may have changed since the object was read, and tells nobody. */
-const planBroken = (workload: With<OnTrial>, evidence: Evidence, now: Now): Step =>
-  evidence.cause === 'NotReady' && !isFresh(workload.rollout, now)
-    ? check(workload, now.ms, now)
-    : { step: revert(workload, evidence) };
+function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
+  const tally = { ...noTally };
+  for (const each of all) {
+    if (isIn(each, 'verified', 'untested')) tally[each.state.kind] += 1;
+    if (isTrying(each)) tally.trying += 1;
+    if (!isIn(each, 'reverted', 'reverting')) continue;
+    tally.reverted += 1;
+    if (isInjectors(each.state.evidence)) tally.injectorFailed += 1;
+  }
+  return tally;
+}
 
-/** Until when it is watched by the monotonic clock, which is `ahead` of the cluster's, and what it counts as from then on. */
-const endOf = ({ trial, provenAt, policy }: With<OnTrial>['rollout'], ahead: number): [number, Rollout | undefined] =>
-  provenAt === undefined
-    ? [trial.changedAt + ahead + TRIAL_MS, undefined]
-    : [provenAt + LATE_MS, { state: 'proven', policy }];
+function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): RolloutSummary {
+  const isLeft = ({ state }: In<'blocked'>): boolean => state.reason.startsWith('WaitsFor');
+  const blocked = all.filter((each): each is In<'blocked'> => isIn(each, 'blocked'));
+  const queued = all.filter((each): each is In<'queued'> => isIn(each, 'queued'));
+  const isUnderWay = ({ state }: ObservedWorkload): boolean =>
+    state?.kind === 'rolling' ||
+    state?.kind === 'soaking' ||
+    (state?.kind === 'queued' && state.isNext) ||
+    (state?.kind === 'untested' && state.wakeAt < Infinity);
+  const waits = queued.filter(({ state }) => !state.isNext).length;
+  return {
+    underWay: all.filter((each) => isUnderWay(each) || isIn(each, 'reverting')),
+    queued: waits,
+    blocked: blocked.filter((each) => !isLeft(each)),
+    reverted: all.filter((each): each is In<'reverted' | 'reverting'> => isIn(each, 'reverted', 'reverting')),
+    left: blocked.filter(isLeft).length,
+    halted: waits > 0 || blocked.some(({ state }) => state.reason === 'InjectorUnverified') ? halt : undefined,
+  };
+}
 
-const revert = (workload: ObservedWorkload, evidence: Evidence): RolloutStep => ({
-  workload,
-  reason: `its pods fail: ${evidence.message}`,
-  task: { do: 'revert', evidence },
-});
+/** Where a workload of this namespace is about to show how the injector fares, what cannot be taken back waits. */
+function reportOf(tally: NamespaceTally, cluster: ObservedRollout['injector']): InjectorReport | undefined {
+  const health = healthFor(tally, cluster);
+  if (health === 'failing') return { health, why: haltOf(tally, cluster) ?? '' };
+  return health === 'unknown' && tally.trying > 0
+    ? { health: 'unverified', why: 'a workload is about to show how the injector fares' }
+    : undefined;
+}

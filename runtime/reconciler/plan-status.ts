@@ -14,7 +14,6 @@ import {
   type ObservedNamespace,
   type ObservedWorkload,
 } from './observed.ts';
-import type { PodsPlan } from './plan-next-pods.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
@@ -38,8 +37,6 @@ export interface LumigoContext {
   readonly observed: ObservedNamespace;
   readonly acting: ObservedLumigo | undefined;
   readonly workloads: WorkloadsPlan;
-  /** Undefined where pods are nobody's matter. */
-  readonly pods: PodsPlan | undefined;
   /** Whether the list in the status has to be written before anything else happens. */
   readonly isListDue: boolean;
   readonly now: Now;
@@ -50,8 +47,8 @@ export interface PlannedAction {
   readonly wakeAt: number;
 }
 
-/** Minimum time between two writes of one status; the second applies in Pod mode, if only numbers differ. */
-const [STATUS_MS, PODS_STATUS_MS] = [1_000, 10_000];
+/** Minimum time between two writes of one status. */
+const STATUS_MS = 1_000;
 /** Longest wait before the same status is written again over that of another writer, which doubles each time. */
 const CONTEST_MAX_MS = 5 * 60_000;
 /** A contest is over if a status stays as written for this time. */
@@ -93,8 +90,7 @@ function repeatsOf(lumigo: ObservedLumigo, status: LumigoStatus, withList: boole
 const contestMs = (repeats: number): number =>
   repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
 
-const intervalOf = ({ pods, observed }: LumigoContext): number =>
-  pods === undefined ? Math.max(STATUS_MS, SHARE_MS * observed.underWay) : PODS_STATUS_MS;
+const intervalOf = ({ observed }: LumigoContext): number => Math.max(STATUS_MS, SHARE_MS * observed.underWay);
 
 interface List {
   readonly instrumented: readonly InstrumentedResource[];
@@ -129,12 +125,12 @@ const canBeSaid = (lumigo: ObservedLumigo, { observed, acting }: LumigoContext):
   observed.policy.state === 'excluded' ||
   lumigo.resource.metadata.deletionTimestamp !== undefined;
 
-type Seen = Pick<StatusInput, 'progress' | 'rollout' | 'pods' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
+type Seen = Pick<StatusInput, 'progress' | 'rollout' | 'report' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
 
-const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads, pods }: LumigoContext): Seen => ({
+const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen => ({
   progress: workloads.progress,
   rollout: workloads.rollout.summary,
-  pods,
+  report: workloads.rollout.report,
   secretVersion: dropsSecretVersion ? undefined : observed.credential?.version,
   webhook: observed.webhook,
   telemetry: observed.telemetry,
@@ -143,7 +139,7 @@ const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads, p
 
 /** One that does not act is told nothing of the namespace. */
 const nothingSeen: Seen = {
-  ...{ progress: noProgress, rollout: noRollout, pods: undefined },
+  ...{ progress: noProgress, rollout: noRollout, report: undefined },
   ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
 };
 
@@ -193,14 +189,14 @@ function byKindAndName(a: ObservedWorkload, b: ObservedWorkload): number {
 
 function entryOf({ kind, name, namespace, uid, ...workload }: ObservedWorkload): InstrumentedResource {
   const { resourceVersion, instrumentedVersion = resourceVersion } = workload;
-  const state = stateOf(workload.rollout);
+  const state = stateOf(workload);
   return {
     ...{ apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion: instrumentedVersion, uid },
     ...(state === undefined ? {} : { state }),
   };
 }
 
-function stateOf(rollout: ObservedWorkload['rollout']): InstrumentedResource['state'] {
-  if (rollout?.state === 'trial') return rollout.provenAt === undefined ? 'OnTrial' : 'Proven';
-  return rollout?.state === 'proven' ? 'Proven' : undefined;
+function stateOf({ state }: Pick<ObservedWorkload, 'state'>): InstrumentedResource['state'] {
+  if (state?.kind === 'rolling' || state?.kind === 'soaking') return 'RollingOut';
+  return state?.kind === 'verified' ? 'Verified' : undefined;
 }

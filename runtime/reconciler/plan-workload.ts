@@ -1,20 +1,19 @@
 import { labels } from '../contract.ts';
 import { optedOut } from '../injection/label.ts';
-import { parseStamp, type Stamp } from '../injection/stamp.ts';
+import { isReverted, parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { Queued } from '../rollout/rollout.ts';
 import { isInstrumented, type ObservedNamespace, type ObservedWorkload, type Write } from './observed.ts';
 
 /** What of its namespace decides about a workload. */
 type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
 
 /**
- * `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. `queue`: it waits until
- * it may be changed; `watch`: it was, or was put back, and its pods show what came of it (plan-rollout.ts). Each with its reason.
+ * `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. `nothing`: as far as its
+ * rollout asks for nothing (plan-rollout.ts). Each with its reason.
  */
 type WorkloadStep =
   | {
-      readonly do: 'change' | 'confirm' | 'nothing' | 'queue' | 'watch';
+      readonly do: 'change' | 'confirm' | 'nothing';
       readonly reason: string;
       readonly until?: never;
     }
@@ -29,9 +28,6 @@ const CONTESTED_MS = 10 * 60_000;
  */
 const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
 
-/** How soon a workload that was blocked is checked again where something of it has changed, and where nothing has. */
-const [BLOCKED_MS, STILL_BLOCKED_MS] = [5_000, 5 * 60_000];
-
 /**
  * What is to be done about one workload, from its metadata alone. It errs towards reading the whole object, where `decide`
  * has the last word; a check that found nothing to do settles the workload until it, or the policy, changes.
@@ -39,13 +35,11 @@ const [BLOCKED_MS, STILL_BLOCKED_MS] = [5_000, 5 * 60_000];
 export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
   const { policy } = situation;
   if (workload.deleting) return { do: 'nothing', reason: 'it is being deleted' };
-  if (workload.settled === policy) return stepWhenSettled(workload, policy);
+  if (workload.settled === policy) return settled;
   if (workload.attempt !== undefined) return { do: 'wait', reason: 'it is being changed' };
   const cause = causeFor(workload, situation);
   if (cause.do === 'nothing') return cause;
-  return (
-    patience(workload, policy, now) ?? (isQueued(workload, policy, now) ? { do: 'queue', reason: cause.reason } : cause)
-  );
+  return patience(workload, policy, now) ?? cause;
 }
 
 /** What failed a moment ago, and is not tried again yet; undefined where nothing did. */
@@ -62,23 +56,8 @@ function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: numb
   return { do: 'wait', reason: 'another writer undid the last change, so the operator waits', until: calmAt };
 }
 
-function stepWhenSettled({ rollout }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
-  const isOpen = rollout?.state === 'trial' || (rollout?.state === 'reverted' && rollout.isOpen);
-  return rollout?.policy === policy && isOpen ? { do: 'watch', reason: 'its pods are watched' } : settled;
-}
-
 /** What most of a large namespace comes to, each time that it is planned. */
 const settled: WorkloadStep = { do: 'nothing', reason: 'it is up to date' };
-
-/** Whether it is known to wait for its turn. What was blocked when it was checked is checked again once it has changed. */
-function isQueued({ rollout, resourceVersion }: ObservedWorkload, policy: NamespacePolicy, now: number): boolean {
-  if (rollout?.policy !== policy || rollout.state !== 'queued') return false;
-  return rollout.shape.blocked === undefined || now < checkAgainAt(rollout, resourceVersion);
-}
-
-/** When a workload that was blocked is checked again, by the monotonic clock. */
-export const checkAgainAt = ({ seenAt, seenVersion }: Queued, resourceVersion: string): number =>
-  seenAt + (resourceVersion === seenVersion ? STILL_BLOCKED_MS : BLOCKED_MS);
 
 /** Whether a workload may need a change at all, and why. */
 function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situation): WorkloadStep {
@@ -90,15 +69,7 @@ function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situatio
       : { do: 'nothing', reason: 'it opts out by its label, and cannot change' };
   const touched = isInstrumented(workload) || workload.stamp !== undefined;
   if (policy.state === 'none') return causeAlone(workload, touched, isLumigoGone);
-  if (!touched && workload.note !== undefined && policy.state !== 'active') return causeToForget(policy);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
-}
-
-/** What was put back is noted for as long as a Lumigo might try it again. */
-function causeToForget(policy: NamespacePolicy): WorkloadStep {
-  return policy.state === 'inactive'
-    ? { do: 'nothing', reason: 'its Lumigo resource is not active' }
-    : { do: 'change', reason: 'the record of its reverted injection is removed' };
 }
 
 function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
@@ -131,7 +102,7 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
   if (isTrue(own) && canChange) return { do: 'change', reason: 'it opts in by its label' };
-  const stays = workload.note === undefined && isToStay(stamp, own);
+  const stays = !isReverted(workload.stamp) && isToStay(stamp, own);
   if (stays || !canChange) return { do: 'nothing', reason: 'there is no Lumigo resource in its namespace' };
   return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
 }

@@ -1,8 +1,6 @@
 import type { NamespacePolicy } from '../injection/types.ts';
-import type { Rollout } from '../rollout/rollout.ts';
 import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
-import { nothingOnTheWay, planRollout, type OnTheWay, type RolloutPlan } from './plan-rollout.ts';
-import type { Task } from './rollout-step.ts';
+import { planRollout, type RolloutPlan, type Task } from './plan-rollout.ts';
 import { failedLately, isContested, planWorkload } from './plan-workload.ts';
 
 /** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
@@ -52,63 +50,32 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   const { policy } = observed;
   const changes: WorkloadChange[] = [];
   const waiting: ObservedWorkload[] = [];
+  const [states, free] = [[] as ObservedWorkload[], new Set<string>()];
   const progress = { ...noProgress };
-  const way = nothingOnTheWay();
-  let [confirmGone, wakeAt] = [false, Infinity];
+  let [confirmGone, wakeAt, unknown] = [false, Infinity, 0];
   for (const workload of observed.workloads) {
     count(workload, observed, progress);
     const step = planWorkload(workload, observed, now.ms);
-    sort(workload, step.do, policy, way);
-    if (step.do === 'nothing' || step.do === 'queue' || step.do === 'watch') continue;
+    if (workload.state !== undefined && !workload.deleting && isRolledOut(policy)) states.push(workload);
+    if (step.do === 'nothing') {
+      if (workload.attempt === undefined && failedLately(workload, policy, now.ms) === undefined)
+        free.add(workload.uid);
+      continue;
+    }
     waiting.push(workload);
     progress[kindOfWait(workload, policy)] += 1;
     if (step.do === 'change') changes.push({ workload, policy, reason: step.reason });
     else if (step.do === 'confirm') confirmGone = true;
     else wakeAt = Math.min(wakeAt, step.until ?? Infinity);
+    if (step.do === 'change' || workload.attempt !== undefined) unknown += 1;
   }
-  const rollout = planRollout(way, observed, now);
-  // What failed a moment ago wakes this plan by itself.
-  const steps = rollout.steps.filter(({ workload }) => failedLately(workload, policy, now.ms) === undefined);
-  changes.push(...steps.map((step) => ({ ...step, policy })));
+  const rollout = planRollout({ states, free, unknown }, observed.rollout, now);
+  changes.push(...rollout.steps.map((step) => ({ ...step, policy })));
   return { changes, waiting, confirmGone, progress, rollout, wakeAt: Math.min(wakeAt, rollout.wakeAt) };
 }
 
-/** Puts a workload where it belongs among those on their way. */
-function sort(
-  workload: ObservedWorkload,
-  step: ReturnType<typeof planWorkload>['do'],
-  policy: NamespacePolicy,
-  way: OnTheWay,
-): void {
-  const { rollout, attempt, deleting } = workload;
-  if (deleting) return;
-  if (rollout?.policy !== policy) way.unknown += step === 'change' || attempt !== undefined ? 1 : 0;
-  else if (attempt !== undefined) way.busy += 1;
-  else add(workload, rollout, step, way);
-}
-
-function add(
-  workload: ObservedWorkload,
-  rollout: Rollout,
-  step: ReturnType<typeof planWorkload>['do'],
-  way: OnTheWay,
-): void {
-  switch (rollout.state) {
-    case 'queued':
-      // One that is due to be checked again, or is given time after a failure, is not in the queue.
-      if (step === 'queue') way.queued.push({ ...workload, rollout });
-      break;
-    case 'trial':
-      way.trials.push({ ...workload, rollout });
-      break;
-    case 'reverted':
-      way.reverted.push({ ...workload, rollout });
-      break;
-    case 'proven':
-    case 'left':
-      way[rollout.state] += 1;
-  }
-}
+/** Elsewhere nothing is injected, and so nothing is on its way. */
+const isRolledOut = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'none';
 
 /** Adds what a workload is, whether or not anything is left to do for it. */
 function count(

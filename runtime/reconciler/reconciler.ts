@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { labels, type WorkloadKind } from '../contract.ts';
+import type { WorkloadKind } from '../contract.ts';
 import type { LumigoResource, Metadata, Problem } from '../injection/types.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 import { isActing } from '../lumigo/lumigo-store.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
 import { telemetryFailed } from './describe-events.ts';
-import { Evictions } from './evictions.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
@@ -16,7 +15,6 @@ import { Pacing } from './pacing.ts';
 import { Pending } from './pending.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
-import type { WatchPods } from './pod-watches.ts';
 import type { Candidate } from './probe-request.ts';
 import { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
@@ -27,8 +25,6 @@ interface ReconcilerOptions extends Omit<Term, 'store' | 'enqueue'> {
   readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
   /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
   readonly onInstrumented: () => void;
-  /** Those with a label, or all. */
-  readonly watchPods: (label: string | undefined) => WatchPods;
 }
 
 /** A failure of all is told to some, as an event; the condition tells everybody. */
@@ -47,7 +43,6 @@ export class Reconciler {
   private readonly executor: Executor;
   private readonly writer: LumigoWriter;
   private readonly rollouts: Rollouts;
-  private readonly evictions: Evictions;
   /** When the API server last said that a namespace has no Lumigo. */
   private readonly goneAt = new Map<string, number>();
   private webhook: WebhookSeen | undefined;
@@ -63,7 +58,8 @@ export class Reconciler {
     const term: Term = { ...options, store: this.store, enqueue: (namespace) => this.enqueue(namespace) };
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term, (...listed) => this.adopt(...listed));
-    const changer = new WorkloadChanger(term, this.recorder);
+    this.rollouts = new Rollouts(term);
+    const changer = new WorkloadChanger(term, this.recorder, this.rollouts);
     this.executor = new Executor({
       pacing: new Pacing(config),
       pages: api.pages,
@@ -71,8 +67,6 @@ export class Reconciler {
       logger,
       signal,
     });
-    this.rollouts = new Rollouts(term, options.watchPods(labels.autoTrace));
-    this.evictions = new Evictions(term, options.watchPods(undefined));
     this.planner = new Planner((namespace) => this.plan(namespace), term);
     this.pending = new Pending(metrics.pendingChanges, signal);
   }
@@ -169,11 +163,17 @@ export class Reconciler {
     const seen = this.store.upsert(kind, metadata, isListed);
     if (seen === undefined || !this.begun) return;
     const { workload, before } = seen;
-    // What keeps it from its turn stands in its status.
-    if (workload.rollout?.state === 'queued' && !seen.changed) this.enqueue(workload.namespace);
+    if (workload.state !== undefined && before?.resourceVersion !== workload.resourceVersion) this.touch(workload);
     if (!seen.changed) return;
     const isEcho = before?.attempt !== undefined && before.attempt.stamp === workload.stamp;
     if (!isEcho) this.recorder.seen(workload, before, this.options.lumigoes.policy(workload.namespace));
+    this.enqueue(workload.namespace);
+  }
+
+  /** What its controller reports stands in its status, which the next reading shows. */
+  private touch(workload: ObservedWorkload): void {
+    this.store.note(workload, { changedAt: performance.now() });
+    this.rollouts.see(workload, { kind: 'touched' });
     this.enqueue(workload.namespace);
   }
 
@@ -198,14 +198,12 @@ export class Reconciler {
         removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
         underWay: this.pending.namespaces,
         rollout: this.rollouts.observe(namespace),
-        pods: this.evictions.observe(namespace, policy),
       },
       { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
     );
     this.executor.plan(namespace, plan.changes);
     this.writer.begin(plan.lumigoes, observed);
     this.rollouts.act(namespace, plan.rollout);
-    this.evictions.act(namespace, plan.pods);
     if (plan.confirmGone) this.confirm(namespace);
     this.pending.note(namespace, plan.progress.pending + plan.rollout.summary.queued);
     if (this.wasAnyInstrumented !== this.store.instrumented > 0) {
@@ -241,8 +239,7 @@ export class Reconciler {
 }
 
 /** Nothing of an injection stands there, nor why there is none any more. */
-const isClean = ({ stamp, label, note }: ObservedWorkload): boolean =>
-  stamp === undefined && label === undefined && note === undefined;
+const isClean = ({ stamp, label }: ObservedWorkload): boolean => stamp === undefined && label === undefined;
 
 const candidateOf = (lumigo: LumigoResource | undefined, workload: Candidate['workload']): Candidate | undefined =>
   lumigo && { lumigo, workload };

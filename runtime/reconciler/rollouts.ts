@@ -1,56 +1,66 @@
 import { labelValue } from '../injection/label.ts';
+import {
+  healthFor,
+  healthOfCluster,
+  noTally,
+  type InjectorHealth,
+  type NamespaceTally,
+} from '../rollout/injector-health.ts';
+import { transition } from '../rollout/transition.ts';
+import { idle, type Action, type Observation } from '../rollout/workload-state.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
-import type { ObservedRollout } from './observed.ts';
-import { describeError } from '../wording/errors.ts';
-import { EVICTION_MS } from './plan-reverted.ts';
+import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
-import { PodWatches, type WatchPods } from './pod-watches.ts';
-import { observePod } from '../rollout/observe-pod.ts';
-import type { ObservedPod } from '../rollout/trial.ts';
 import type { Term } from './term.ts';
 
-/** An injection is on trial in so many namespaces at the most. */
-const MOST = 50;
+/** The bounds of the time between two looks at failing pods, which is twice the soak. */
+const [LEAST_LOOK_MS, MOST_LOOK_MS] = [1_000, 20_000];
 
-/** What the plans of a term's rollouts are made of, and what comes of them beside the changes themselves. */
+/** Keeps the states of all workloads for one term, and what they say together of the injector. */
 export class Rollouts {
-  private readonly pods: PodWatches<NonNullable<ReturnType<typeof observePod>>>;
   private readonly turns: NamespaceTurns;
-  /** The uids of pods whose eviction was asked for just now. */
-  private readonly evicted = new Set<string>();
+  private readonly settings: ObservedRollout['settings'];
+  /** By namespace; those without any experience are left out. */
+  private readonly tallies = new Map<string, NamespaceTally>();
+  private cluster: InjectorHealth = 'untried';
 
-  constructor(
-    private readonly term: Term,
-    watchPods: WatchPods,
-  ) {
-    const { enqueue, signal, metrics } = term;
-    this.pods = new PodWatches({ watch: watchPods, observe: observePod, onChange: enqueue, signal, most: MOST });
+  constructor(private readonly term: Term) {
+    const { config, enqueue, signal, metrics } = term;
+    const soakMs = config.rolloutSoakSeconds * 1_000;
+    this.settings = {
+      soakMs,
+      deadlineMs: config.rolloutDeadlineSeconds * 1_000,
+      lookMs: Math.min(MOST_LOOK_MS, Math.max(LEAST_LOOK_MS, 2 * soakMs)),
+      largestWave: config.rolloutLargestWave,
+      label: labelValue(config.version),
+    };
     this.turns = new NamespaceTurns(enqueue);
     signal.addEventListener('abort', () => metrics.rolloutWorkloads.reset(), { once: true });
   }
 
   observe(namespace: string): ObservedRollout {
-    const { config, store } = this.term;
-    return {
-      settings: {
-        soakMs: config.rolloutSoakSeconds * 1_000,
-        deadlineMs: config.rolloutDeadlineSeconds * 1_000,
-        largestWave: config.rolloutLargestWave,
-        label: labelValue(config.version),
-      },
-      pods: byWorkload(this.pods.in(namespace)),
-      hasTurn: this.turns.has(namespace),
-      revertedInCluster: store.reverted,
-    };
+    return { settings: this.settings, hasTurn: this.turns.has(namespace), injector: this.cluster };
+  }
+
+  /** Returns what the leader knows of the injector for a namespace. */
+  injectorFor = (namespace: string): InjectorHealth => healthFor(this.tallies.get(namespace) ?? noTally, this.cluster);
+
+  /** Takes what was seen of a workload. Returns what has to be done; undefined for nothing, and for a workload that is gone. */
+  see({ kind, namespace, name, uid }: ObservedWorkload, seen: Observation): Action | undefined {
+    const { store } = this.term;
+    const known = store.get(kind, namespace, name);
+    if (known === undefined || known.uid !== uid) return undefined;
+    const { state, action } = transition(known.state ?? idle, seen, performance.now(), this.settings);
+    if (state !== (known.state ?? idle)) store.note(known, { state: state.kind === 'idle' ? undefined : state });
+    return action;
   }
 
   /** Notes what a plan found out, and sees to what the next one needs. */
-  act(namespace: string, { noted, broken, needsPods, wantsTurn, summary }: RolloutPlan): void {
+  act(namespace: string, { noted, wantsTurn, summary, tally }: RolloutPlan): void {
     const { store, enqueue, metrics } = this.term;
-    for (const pod of broken) this.evict(namespace, pod);
-    for (const [workload, rollout] of noted) store.note(workload, { rollout });
-    this.pods.want(namespace, needsPods);
+    for (const [workload, state] of noted) store.note(workload, { state });
     this.turns.want(namespace, wantsTurn);
+    this.count(namespace, tally);
     const { underWay, queued, blocked, reverted } = summary;
     const states = { underWay: underWay.length, queued, blocked: blocked.length, reverted: reverted.length };
     for (const [state, number] of Object.entries(states))
@@ -59,23 +69,13 @@ export class Rollouts {
     if (noted.length > 0) enqueue(namespace);
   }
 
-  private evict(namespace: string, pod: ObservedPod): void {
-    const { api, logger } = this.term;
-    if (this.evicted.has(pod.uid)) return;
-    this.evicted.add(pod.uid);
-    setTimeout(() => this.evicted.delete(pod.uid), EVICTION_MS - 1).unref();
-    api.evict({ namespace, name: pod.name, uid: pod.uid }).then(
-      () => logger.info({ namespace, pod: pod.name }, 'broken pod evicted'),
-      (error: unknown) =>
-        logger.warn({ namespace, pod: pod.name, problem: describeError(error) }, 'cannot evict a broken pod, retrying'),
-    );
+  /** What changes for the cluster concerns all of its namespaces. */
+  private count(namespace: string, tally: NamespaceTally): void {
+    if (Object.values(tally).some((number) => number > 0)) this.tallies.set(namespace, tally);
+    else this.tallies.delete(namespace);
+    const cluster = healthOfCluster(this.tallies.values());
+    if (cluster === this.cluster) return;
+    this.cluster = cluster;
+    for (const each of this.term.lumigoes.namespaces()) this.term.enqueue(each);
   }
-}
-
-/** Pods by the workload that they are of (`Kind/name`). */
-function byWorkload(pods: readonly NonNullable<ReturnType<typeof observePod>>[] | undefined) {
-  if (pods === undefined) return undefined;
-  const found = new Map<string, ObservedPod[]>();
-  for (const { of, pod } of pods) found.set(of, [...(found.get(of) ?? []), pod]);
-  return found;
 }

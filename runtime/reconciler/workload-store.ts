@@ -24,7 +24,9 @@ type Facts = Partial<
     | 'tooLarge'
     | 'reported'
     | 'instrumentedVersion'
-    | 'rollout'
+    | 'state'
+    | 'judged'
+    | 'changedAt'
   >
 >;
 type ByName = Map<string, ObservedWorkload>;
@@ -36,7 +38,6 @@ type ByName = Map<string, ObservedWorkload>;
 export class WorkloadStore {
   private readonly byNamespace = new Map<string, Map<WorkloadKind, ByName>>();
   private instrumentedCount = 0;
-  private revertedCount = 0;
 
   constructor(private readonly now: () => number) {}
 
@@ -107,11 +108,6 @@ export class WorkloadStore {
     return this.instrumentedCount;
   }
 
-  /** How many were put back because of what their pods did. */
-  get reverted(): number {
-    return this.revertedCount;
-  }
-
   namespaces(): string[] {
     return [...this.byNamespace.keys()];
   }
@@ -133,7 +129,6 @@ export class WorkloadStore {
 
   private count(workload: ObservedWorkload, by: 1 | -1): void {
     if (isInstrumented(workload)) this.instrumentedCount += by;
-    if (workload.rollout?.state === 'reverted') this.revertedCount += by;
   }
 
   /** As it is seen now; what was found out about it before may not hold any more. */
@@ -146,7 +141,7 @@ export class WorkloadStore {
 }
 
 /** What of a workload can make a difference to what should be done. */
-const relevant = ['generation', 'label', 'stamp', 'deleting', 'note', 'asked'] as const;
+const relevant = ['generation', 'label', 'stamp', 'deleting', 'asked'] as const;
 
 const sameFacts = (known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): boolean =>
   relevant.every((field) => known[field] === facts[field]);
@@ -179,7 +174,6 @@ function readMetadata(metadata: Metadata) {
     generation: metadata.generation ?? 0,
     label: intern(metadata.labels?.[labels.autoTrace]),
     stamp: stampText(metadata),
-    note: digestOf(metadata.annotations?.[annotations.rollout]),
     asked: askedIn(metadata),
     deleting: metadata.deletionTimestamp !== undefined,
   };
@@ -191,8 +185,6 @@ const askedIn = ({ annotations: found }: Metadata): string | undefined =>
   found !== undefined && asking.some((key) => found[key] !== undefined)
     ? digest(JSON.stringify(asking.map((key) => found[key])))
     : undefined;
-
-const digestOf = (text: string | undefined): string | undefined => (text === undefined ? undefined : digest(text));
 
 /** Thousands of workloads have the same label: one copy of it is enough. */
 const interned = new Map<string, string>();

@@ -1,15 +1,24 @@
-/** The experience with an injector of this image and format: programs run with it, none was tried, or they fail. */
-export type InjectorHealth = 'verified' | 'unknown' | 'failing';
+/**
+ * The experience with an injector of this image and format. `untried`: no workload shows how it fares, now or soon. `unknown`: a
+ * workload is about to show it.
+ */
+export type InjectorHealth = 'verified' | 'untried' | 'unknown' | 'failing';
 
 /** The experience of one namespace with the injector, in numbers of workloads. */
 export interface NamespaceTally {
   /** Workloads that are verified with it. */
   readonly verified: number;
+  /** Workloads whose pods are about to show how it fares. */
+  readonly trying: number;
+  /** Workloads that have it, and no pods that show anything. */
+  readonly untested: number;
   /** Reverted workloads that are not due for another attempt. */
   readonly reverted: number;
   /** Those of them where the injector itself failed: its image, or its container. */
   readonly injectorFailed: number;
 }
+
+export const noTally: NamespaceTally = { verified: 0, trying: 0, untested: 0, reverted: 0, injectorFailed: 0 };
 
 /** A namespace halts after so many reverts that stand. */
 export const NAMESPACE_REVERTS = 2;
@@ -17,9 +26,10 @@ export const NAMESPACE_REVERTS = 2;
 export const CLUSTER_NAMESPACES = 3;
 
 /** Returns what one namespace shows. A failure of the injector itself counts at once, since no other workload can fare better. */
-export function healthIn({ verified, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
+export function healthIn({ verified, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
   if (injectorFailed > 0 || reverted >= NAMESPACE_REVERTS) return 'failing';
-  return verified > 0 ? 'verified' : 'unknown';
+  if (verified > 0) return 'verified';
+  return trying > 0 ? 'unknown' : 'untried';
 }
 
 /**
@@ -27,11 +37,16 @@ export function healthIn({ verified, reverted, injectorFailed }: NamespaceTally)
  * Where more namespaces run with the injector than fail with it, the failures are theirs.
  */
 export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
-  const count = { verified: 0, unknown: 0, failing: 0 };
+  const count = { verified: 0, untried: 0, unknown: 0, failing: 0 };
   for (const tally of namespaces) count[healthIn(tally)] += 1;
   if (count.failing >= CLUSTER_NAMESPACES && count.failing > count.verified) return 'failing';
-  return count.verified > 0 ? 'verified' : 'unknown';
+  if (count.verified > 0) return 'verified';
+  return count.unknown > 0 ? 'unknown' : 'untried';
 }
+
+/** Returns what holds in a namespace: its own failures, and beside them what the cluster shows. */
+export const healthFor = (own: NamespaceTally, cluster: InjectorHealth): InjectorHealth =>
+  healthIn(own) === 'failing' ? 'failing' : cluster;
 
 /** Returns why a namespace goes no further; undefined where it does. Each halt ends when a reverted workload is due for another attempt. */
 export function haltOf(own: NamespaceTally, cluster: InjectorHealth): string | undefined {

@@ -1,11 +1,11 @@
 import type { Completion } from './completion.ts';
 import { shown, type Evidence } from './evidence.ts';
 import {
-  idle,
   LATE_MS,
-  LOOK_MS,
   type JudgeSettings,
+  type Observation,
   type Probation,
+  type Reading,
   type Transition,
   type WorkloadState,
 } from './workload-state.ts';
@@ -13,68 +13,104 @@ import {
 /** A workload whose injection is judged. */
 export type OnProbation = Extract<WorkloadState, Probation>;
 type Progressing = Completion & { readonly kind: 'progressing' };
+type Status = Observation & { readonly kind: 'status' };
 
-/** A whole workload, as it was read. `unchangedSince`: when the watch last reported a change of it. */
-interface Read {
-  readonly completion: Completion;
-  readonly unchangedSince: number;
+/** Returns the state of a workload whose injection was just written. */
+export function begin(
+  { completion, injector, template, attempt }: Reading & { readonly attempt: number },
+  now: number,
+  { soakMs }: JudgeSettings,
+): WorkloadState {
+  const probation = { progress: { available: 0, at: now }, template, attempt };
+  if (completion.kind === 'paused') return { kind: 'untested', ...probation, wakeAt: Infinity };
+  if (completion.kind === 'no-pods')
+    // The first one with this injector is looked at: others wait for what it shows.
+    return { kind: 'untested', ...probation, wakeAt: injector === 'verified' ? Infinity : now + soakMs };
+  return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
 }
 
 /** Returns what a workload's own status says of its injection: Kubernetes is the judge. */
-export function judge(state: OnProbation, seen: Read, now: number, settings: JudgeSettings): Transition {
+export function judge(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): Transition {
   const { completion } = seen;
+  if (seen.template !== state.template) return { state: anew(state, seen, now, settings) };
   switch (completion.kind) {
     case 'no-pods':
-      return { state: idle };
+      return { state: untested(state), action: 'look-at-pods' };
+    case 'paused':
+      // The time of a pause does not count against it, and delays no other.
+      return { state: untested(state) };
     case 'complete':
       return { state: complete(state, seen.unchangedSince, now, settings) };
-    case 'paused':
-      // The time of a pause does not count against it.
-      return { state: rolling(state, { ...state.progress, at: now }, now) };
     case 'progressing':
       return incomplete(state, completion, now, settings);
   }
 }
 
-const rolling = ({ attempt }: Probation, progress: Probation['progress'], now: number): OnProbation => ({
-  ...{ kind: 'rolling', progress, attempt, wakeAt: now + LOOK_MS },
+/** Another pod template is judged by itself, and not at all where the injection had been verified: then the change is its user's. */
+function anew(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
+  if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
+  const begun = begin({ ...seen, attempt: state.attempt }, now, settings);
+  return state.isDue === true && 'progress' in begun ? { ...begun, isDue: true } : begun;
+}
+
+const kept = ({ progress, template, attempt, isDue }: Probation) => ({
+  ...{ progress, template, attempt },
+  ...(isDue === undefined ? {} : { isDue }),
+});
+
+const untested = (state: OnProbation): OnProbation => ({
+  ...{ kind: 'untested', ...kept(state), look: state.look, wakeAt: Infinity },
 });
 
 /** If the watch has reported no change since then, the status was complete all the time. */
 function complete(state: OnProbation, unchangedSince: number, now: number, { soakMs }: JudgeSettings): WorkloadState {
-  const { progress, attempt } = state;
   if (state.kind === 'verified') return { ...state, look: undefined, wakeAt: state.until };
+  const { progress } = state;
   const since = state.kind === 'soaking' ? state.since : Math.min(now, Math.max(unchangedSince, progress.at));
   const until = now + LATE_MS;
   return since + soakMs > now
-    ? { kind: 'soaking', since, progress, attempt, wakeAt: since + soakMs }
-    : { kind: 'verified', until, progress, attempt, wakeAt: until };
+    ? { kind: 'soaking', since, ...kept(state), wakeAt: since + soakMs }
+    : { kind: 'verified', until, ...kept(state), wakeAt: until };
 }
 
 function incomplete(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const { available, refused } = completion;
-  if (state.kind === 'verified') return { state: { ...state, wakeAt: now + LOOK_MS }, action: 'look-at-pods' };
-  if (available > state.progress.available) return { state: rolling(state, { available, at: now }, now) };
-  // A workload that was complete and loses a pod is judged anew from now on.
-  const progress = state.kind === 'soaking' ? { available, at: now } : state.progress;
-  const slow: OnProbation = { ...rolling(state, progress, now), look: state.look };
+  const wakeAt = now + settings.lookMs;
+  if (state.kind === 'verified') return { state: { ...state, wakeAt }, action: 'look-at-pods' };
+  // A workload that was complete, or had no pods, and is neither now is judged anew from now on.
+  const isNew = state.kind !== 'rolling' || available > state.progress.available;
+  const progress = isNew ? { available, at: now } : state.progress;
+  const look = isNew ? undefined : state.look;
+  const slow: OnProbation = { kind: 'rolling', ...kept(state), progress, look, wakeAt };
+  if (isNew) return { state: slow };
   const stoodMs = now - progress.at;
-  if (stoodMs >= settings.deadlineMs) return revert(slow, notAvailable(completion, settings));
-  if (refused !== undefined) return weigh(slow, refusal(refused), now);
-  return stoodMs >= LOOK_MS ? { state: slow, action: 'look-at-pods' } : { state: slow };
+  if (stoodMs >= settings.deadlineMs) return revert(slow, notAvailable(completion, settings), now);
+  if (refused !== undefined) return weigh(slow, { evidence: refusal(refused), ran: false }, now, settings);
+  return stoodMs >= settings.soakMs ? { state: slow, action: 'look-at-pods' } : { state: slow };
 }
 
 /** Two looks that agree convict. A look that shows nothing clears the one before. */
-export function weigh(state: OnProbation, evidence: Evidence | undefined, now: number): Transition {
+export function weigh(
+  state: OnProbation,
+  { evidence, ran }: Pick<Observation & { readonly kind: 'pods' }, 'evidence' | 'ran'>,
+  now: number,
+  { lookMs }: Pick<JudgeSettings, 'lookMs'>,
+): Transition {
   const { look } = state;
-  if (evidence === undefined) return { state: { ...state, look: undefined } };
+  if (evidence === undefined) {
+    // Of such a workload no status shows more than a pod that got past the injector.
+    const isShown = state.kind === 'untested' && ran;
+    return { state: isShown ? { kind: 'verified', until: now, ...kept(state), wakeAt: Infinity } : clear(state) };
+  }
   if (look === undefined || look.evidence.cause !== evidence.cause)
-    return { state: { ...state, look: { evidence, at: now }, wakeAt: now + LOOK_MS } };
-  return now - look.at >= LOOK_MS ? revert(state, evidence) : { state };
+    return { state: { ...state, look: { evidence, at: now }, wakeAt: now + lookMs } };
+  return now - look.at >= lookMs ? revert(state, evidence, now) : { state: { ...state, wakeAt: look.at + lookMs } };
 }
 
-const revert = ({ attempt }: Probation, evidence: Evidence): Transition => ({
-  state: { kind: 'reverting', evidence, attempt: attempt + 1 },
+const clear = (state: OnProbation): OnProbation => ({ ...state, look: undefined });
+
+const revert = ({ attempt }: Probation, evidence: Evidence, now: number): Transition => ({
+  state: { kind: 'reverting', evidence, attempt: attempt + 1, wakeAt: now },
   action: 'revert',
 });
 

@@ -10,18 +10,35 @@ export interface LookedAtPod {
   readonly status: PodStatus;
 }
 
+/** What one look at the pods of a generation shows. */
+export interface Look {
+  /** What speaks against their injection; undefined for nothing. */
+  readonly evidence: Evidence | undefined;
+  /** One of them got past the injector. */
+  readonly ran: boolean;
+}
+
 /**
- * Returns what one look at the pods of a generation shows against their injection; undefined for nothing.
  * One pod that is well, or that shows nothing yet, acquits: a node, a registry or a Secret that comes late explains the others.
- * A single look convicts nothing (workload-state.ts asks for two).
+ * A single look convicts nothing (judge.ts asks for two).
  */
-export function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
+export function look(pods: readonly LookedAtPod[]): Look {
+  return { evidence: evidenceAmong(pods), ran: pods.some(isPastInjector) };
+}
+
+function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
   if (pods.some(({ isReady }) => isReady)) return undefined;
   const found = pods.map(evidenceOf);
-  const injectors = found.filter((evidence) => evidence !== undefined && isInjectors(evidence));
-  if (found.length > 0 && injectors.length === found.length) return injectors[0];
-  return found.find((evidence) => evidence?.cause === 'Crash');
+  const convincing = found.flatMap((evidence) => (evidence !== undefined && isConvincing(evidence) ? [evidence] : []));
+  if (convincing.length < found.length) return undefined;
+  return convincing.find(({ cause }) => cause === 'Crash') ?? convincing[0];
 }
+
+/** A container that cannot start may wait for a Secret of its user's. */
+const isConvincing = (evidence: Evidence): boolean => isInjectors(evidence) || evidence.cause === 'Crash';
+
+const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
+  initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
 
 function evidenceOf({ name, injected, status }: LookedAtPod): Evidence | undefined {
   const ours = (each: { readonly name?: string }): boolean => injected.has(each.name ?? '');

@@ -1,15 +1,15 @@
-import type { Completion } from './completion.ts';
-import type { InjectorHealth } from './injector-health.ts';
-import { judge, weigh, type OnProbation } from './judge.ts';
+import { judge, begin, weigh, type OnProbation } from './judge.ts';
 import {
   BLOCKED_MS,
+  EVICT_MS,
+  EVICT_UNTIL_MS,
   idle,
-  LOOK_MS,
   retryDelayMs,
   TOUCHED_MS,
   type BlockedReason,
   type JudgeSettings,
   type Observation,
+  type Reading,
   type Transition,
   type WorkloadState,
 } from './workload-state.ts';
@@ -20,68 +20,126 @@ export const transition = (state: WorkloadState, seen: Observation, now: number,
 
 type Rule<O> = (state: WorkloadState, seen: O, now: number, settings: JudgeSettings) => Transition;
 type Rules = { readonly [K in Observation['kind']]: Rule<Observation & { readonly kind: K }> };
+type Reverting = WorkloadState & { readonly kind: 'reverting' };
 
 const isOnProbation = (state: WorkloadState): state is OnProbation => 'progress' in state;
-const attemptOf = (state: WorkloadState): number => ('attempt' in state ? state.attempt : 0);
+const attemptOf = (state: WorkloadState): number =>
+  state.kind === 'blocked' || state.kind === 'queued' ? state.attempt : 0;
+const wokenBy = <S extends { readonly wakeAt: number }>(state: S, at: number): S => ({
+  ...state,
+  wakeAt: Math.min(state.wakeAt, at),
+});
 
 const rules: Rules = {
-  due: (state, { completion, injector }, now) => ({ state: due(state, completion, injector, now) }),
+  due: (state, seen, now) => ({ state: due(state, seen, now) }),
 
-  injected: (state, _seen, now, { soakMs }) => ({
-    state: {
-      kind: 'rolling',
-      progress: { available: 0, at: now },
-      attempt: attemptOf(state),
-      wakeAt: now + Math.min(soakMs, LOOK_MS),
-    },
-  }),
+  next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
 
-  // A status is read once it has rested.
-  touched: (state, _seen, now, { soakMs }) => {
-    if (state.kind === 'verified' || state.kind === 'blocked')
-      return { state: { ...state, wakeAt: Math.min(state.wakeAt, now + TOUCHED_MS) } };
-    return state.kind === 'rolling' ? { state: { ...state, wakeAt: Math.min(state.wakeAt, now + soakMs) } } : { state };
-  },
+  failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
 
-  status: (state, seen, now, settings) => (isOnProbation(state) ? judge(state, seen, now, settings) : { state }),
+  injected: (_state, seen, now, settings) => ({ state: begin(seen, now, settings) }),
 
-  pods: (state, { evidence }, now) => (isOnProbation(state) ? weigh(state, evidence, now) : { state }),
+  standing: (state, seen, now) => ({ state: standing(state, seen, now) }),
 
-  removed: (state, _seen, now) => {
+  touched: (state, _seen, now, settings) => ({ state: touched(state, now, settings) }),
+
+  status: (state, seen, now, settings) =>
+    isOnProbation(state) ? judge(state, seen, now, settings) : { state: standing(state, seen, now) },
+
+  pods: (state, seen, now, settings) => (isOnProbation(state) ? weigh(state, seen, now, settings) : { state }),
+
+  removed: (state, { risk, mayHang }, now) => {
     if (state.kind !== 'reverting') return { state: idle };
-    const { evidence, attempt } = state;
-    return { state: { kind: 'reverted', evidence, attempt, wakeAt: now + retryDelayMs(attempt) } };
+    return mayHang ? { state: { ...state, removedAt: now, wakeAt: now + TOUCHED_MS } } : reverted(state, risk, now);
   },
 
-  changed: (state) =>
-    state.kind === 'reverted' || state.kind === 'blocked' ? { state: { kind: 'queued', attempt: 0 } } : { state },
+  evicted: (state, { risk, isAnyLeft }, now) => {
+    if (state.kind !== 'reverting') return { state };
+    const isOver = !isAnyLeft || now - (state.removedAt ?? now) > EVICT_UNTIL_MS;
+    return isOver ? reverted(state, risk, now) : { state: { ...state, wakeAt: now + EVICT_MS } };
+  },
+
+  'reverted-before': (state, { evidence, risk, attempt, agoMs }, now) => {
+    if (state.kind === 'reverted' || state.kind === 'reverting' || attemptOf(state) > 0) return { state };
+    // Anybody can write an annotation: it can bring the next attempt forward, and never put it off.
+    const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
+    return { state: { kind: 'reverted', evidence, risk, attempt, wakeAt: now + delayMs } };
+  },
+
+  clean: () => ({ state: idle }),
+
+  injector: (state, { injector }) => {
+    const isFree = state.kind === 'blocked' && state.reason === 'InjectorUnverified' && mayGoFirst(injector);
+    return { state: isFree ? queuedAgain(state) : state };
+  },
 
   time: (state, _seen, now) => {
-    if (state.kind === 'reverting') return { state, action: 'revert' };
+    if (state.kind === 'reverting' && state.removedAt === undefined) return { state, action: 'revert' };
     if (!('wakeAt' in state) || state.wakeAt > now) return { state };
-    if (state.kind === 'reverted') return { state: { kind: 'queued', attempt: state.attempt } };
-    if (state.kind === 'verified' && state.until <= now) return { state: idle };
-    // Should the read come to nothing, it is repeated.
-    return { state: { ...state, wakeAt: now + LOOK_MS }, action: 'read' };
+    if (state.kind === 'reverting') return { state, action: 'evict' };
+    if (state.kind === 'reverted') return { state: queuedAgain(state) };
+    // It has waited long enough for others to show how the injector fares.
+    if (state.kind === 'blocked' && state.reason === 'InjectorUnverified') return { state: queuedAgain(state) };
+    if (state.kind === 'verified' && state.until <= now) return { state: { ...state, wakeAt: Infinity } };
+    return { state, action: 'read' };
   },
 };
 
-/** A workload that is to be injected, and may be changed or not. One whose injection is judged or was reverted stays where it is. */
-function due(state: WorkloadState, completion: Completion, injector: InjectorHealth, now: number): WorkloadState {
-  const isFree = state.kind === 'idle' || state.kind === 'blocked' || state.kind === 'queued';
-  if (!isFree) return state;
-  const reason = blockedBy(completion, injector);
-  const attempt = attemptOf(state);
-  return reason === undefined
-    ? { kind: 'queued', attempt }
-    : { kind: 'blocked', reason, attempt, wakeAt: now + BLOCKED_MS };
+/** An injection that is not judged any more, or not again: its workload needs no change. */
+function standing(state: WorkloadState, { completion, template }: Reading, now: number): WorkloadState {
+  if (isOnProbation(state) || state.kind === 'reverting' || state.kind === 'reverted') return state;
+  const kept = { progress: { available: 0, at: now }, template, attempt: 0, wakeAt: Infinity };
+  if (completion.kind === 'complete') return { kind: 'verified', until: now, ...kept };
+  return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : idle;
 }
 
-/** If no pod shows how a workload fares, a revert would come too late. It waits until this injector was seen to run. */
-function blockedBy(completion: Completion, injector: InjectorHealth): BlockedReason | undefined {
+const queuedAgain = ({ risk, attempt }: WorkloadState & { readonly kind: 'blocked' | 'reverted' }): WorkloadState => ({
+  ...{ kind: 'queued', risk, isNext: false, attempt },
+});
+
+function reverted({ evidence, attempt }: Reverting, risk: Reading['risk'], now: number): Transition {
+  return { state: { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) } };
+}
+
+/** A rolling workload is read once its status has rested, and in any case after half of its deadline. */
+function touched(state: WorkloadState, now: number, { soakMs, deadlineMs }: JudgeSettings): WorkloadState {
+  switch (state.kind) {
+    case 'blocked':
+      return wokenBy(state, now + TOUCHED_MS);
+    case 'verified':
+      return state.until > now ? wokenBy(state, now + TOUCHED_MS) : state;
+    case 'untested':
+      return wokenBy(state, now + soakMs);
+    case 'rolling':
+      return now - state.progress.at < deadlineMs / 2 ? { ...state, wakeAt: now + soakMs } : state;
+    default:
+      return state;
+  }
+}
+
+/** A workload that is to be injected, and may be changed or not. */
+function due(state: WorkloadState, { completion, injector, risk, waits }: Due, now: number): WorkloadState {
+  if (state.kind === 'reverting') return state;
+  // The injection that stands is judged first: else one that fails would stay.
+  if (state.kind === 'rolling' || state.kind === 'soaking') return { ...state, isDue: true };
+  const attempt = attemptOf(state);
+  if (waits !== undefined) return { kind: 'blocked', reason: waits, risk, attempt, wakeAt: Infinity };
+  const reason = blockedBy(completion, injector);
+  return reason === undefined
+    ? { kind: 'queued', risk, isNext: state.kind === 'queued' && state.isNext, attempt }
+    : { kind: 'blocked', reason, risk, attempt, wakeAt: now + BLOCKED_MS };
+}
+
+type Due = Observation & { readonly kind: 'due' };
+
+/** While another workload shows how the injector fares, one whose pods cannot show it waits. */
+const mayGoFirst = (injector: Reading['injector']): boolean => injector === 'verified' || injector === 'untried';
+
+/** Returns why a workload cannot be changed now; undefined where it can. */
+export function blockedBy(completion: Reading['completion'], injector: Reading['injector']): BlockedReason | undefined {
   switch (completion.kind) {
     case 'no-pods':
-      return injector === 'verified' ? undefined : 'InjectorUnverified';
+      return mayGoFirst(injector) ? undefined : 'InjectorUnverified';
     case 'complete':
       return undefined;
     case 'paused':

@@ -1,66 +1,78 @@
-import { workloads } from '../contract.ts';
-import type { Shape } from './shape.ts';
+import type { Workload } from '../injection/types.ts';
+import { kindOf } from '../injection/workload.ts';
+import { completionOf, mapAt, number } from './completion.ts';
 
-/** What waits for its turn. */
+/** What a failed rollout of a workload would cost. */
+export interface Risk {
+  /** 0: old pods serve until new ones are ready, to 4: no pod shows how it fares. */
+  readonly rank: 0 | 1 | 2 | 3 | 4;
+  readonly pods: number;
+}
+
+/** By the column `pods` of the table of kinds. */
+const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
+
+/** Returns what a failed rollout of a whole workload would cost. */
+export function riskOf(workload: Workload): Risk {
+  const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
+  const form = kindOf(workload.apiVersion, workload.kind)?.pods;
+  const pods = form === 'nodes' ? number(status, 'desiredNumberScheduled') : number(spec, 'replicas', 1);
+  if (form === undefined || completionOf(workload).kind === 'no-pods') return { rank: 4, pods };
+  return { rank: pods < 2 || endsAll(spec, pods) ? 3 : ranks[form], pods };
+}
+
+/** Whether all pods may end before a new one is ready. */
+function endsAll(spec: ReturnType<typeof mapAt>, pods: number): boolean {
+  const strategy = { ...mapAt(spec, 'strategy'), ...mapAt(spec, 'updateStrategy') };
+  if (strategy['type'] === 'Recreate') return true;
+  const { maxUnavailable } = mapAt(strategy, 'rollingUpdate');
+  if (typeof maxUnavailable === 'number') return maxUnavailable >= pods;
+  return typeof maxUnavailable === 'string' && Number.parseInt(maxUnavailable, 10) >= 100;
+}
+
+/** A workload that waits for its turn. */
 export interface Waiting {
   readonly name: string;
   readonly kind: string;
-  readonly shape: Shape;
+  readonly risk: Risk;
 }
 
-/** What has become of the others of the namespace, and of the cluster. */
+/** The other workloads of the namespace, in numbers. */
 export interface Standing {
-  /** Injections whose pods have shown that they run with it. */
-  readonly proven: number;
-  /** Under way: granted, or not yet proven. */
+  /** Those that run with the injection. */
+  readonly verified: number;
+  /** Those that have it, and no pods that show anything. */
+  readonly untested: number;
+  /** Those that are being changed, or judged. */
   readonly underWay: number;
-  /** Put back in the namespace, and not tried again yet. */
-  readonly reverted: number;
-  /** One of those was the injector's own fault. */
-  readonly injectorFails: boolean;
-  /** Put back in the whole cluster. */
-  readonly revertedInCluster: number;
 }
 
-export const NAMESPACE_REVERTS = 2;
-export const CLUSTER_REVERTS = 5;
+/** Returns how many go together once so many are verified: one first, then at most twice as many as are. */
+const waveAfter = (verified: number, largest: number): number => Math.min(largest, Math.max(1, 2 * verified));
 
-/** Why nothing more of a namespace is changed; undefined where it goes on. */
-export function haltOf({ reverted, injectorFails, revertedInCluster }: Omit<Standing, 'proven' | 'underWay'>) {
-  if (injectorFails) return 'the injector itself fails, and would fail in every other workload';
-  if (reverted >= NAMESPACE_REVERTS) return `${reverted} workloads of the namespace were reverted`;
-  if (revertedInCluster >= CLUSTER_REVERTS) return `${revertedInCluster} workloads of the cluster were reverted`;
-  return undefined;
-}
-
-/** How many go together once so many have proven: one first, then at most twice as many as have. */
-export const waveAfter = (proven: number, largest: number): number => Math.min(largest, Math.max(1, 2 * proven));
-
-/** The sizes of the waves in which so many workloads go. */
+/** Returns the sizes of the waves in which so many workloads go. */
 export function wavesOf(workloads: number, largest: number): number[] {
   const waves: number[] = [];
-  for (let proven = 0; proven < workloads; proven += waves.at(-1) ?? 0)
-    waves.push(Math.min(waveAfter(proven, largest), workloads - proven));
+  for (let verified = 0; verified < workloads; verified += waves.at(-1) ?? 0)
+    waves.push(Math.min(waveAfter(verified, largest), workloads - verified));
   return waves;
 }
 
-/** Old pods of `replicas` serve on until new ones are ready; the others' do not. */
-const kinds: readonly string[] = (['replicas', 'nodes', 'ordinals'] as const).flatMap((form) =>
-  workloads.filter(({ pods }) => pods === form).map(({ kind }) => kind),
-);
-
-/** In which order they go: what risks least first, and of that the smallest that still has another pod to serve. */
+/** Sorts by risk, the smallest first. */
 export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
-  waiting.toSorted(
-    (a, b) =>
-      kinds.indexOf(a.kind) - kinds.indexOf(b.kind) ||
-      Number(a.shape.running < 2) - Number(b.shape.running < 2) ||
-      a.shape.running - b.shape.running ||
-      (a.name < b.name ? -1 : 1),
-  );
+  waiting.toSorted((a, b) => a.risk.rank - b.risk.rank || a.risk.pods - b.risk.pods || compare(nameOf(a), nameOf(b)));
 
-/** Whose turn it is: nobody's while others are under way, or where the namespace halts. */
+const nameOf = ({ name, kind }: Waiting): string => `${name}/${kind}`;
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * Returns the workloads that go now: none while others are under way. Those without pods to judge go last, one of them first, and
+ * then all together, since none of them restarts anything.
+ */
 export function nextTurns<T extends Waiting>(waiting: readonly T[], standing: Standing, largest: number): T[] {
-  if (standing.underWay > 0 || haltOf(standing) !== undefined) return [];
-  return inOrder(waiting).slice(0, waveAfter(standing.proven, largest));
+  if (standing.underWay > 0) return [];
+  const judged = waiting.filter(({ risk }) => risk.rank < 4);
+  if (judged.length > 0) return inOrder(judged).slice(0, waveAfter(standing.verified, largest));
+  const isTried = standing.verified + standing.untested > 0;
+  return isTried ? [...waiting] : inOrder(waiting).slice(0, 1);
 }

@@ -1,68 +1,130 @@
+import { annotations } from '../contract.ts';
 import type { Completion } from './completion.ts';
 import type { Evidence } from './evidence.ts';
 import type { InjectorHealth } from './injector-health.ts';
+import type { Risk } from './turns.ts';
 
 /**
  * Where one workload is on its way to run with the injection: one state, one discriminant, one transition function (transition.ts).
  * Every time is the leader's own, in milliseconds of its monotonic clock: a tenant can write anything into an object.
  *
- *     idle → blocked ⇄ queued → rolling → soaking → verified → idle
- *                                  ↓         ↓          ↓
- *                                reverting → reverted → queued
+ *     idle → blocked ⇄ queued → rolling → soaking → verified
+ *                         │        ↓         ↓          ↓
+ *                      untested → reverting → reverted → queued
  *
- * `wakeAt`: when to observe `time` should nothing else be observed before. `attempt`: how often an injection of this program was
- * reverted.
+ * `wakeAt`: when to observe `time` should nothing else be observed before; Infinity for never. `attempt`: how often an injection of
+ * this program was reverted.
  */
 export type WorkloadState =
   /** Nothing is on its way. */
   | { readonly kind: 'idle' }
   /** It cannot be changed now. */
-  | { readonly kind: 'blocked'; readonly reason: BlockedReason; readonly attempt: number; readonly wakeAt: number }
-  /** It is in the queue. */
-  | { readonly kind: 'queued'; readonly attempt: number }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: BlockedReason;
+      readonly risk: Risk;
+      readonly attempt: number;
+      readonly wakeAt: number;
+    }
+  /** It is in the queue. `isNext`: its injection is to be written now. */
+  | { readonly kind: 'queued'; readonly risk: Risk; readonly isNext: boolean; readonly attempt: number }
   /** The injection is written, and the workload's controller replaces its pods. */
   | ({ readonly kind: 'rolling' } & Probation)
   /** The status says complete. It has to say so for `soakMs`. */
   | ({ readonly kind: 'soaking'; readonly since: number } & Probation)
-  /** It delays no other workload. Its status is read until `until`, because some programs fail late. */
+  /** It runs with the injection. Its status is read until `until`, because some programs fail late. */
   | ({ readonly kind: 'verified'; readonly until: number } & Probation)
-  /** The removal of its injection is due, or under way. */
-  | { readonly kind: 'reverting'; readonly evidence: Evidence; readonly attempt: number }
+  /** The injection is written, and no pod shows yet how it fares: a CronJob, no replicas, or a pause. */
+  | ({ readonly kind: 'untested' } & Probation)
+  /** The removal of its injection is due. `removedAt`: it is written, and broken pods may be left that its controller waits for. */
+  | {
+      readonly kind: 'reverting';
+      readonly evidence: Evidence;
+      readonly attempt: number;
+      readonly removedAt?: number;
+      readonly wakeAt: number;
+    }
   /** Its injection was removed. It is queued again at `wakeAt`. */
-  | { readonly kind: 'reverted'; readonly evidence: Evidence; readonly attempt: number; readonly wakeAt: number };
+  | {
+      readonly kind: 'reverted';
+      readonly evidence: Evidence;
+      readonly risk: Risk;
+      readonly attempt: number;
+      readonly wakeAt: number;
+    };
 
-export type BlockedReason = 'Paused' | 'RollingOut' | 'Unhealthy' | 'InjectorUnverified';
+/** Why a workload cannot be changed now: the rest of a sentence that begins with the workload. */
+export const blockedTexts = {
+  Paused: 'is paused',
+  RollingOut: 'is in the middle of its own rollout',
+  Unhealthy: 'has pods that are not available',
+  InjectorUnverified: 'has no pods to judge, and another workload is about to show whether the injector runs',
+  WaitsForChange: 'is injected when its pod template changes (setting rollout.strategy)',
+  WaitsForApproval: `is injected when its pod template changes or you set the annotation ${annotations.retry} (setting rollout.strategy)`,
+} as const;
+export type BlockedReason = keyof typeof blockedTexts;
 
 /** An injection that is judged. */
 export interface Probation {
   /** The most pods of its generation that were available, and since when. */
   readonly progress: { readonly available: number; readonly at: number };
+  /** A fingerprint of the pod template that is judged. */
+  readonly template: string;
   readonly wakeAt: number;
   /** The first of the two looks at failing pods. */
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
+  /** A further change of it is due, and waits until this one is judged. */
+  readonly isDue?: true;
   readonly attempt: number;
+}
+
+/** What one reading of a whole workload shows. */
+export interface Reading {
+  readonly completion: Completion;
+  /** A fingerprint of its pod template. */
+  readonly template: string;
+  readonly risk: Risk;
+  readonly injector: InjectorHealth;
 }
 
 /** One fact that the leader learns about a workload. */
 export type Observation =
-  /** It is to be injected, and was read whole. */
-  | { readonly kind: 'due'; readonly completion: Completion; readonly injector: InjectorHealth }
+  /** It is to be injected, and was read whole. `waits`: the settings let it wait until its user acts. */
+  | ({ readonly kind: 'due'; readonly waits?: BlockedReason | undefined } & Reading)
+  /** It is the next one of its namespace. */
+  | { readonly kind: 'next' }
+  /** Its injection could not be written. */
+  | { readonly kind: 'failed' }
   /** Its injection is written, by the reconciler or by the webhook. */
-  | { readonly kind: 'injected' }
+  | ({ readonly kind: 'injected'; readonly attempt: number } & Reading)
+  /** An injection that an earlier leader saw written stands. */
+  | ({ readonly kind: 'standing' } & Reading)
   /** The watch reported a change of it. */
   | { readonly kind: 'touched' }
   /** It was read whole, with its injection. `unchangedSince`: when the watch last reported a change. */
-  | { readonly kind: 'status'; readonly completion: Completion; readonly unchangedSince: number }
-  /** The pods of its generation were listed. */
-  | { readonly kind: 'pods'; readonly evidence: Evidence | undefined }
-  /** Its injection is removed. */
-  | { readonly kind: 'removed' }
-  /** The program, the injector or the retry annotation changed: an earlier failure says nothing of it. */
-  | { readonly kind: 'changed' }
+  | ({ readonly kind: 'status'; readonly unchangedSince: number } & Reading)
+  /** The pods of its generation were listed. `ran`: one of them got past the injector. */
+  | { readonly kind: 'pods'; readonly evidence: Evidence | undefined; readonly ran: boolean }
+  /** Its injection is removed. `mayHang`: its controller waits for broken pods without end. */
+  | { readonly kind: 'removed'; readonly risk: Risk; readonly mayHang: boolean }
+  /** Its broken pods were evicted, or none is left. */
+  | { readonly kind: 'evicted'; readonly risk: Risk; readonly isAnyLeft: boolean }
+  /** Its annotation says that its injection was reverted, `agoMs` ago. */
+  | {
+      readonly kind: 'reverted-before';
+      readonly evidence: Evidence;
+      readonly risk: Risk;
+      readonly attempt: number;
+      readonly agoMs: number;
+    }
+  /** It is as it should be, without an injection. */
+  | { readonly kind: 'clean' }
+  /** What the cluster knows about the injector. */
+  | { readonly kind: 'injector'; readonly injector: InjectorHealth }
   | { readonly kind: 'time' };
 
 /** The next step, beside keeping the state. */
-export type Action = 'read' | 'look-at-pods' | 'revert';
+export type Action = 'read' | 'look-at-pods' | 'revert' | 'evict';
 
 export interface Transition {
   readonly state: WorkloadState;
@@ -74,17 +136,19 @@ export interface JudgeSettings {
   readonly soakMs: number;
   /** How long no further pod may become available. */
   readonly deadlineMs: number;
+  /** The time between two looks at failing pods. */
+  readonly lookMs: number;
 }
 
 export const idle: WorkloadState = { kind: 'idle' };
 
-/** The time between two looks at failing pods. */
-export const LOOK_MS = 20_000;
 /** How long a verified workload's status is still read. */
 export const LATE_MS = 2 * 60_000;
 /** When a blocked workload is read again though nothing of it changed, and after a change. */
 export const BLOCKED_MS = 5 * 60_000;
 export const TOUCHED_MS = 5_000;
+/** The time between two evictions of a broken pod, and after which the pods of a reverted workload are left to its controller. */
+export const [EVICT_MS, EVICT_UNTIL_MS] = [10_000, 30 * 60_000];
 /** The time until the next attempt, by the number of attempts that were reverted. */
 const RETRY_MS = [10 * 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
 

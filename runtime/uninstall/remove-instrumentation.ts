@@ -3,7 +3,7 @@ import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.
 import { describeError } from '../wording/errors.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import { noteOf } from '../injection/rollout-note.ts';
+import { revertOf } from '../injection/revert.ts';
 import { stampOf } from '../injection/stamp.ts';
 import { ineligible } from '../injection/eligibility.ts';
 import { uninstrument } from '../injection/remove.ts';
@@ -60,7 +60,7 @@ export const isOptedIn = (workload: Workload): boolean =>
 /** Whether it is to stay instrumented, as the Lumigo that is gone has said; one without anything of ours is not ours to judge. */
 export const isToStay = ({ metadata }: Workload): boolean => {
   const stamp = stampOf(metadata);
-  return stamp === undefined ? noteOf(metadata) === undefined : stamp.keep === true;
+  return stamp === undefined ? revertOf(metadata) === undefined : stamp.keep === true;
 };
 
 async function* instrumentedWorkloads(client: Client, { namespace, wanted }: Where) {
@@ -80,7 +80,7 @@ const marked = workloads
 const isWithinReach = (workload: Workload): boolean => ineligible({ workload, operation: 'RECONCILE' }) === undefined;
 
 const isMarked = ({ metadata }: Workload): boolean =>
-  ourLabel(metadata) !== undefined || noteOf(metadata) !== undefined;
+  ourLabel(metadata) !== undefined || revertOf(metadata) !== undefined;
 
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
   const { namespace, name } = listed.metadata;

@@ -25,7 +25,7 @@ const IDLE_MS = 60 * 60_000;
 const pause = { quietMs: 5, atMostMs: 100 };
 
 /** Whether pods of a namespace are to reach the webhook. */
-const isCovered = (policy: NamespacePolicy): boolean => policy.state === 'pods' && policy.halted === undefined;
+const isCovered = (policy: NamespacePolicy): boolean => policy.state === 'pods';
 
 /**
  * Keeps the webhook for pods in its configuration, for the namespaces in Pod mode and no other, for as long as this replica leads. It
