@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { haltOf, healthIn, healthOfCluster, type NamespaceTally } from './injector-health.ts';
+import { haltOf, healthFor, healthIn, healthOfCluster, noTally as calm } from './injector-health.ts';
 
-const calm: NamespaceTally = { verified: 0, reverted: 0, injectorFailed: 0 };
+const trying = { ...calm, trying: 1 };
 const runs = { ...calm, verified: 3 };
 const halted = { ...calm, reverted: 5 };
 
 describe('the health of an injector', () => {
   it.each([
-    ['is unknown where nothing ran', calm, 'unknown'],
+    ['is untried where nothing runs or is about to', calm, 'untried'],
+    ['is unknown while a workload is about to show it', trying, 'unknown'],
     ['is verified where a workload runs with it', runs, 'verified'],
     ['stays verified after one revert', { ...runs, reverted: 1 }, 'verified'],
     ['is failing after two reverts that stand', { ...runs, reverted: 2 }, 'failing'],
@@ -15,9 +16,10 @@ describe('the health of an injector', () => {
   ] as const)('%s in a namespace', (_title, tally, expected) => expect(healthIn(tally)).toBe(expected));
 
   it.each([
-    ['is unknown without workloads', [], 'unknown'],
+    ['is untried without workloads', [], 'untried'],
+    ['is unknown while a namespace is about to show it', [calm, trying], 'unknown'],
     ['is verified once it runs anywhere', [calm, calm, runs], 'verified'],
-    ['is not failing for the failures of one tenant, however many [F65]', [halted, calm], 'unknown'],
+    ['is not failing for the failures of one tenant, however many [F65]', [halted, calm], 'untried'],
     ['is failing where several namespaces fail', [halted, halted, halted], 'failing'],
     [
       'is not failing while more namespaces run with it than fail [F65]',
@@ -39,4 +41,9 @@ describe('a namespace', () => {
     ],
     ['halts with the cluster', calm, 'failing', 'workloads of several namespaces were reverted'],
   ] as const)('%s', (_title, own, cluster, expected) => expect(haltOf(own, cluster)).toEqual(expected));
+});
+
+it('what fails in a namespace fails there alone [F65]', () => {
+  expect(healthFor(halted, 'verified')).toBe('failing');
+  expect(healthFor(calm, 'verified')).toBe('verified');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ContainerStatus } from './evidence.ts';
-import { evidenceAmong, type LookedAtPod } from './look.ts';
+import { look, type LookedAtPod } from './look.ts';
 
 const waiting = (name: string, reason: string): ContainerStatus => ({ name, state: { waiting: { reason } } });
 const crashing = (name: string): ContainerStatus => ({
@@ -28,7 +28,9 @@ const rows: readonly [title: string, pods: readonly LookedAtPod[], cause: string
   ['one node that cannot pull the injector [F64]', [noImage, ready], undefined],
   ['one pod without the image, and one that shows nothing yet [F64]', [noImage, pod({})], undefined],
   ['an injector that was killed beside a pod that runs [F64]', [killed, ready], undefined],
-  ['no pod ready, and one that keeps restarting', [crashes, pod({})], 'Crash'],
+  ['every pod keeps restarting', [crashes, crashes], 'Crash'],
+  ['one pod that keeps restarting beside one that shows nothing yet [F64]', [crashes, pod({})], undefined],
+  ['one without the image, and one that keeps restarting', [noImage, crashes], 'Crash'],
   ['a pod that keeps restarting beside one that is ready', [crashes, ready], undefined],
   [
     'a sidecar without injection that keeps restarting [F64]',
@@ -48,8 +50,15 @@ const rows: readonly [title: string, pods: readonly LookedAtPod[], cause: string
 ];
 
 describe('one look at the pods of a generation', () => {
-  it.each(rows)('%s', (_title, pods, cause) => expect(evidenceAmong(pods)?.cause).toBe(cause));
+  it.each(rows)('%s', (_title, pods, cause) => expect(look(pods).evidence?.cause).toBe(cause));
+
+  it('sees that a pod got past the injector', () => {
+    const past = pod({
+      status: { initContainerStatuses: [{ name: 'lumigo-injector', state: { terminated: { exitCode: 0 } } }] },
+    });
+    expect([look([noImage, past]).ran, look([noImage, killed]).ran]).toEqual([true, false]);
+  });
 
   it('names the pod that it is about', () =>
-    expect(evidenceAmong([crashes])?.message).toMatch(/^pod 'p', container 'app'/));
+    expect(look([crashes]).evidence?.message).toMatch(/^pod 'p', container 'app'/));
 });

@@ -1,36 +1,60 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { haltOf, inOrder, nextTurns, wavesOf, type Standing, type Waiting } from './turns.ts';
+import { workloads, type WorkloadKind } from '../contract.ts';
+import type { Workload } from '../injection/types.ts';
+import { inOrder, nextTurns, riskOf, wavesOf, type Risk, type Standing, type Waiting } from './turns.ts';
 
-const shape = (running: number) => ({ desired: running, running, blocked: undefined, refused: undefined });
-const waiting = (kind: string, name: string, running: number): Waiting => ({ kind, name, shape: shape(running) });
-const many = (count: number): Waiting[] =>
-  Array.from({ length: count }, (_, index) => waiting('Deployment', `app-${String(index).padStart(4, '0')}`, 2));
-const calm: Standing = { proven: 0, underWay: 0, reverted: 0, injectorFails: false, revertedInCluster: 0 };
-const turns = (count: number, standing: Partial<Standing>) =>
-  nextTurns(many(count), { ...calm, ...standing }, 50).length;
+const [deployment, daemonSet, statefulSet, replicaSet, cronJob] = workloads;
+const of = (kind: WorkloadKind, spec: object, status: object = {}): Workload => ({
+  ...{ apiVersion: kind.apiVersion, kind: kind.kind, metadata: {}, spec, status },
+});
+const rolling = (maxUnavailable: unknown) => ({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable } });
 
-describe('whose turn it is', () => {
+describe('the risk of a workload', () => {
+  it.each<[string, Workload, Risk['rank']]>([
+    ['a Deployment whose old pods serve', of(deployment, { replicas: 3, strategy: rolling('25%') }), 0],
+    ['a DaemonSet', of(daemonSet, {}, { desiredNumberScheduled: 3 }), 1],
+    ['a StatefulSet', of(statefulSet, { replicas: 2 }), 2],
+    ['a Deployment of one pod', of(deployment, { replicas: 1 }), 3],
+    ['Recreate [F73]', of(deployment, { replicas: 2, strategy: { type: 'Recreate' } }), 3],
+    ['maxUnavailable of all, as a number [F73]', of(deployment, { replicas: 2, strategy: rolling(2) }), 3],
+    ['maxUnavailable of all, in percent [F73]', of(deployment, { replicas: 2, strategy: rolling('100%') }), 3],
+    ['no replicas', of(deployment, { replicas: 0 }), 4],
+    ['OnDelete', of(statefulSet, { replicas: 3, updateStrategy: { type: 'OnDelete' } }), 4],
+    ['a bare ReplicaSet', of(replicaSet, { replicas: 3 }), 4],
+    ['a CronJob', of(cronJob, {}), 4],
+  ])('%s', (_title, workload, rank) => expect(riskOf(workload).rank).toBe(rank));
+});
+
+const waiting = (name: string, rank: Risk['rank'], pods = 2): Waiting => ({ name, kind: 'X', risk: { rank, pods } });
+const many = (count: number, rank: Risk['rank'] = 0): Waiting[] =>
+  Array.from({ length: count }, (_, index) => waiting(`app-${String(index).padStart(4, '0')}`, rank));
+const calm: Standing = { verified: 0, untested: 0, underWay: 0 };
+const turns = (standing: Partial<Standing>, all = many(100)) => nextTurns(all, { ...calm, ...standing }, 50).length;
+
+describe('the next turns', () => {
   it.each([
     ['one is the first', {}, 1],
-    ['twice as many as are proven follow', { proven: 3 }, 6],
-    ['at most the largest wave follows', { proven: 99 }, 50],
-    ['nobody while others are under way', { proven: 3, underWay: 1 }, 0],
-    ['others after one was reverted', { reverted: 1 }, 1],
-    ['nobody after two', { proven: 9, reverted: 2 }, 0],
-    ['nobody where the injector itself fails', { reverted: 1, injectorFails: true }, 0],
-    ['none after five reverts in the cluster', { revertedInCluster: 5 }, 0],
-  ] as const)('%s', (_title, standing, expected) => expect(turns(100, standing)).toBe(expected));
+    ['twice as many as are verified follow', { verified: 3 }, 6],
+    ['at most the largest wave follows', { verified: 99 }, 50],
+    ['none goes while others are under way', { verified: 3, underWay: 1 }, 0],
+  ] as const)('%s', (_title, standing, expected) => expect(turns(standing)).toBe(expected));
 
-  it('is what risks least first: a Deployment, of two pods or more, of few', () => {
-    const seen = [
-      ...[waiting('StatefulSet', 's', 2), waiting('Deployment', 'one', 1), waiting('Deployment', 'big', 9)],
-      ...[waiting('DaemonSet', 'd', 3), waiting('Deployment', 'b', 2), waiting('Deployment', 'a', 2)],
-    ];
-    expect(inOrder(seen).map(({ name }) => name)).toEqual(['a', 'b', 'big', 'one', 'd', 's']);
+  it.each([
+    ['one goes first where no pod shows how it fares [F67]', {}, 1],
+    ['all follow once one has it', { untested: 1 }, 100],
+    ['all go where the injector runs', { verified: 1 }, 100],
+  ] as const)('%s', (_title, standing, expected) => expect(turns(standing, many(100, 4))).toBe(expected));
+
+  it('leave those without pods until the others went [F67]', () =>
+    expect(nextTurns([waiting('cron', 4), waiting('shop', 0)], calm, 50).map(({ name }) => name)).toEqual(['shop']));
+
+  it('are those that risk least: by rank, then by pods, then by name', () => {
+    const seen = [waiting('d', 3), waiting('big', 0, 9), waiting('b', 0), waiting('a', 0), waiting('c', 1)];
+    expect(inOrder(seen).map(({ name }) => name)).toEqual(['a', 'b', 'big', 'c', 'd']);
   });
 
-  it('comes for everybody in few waves', () => {
+  it('come for each workload in few waves', () => {
     expect(wavesOf(10, 50)).toEqual([1, 2, 6, 1]);
     expect(wavesOf(100, 50)).toEqual([1, 2, 6, 18, 50, 23]);
     expect(wavesOf(1_000, 50)).toHaveLength(24);
@@ -41,10 +65,5 @@ describe('whose turn it is', () => {
         expect(Math.max(0, ...waves)).toBeLessThanOrEqual(largest);
       }),
     );
-  });
-
-  it('says why a namespace halts', () => {
-    expect(haltOf({ ...calm, reverted: 2 })).toBe('2 workloads of the namespace were reverted');
-    expect(haltOf(calm)).toBeUndefined();
   });
 });
