@@ -10,13 +10,11 @@ import { policyRules } from './policy-rules.ts';
 export const operatorUser = ({ name, namespace }: Installation): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
-export type AccessProps = Installation & Pick<Settings, 'webhook' | 'metrics' | 'monitoredNamespaces' | 'injection'>;
+export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces' | 'injection'>;
 
 /** What the contract grants, for this installation's names. */
-const rules = (granted: readonly PolicyRule[], { name, namespace, webhook }: AccessProps): k8s.PolicyRule[] =>
-  policyRules(granted, (each) =>
-    each.replace('NAME', name).replace('{namespace}', namespace).replace('{clientCa}', webhook.clientCa.configMap),
-  );
+const rules = (granted: readonly PolicyRule[], { name, namespace }: Installation): k8s.PolicyRule[] =>
+  policyRules(granted, (each) => each.replace('NAME', name).replace('{namespace}', namespace));
 
 /** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
 export class Access extends Construct {
@@ -67,9 +65,8 @@ export class Access extends Construct {
       });
     }
 
-    const clientCa = props.webhook.clientCa.configMap === '' ? [] : permissions.clientCa;
     const ownRoles = [
-      ['', suffixes.leaderElectionRole, [...permissions.ownNamespace, ...clientCa]],
+      ['', suffixes.leaderElectionRole, permissions.ownNamespace],
       ...(props.monitoredNamespaces.length > 0
         ? [['marks-', suffixes.monitoringRole, permissions.monitoringMarks] as const]
         : []),

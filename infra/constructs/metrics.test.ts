@@ -62,27 +62,3 @@ describe('metrics.secure', () => {
     expect(fromEnvironment(environment).metricsSecure).toBe(true);
   });
 });
-
-describe('webhook.clientCa', () => {
-  const asking = synthesize(
-    parseSettings({ webhook: { clientCa: { configMap: 'api-server-ca', names: ['kube-apiserver', 'system:a'] } } }),
-  );
-  const rules = (manifests: readonly Manifest[]) =>
-    JSON.stringify(find(manifests, 'Role', suffixes.leaderElectionRole));
-
-  it('F21: lets the manager read that ConfigMap and no other, and only then', () => {
-    expect(rules(plain)).not.toContain('api-server-ca');
-    expect(rules(asking)).toContain(
-      '{"apiGroups":[""],"resourceNames":["api-server-ca"],"resources":["configmaps"],"verbs":["get","list","watch"]}',
-    );
-  });
-
-  it('reaches the manager', () => {
-    const env = containers(asking)[0]?.env ?? [];
-    const valueOf = (key: string) => env.find((each) => each.name === key)?.value;
-    expect([valueOf('LUMIGO_WEBHOOK_CLIENT_CA'), valueOf('LUMIGO_WEBHOOK_CLIENT_NAMES')]).toEqual([
-      'api-server-ca',
-      'kube-apiserver,system:a',
-    ]);
-  });
-});

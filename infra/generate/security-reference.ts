@@ -30,11 +30,7 @@ const code = (names: readonly string[]): string => names.map((name) => `\`${name
 
 /** Names as the document has them, whatever an installation is called. */
 const generic = (name: string): string =>
-  name
-    .replace('NAME', '<name>')
-    .replace(settings.name, '<name>')
-    .replace('{namespace}', settings.namespace)
-    .replace('{clientCa}', 'webhook.clientCa.configMap');
+  name.replace('NAME', '<name>').replace(settings.name, '<name>').replace('{namespace}', settings.namespace);
 
 function permissionsTable(): string {
   const where = {
@@ -45,7 +41,6 @@ function permissionsTable(): string {
     telemetryProxy: 'telemetry proxy',
     ownNamespace: "manager, the operator's namespace",
     monitoringMarks: "manager, the operator's namespace, with `monitoredNamespaces`",
-    clientCa: "manager, the operator's namespace, with `webhook.clientCa`",
   };
   const rows = (Object.keys(where) as (keyof typeof where)[]).flatMap((key) =>
     permissions[key].map(({ resources, verbs, resourceNames, why, test }) => [

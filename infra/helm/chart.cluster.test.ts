@@ -17,6 +17,7 @@ import { portNames } from '../settings/ports.ts';
 import type { sentences } from '../settings/contradictions.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
+import { withdrawnSettings } from '../settings/withdrawn.ts';
 import { writeChart, chartTemplates } from './chart.ts';
 import { chartDefaults } from './values.ts';
 
@@ -51,8 +52,6 @@ const contradictory: Readonly<Record<keyof typeof sentences, object>> = {
   ownLabels: { podLabels: { 'app.kubernetes.io/name': 'x' } },
   sharedQueue: { controllerManager: { telemetryProxy: { queue: { claimName: 'telemetry' } } } },
   otherTag: { controllerManager: { telemetryProxy: { image: { tag: '0.140.0' } } } },
-  unusedNames: { webhook: { clientCa: { names: ['kube-apiserver'] } } },
-  anyClient: { webhook: { clientCa: { configMap: 'kube-root-ca.crt' } } },
   takenPort: { ports: { webhook: 8080 } },
   kubeletPort: { ports: { webhook: 10_250 }, hostNetwork: true },
   idleIssuer: { certificates: { issuerRef: { name: 'internal' } } },
@@ -145,8 +144,6 @@ const samples: Readonly<Record<string, unknown>> = {
   'updater.image.tag': 'next',
   'updater.image.digest': `sha256:${'c'.repeat(64)}`,
   'updater.resources': { limits: { memory: '1Gi' } },
-  'webhook.clientCa.configMap': 'api-server-client-ca',
-  'webhook.clientCa.names': ['kube-apiserver', 'system:webhooks'],
   'metrics.secure': true,
   'metrics.serviceMonitor.enabled': true,
   'metrics.serviceMonitor.labels': { release: 'prometheus' },
@@ -188,7 +185,6 @@ const companions: Readonly<Record<string, object>> = {
       { [`metrics.${kind}.enabled`]: true },
     ]),
   ),
-  'webhook.clientCa.names': { 'webhook.clientCa.configMap': 'api-server-client-ca' },
   ...Object.fromEntries(
     [
       'schedule',
@@ -372,7 +368,8 @@ describe('the Helm chart', () => {
     );
   });
 
-  it.each(Object.entries(contradictory))(
+  const withdrawn = Object.keys(withdrawnSettings).map((path) => [path, nested(path, { configMap: 'mine' })] as const);
+  it.each([...Object.entries(contradictory), ...withdrawn])(
     'refuses what the constructs refuse, with the same sentence: %s',
     (_rule, settings) => {
       const file = join(chart, '..', `contradictory-${process.pid}.json`);

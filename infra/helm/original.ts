@@ -2,7 +2,7 @@ import { originalValues } from '../settings/original-values.ts';
 import { fail, given, quoted, when } from './go-template.ts';
 
 /** Returns the value at a path of `$given`, or an empty text. */
-const valueAt = (path: string): string => `(dig ${path.split('.').map(quoted).join(' ')} "" $given)`;
+export const valueAt = (path: string): string => `(dig ${path.split('.').map(quoted).join(' ')} "" $given)`;
 
 /** Stop the rendering if a value of the original operator's chart cannot work. */
 export const originalRefusals: readonly string[] = originalValues.flatMap((row) =>

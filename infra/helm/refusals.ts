@@ -1,9 +1,10 @@
 import { collectorImage } from '../settings/controller-manager.ts';
-import { clusterAuthority, KUBELET_PORT, reservedLabels, sentences } from '../settings/contradictions.ts';
+import { KUBELET_PORT, reservedLabels, sentences } from '../settings/contradictions.ts';
 import { portNames } from '../settings/ports.ts';
 import { secretRules } from '../settings/tree.ts';
+import { withdrawnSetting, withdrawnSettings } from '../settings/withdrawn.ts';
 import { each, fail, given, quoted, when } from './go-template.ts';
-import { originalRefusals } from './original.ts';
+import { originalRefusals, valueAt } from './original.ts';
 
 const monitored = '(ternary (list) $given.monitoredNamespaces (kindIs "string" $given.monitoredNamespaces))';
 const eachMonitored = (body: string): string => each(`$index, $each := ${monitored}`, body);
@@ -47,14 +48,6 @@ const rows: Readonly<Record<keyof typeof sentences, string>> = {
   otherTag: when(
     `and (ne ${proxyImage}.tag ${quoted(collectorImage.tag)}) (eq ${proxyImage}.digest ${quoted(collectorImage.digest)})`,
     fail(sentences.otherTag('%v'), `${proxyImage}.tag`),
-  ),
-  unusedNames: when(
-    'and $given.webhook.clientCa.names (not $given.webhook.clientCa.configMap)',
-    fail(sentences.unusedNames()),
-  ),
-  anyClient: when(
-    `and (eq $given.webhook.clientCa.configMap ${quoted(clusterAuthority)}) (not $given.webhook.clientCa.names)`,
-    fail(sentences.anyClient()),
   ),
   takenPort:
     '{{- $taken := dict -}}' +
@@ -101,11 +94,17 @@ const secretRefusals: readonly string[] = [
   ),
 ];
 
+/** The settings that no longer exist. The schema accepts them, because its refusal would not say what to use instead. */
+const withdrawnRefusals = Object.keys(withdrawnSettings).map((path) =>
+  when(valueAt(path), fail(withdrawnSetting(path) ?? '')),
+);
+
 /** Stops the rendering if values contradict each other, or if a value of the original operator cannot work. Every template includes it. */
 export const refusals = [
   '{{- define "lumigo-operator.refuse" -}}',
   given,
   ...originalRefusals,
+  ...withdrawnRefusals,
   ...secretRefusals,
   ...Object.values(rows),
   '{{- end -}}',

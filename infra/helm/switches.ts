@@ -41,7 +41,6 @@ export const switches: readonly Switch[] = [
   filled('networkPolicy.webhook.from', []),
   filled('networkPolicy.otlp.from', []),
   filled('networkPolicy.metrics.from', []),
-  filled('webhook.clientCa.configMap'),
   ...['serviceMonitor', 'prometheusRule', 'dashboard'].map((kind) => switchedOff(`metrics.${kind}.enabled`)),
   { path: 'metrics.secure', off: false, on: true, condition: '$.Values.metrics.secure' },
   { path: 'injection.podMode', off: false, on: true, condition: '$.Values.injection.podMode' },

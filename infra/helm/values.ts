@@ -5,6 +5,7 @@ import { parseSettings } from '../settings/settings.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 import { settingsSchema } from '../settings/schema.ts';
 import { settingEntries, type JsonSchema } from '../settings/tree.ts';
+import { withdrawnSettings } from '../settings/withdrawn.ts';
 
 /** The settings that a Helm release decides itself. */
 export const ofTheRelease = ['namespace', 'createNamespace'];
@@ -46,7 +47,8 @@ export function valuesSchema(): string {
   };
   const monitoredNamespaces = { anyOf: [{ const: 'all' }, properties['monitoredNamespaces']] };
   const own = { ...schema, properties: { ...properties, monitoredNamespaces, name } } as JsonSchema;
-  const whole = originalValues.reduce(withOriginal, withRequired(withoutRules(own)));
+  const known = originalValues.reduce(withOriginal, withRequired(withoutRules(own)));
+  const whole = Object.entries(withdrawnSettings).reduce(withWithdrawn, known);
   return `${JSON.stringify(withProperty(whole, ['global'], { type: 'object' }), undefined, 2)}\n`;
 }
 
@@ -66,6 +68,10 @@ function withOriginal(schema: JsonSchema, row: OriginalValue): JsonSchema {
   if (!('acts' in row) || row.as === undefined) return schema;
   return withProperty(schema, [row.path], { ...schema.properties?.[row.as], description: `The same as ${row.as}.` });
 }
+
+/** Accepts a setting that no longer exists, because the templates refuse it with advice (refusals.ts). */
+const withWithdrawn = (schema: JsonSchema, [path, advice]: readonly [string, string]): JsonSchema =>
+  withProperty(schema, path.split('.'), { description: `Withdrawn: ${advice}.` });
 
 /** Returns true if the original operator's chart has an empty value here, which may be `null`. */
 const mayBeNull = (path: string, { default: given }: JsonSchema): boolean =>

@@ -27,10 +27,6 @@ export const sentences = {
     `controllerManager.telemetryProxy.queue.claimName needs controllerManager.replicas to be 1, but it is ${replicas}. Pods cannot share a queue`,
   otherTag: (tag: Said) =>
     `controllerManager.telemetryProxy.image.tag is "${tag}", but the digest is still that of ${collectorImage.tag}. Set controllerManager.telemetryProxy.image.digest to the digest of the new tag, or to ""`,
-  unusedNames: () =>
-    'webhook.clientCa.names is set, but webhook.clientCa.configMap is empty, so client certificates are not checked. Set both, or neither',
-  anyClient: () =>
-    "webhook.clientCa.configMap is the cluster's own authority, which signs for many clients. Set webhook.clientCa.names to the common name of the API server's certificate",
   takenPort: (name: Said, other: Said, port: Said) =>
     `ports.${name} and ports.${other} are both ${port}. Use different ports`,
   kubeletPort: (name: Said, port: Said) =>
@@ -54,7 +50,6 @@ export function contradictionsIn(given: Given): readonly string[] {
     ownLabels,
     sharedQueue,
     otherTag,
-    anyClient,
     takenPort,
     idleIssuer,
   ];
@@ -117,16 +112,6 @@ function* sharedQueue({ controllerManager }: Given) {
 function* otherTag({ controllerManager }: Given) {
   const { tag, digest } = part(shape.controllerManager, controllerManager)?.telemetryProxy.image ?? collectorImage;
   if (tag !== collectorImage.tag && digest === collectorImage.digest) yield sentences.otherTag(tag);
-}
-
-/** The ConfigMap that every namespace has. */
-export const clusterAuthority = 'kube-root-ca.crt';
-
-/** The cluster's own authority signs the certificates of nodes and users, too. */
-function* anyClient({ webhook }: Given) {
-  const { configMap = '', names = [] } = part(shape.webhook, webhook)?.clientCa ?? {};
-  if (configMap === '' && names.length > 0) yield sentences.unusedNames();
-  if (configMap === clusterAuthority && names.length === 0) yield sentences.anyClient();
 }
 
 /** The port of the kubelet on every node. */

@@ -37,13 +37,6 @@ export const dnsSubdomain = () =>
 export const orEmpty = <T extends z.ZodType>(form: T, error: string) =>
   z.union([z.literal(''), form], { error }).default('');
 
-/** The subject of a certificate, in the form of a Kubernetes user name. */
-export const commonName = () =>
-  word().regex(
-    /^[-.:_@/a-zA-Z0-9]{1,64}$/,
-    'must consist of letters, digits, -, ., :, _, @ and /, as common names of users do',
-  );
-
 export const secretKey = () =>
   word().regex(/^[-._a-zA-Z0-9]{1,253}$/, 'must consist of letters, digits, -, _ and ., as keys of Secrets do');
 

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { nearest } from './nearest.ts';
 import { mayHoldToken } from '../../runtime/wording/token.ts';
 import { secretPaths, settingEntries } from './tree.ts';
+import { withdrawnSetting } from './withdrawn.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -38,6 +39,8 @@ const isSecret = (path: string): boolean =>
 
 function unknownSetting(path: readonly PropertyKey[]): string {
   const written = pathText(path);
+  const withdrawn = withdrawnSetting(written);
+  if (withdrawn !== undefined) return withdrawn;
   const meant = suggestion(written.replace(/\[\d+\]/g, '[]'));
   const parent = pathText(path.slice(0, -1));
   if (mayHoldToken(written) || (meant === undefined && parent !== '' && isSecret(parent)))

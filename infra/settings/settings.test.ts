@@ -6,6 +6,7 @@ import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
 import { sentences } from './contradictions.ts';
 import { settingEntries } from './tree.ts';
 import { loadSettings, parseSettings } from './settings.ts';
+import { withdrawnSettings } from './withdrawn.ts';
 import { imageRepositoryOf } from '../publisher.ts';
 import { operatorVersion } from '../version.ts';
 
@@ -111,6 +112,17 @@ describe('problems', () => {
     ],
   ])('suggest what %j was meant to be', (given, problem) => {
     expect(problemsOf(given)).toEqual([problem]);
+  });
+
+  it('suggests no setting of a list for a key at the top [F83]', () => {
+    expect(problemsOf({ loggin: true })).toEqual([
+      'loggin is not a setting; docs/reference/settings.md lists those that there are',
+    ]);
+  });
+
+  it.each(Object.entries(withdrawnSettings))('say what to use instead of %s, which was withdrawn', (path, advice) => {
+    const given = path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), { configMap: 'mine' });
+    expect(problemsOf(given)).toEqual([`${path} is not a setting; ${advice}`]);
   });
 
   it.each([
@@ -229,26 +241,5 @@ describe('a settings file', () => {
 
   it('that sets a key twice is refused', () => {
     expect(() => loadSettings(file('c.yaml', 'name: a\nname: b\n'))).toThrow(/duplicate key in line 2, column 1/);
-  });
-});
-
-describe('the authority of the API server as a client', () => {
-  const clientCa = (given: object) => problemsOf({ webhook: { clientCa: given } });
-
-  it('cannot be that of the whole cluster without a name, nor be left out where there are names', () => {
-    expect(clientCa({ configMap: 'kube-root-ca.crt' })).toEqual([sentences.anyClient()]);
-    expect(clientCa({ names: ['kube-apiserver'] })).toEqual([sentences.unusedNames()]);
-    expect(clientCa({ configMap: 'kube-root-ca.crt', names: ['kube-apiserver'] })).toEqual([]);
-    expect(clientCa({ configMap: 'mine' })).toEqual([]);
-  });
-
-  it('has names that a list in one variable can hold', () => {
-    expect(clientCa({ configMap: 'mine', names: ['a,b'] })).toHaveLength(1);
-  });
-
-  it('suggests no setting of a list for a key at the top [F83]', () => {
-    expect(problemsOf({ loggin: true })).toEqual([
-      'loggin is not a setting; docs/reference/settings.md lists those that there are',
-    ]);
   });
 });

@@ -4,7 +4,7 @@ export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names; `NAME` stands for the installation's, `{namespace}` for its namespace, `{clientCa}` for a setting. */
+  /** Only objects of these names; `NAME` stands for the installation's name, and `{namespace}` for its namespace. */
   readonly resourceNames?: readonly string[];
 }
 
@@ -203,14 +203,6 @@ export const permissions = {
       rule('', 'configmaps', 'create'),
     ),
     needed('the same', 'monitoring/monitoring', rule('', 'configmaps', 'get patch', `NAME${suffixes.monitored}`)),
-  ],
-  /** For the manager in its own namespace, with `webhook.clientCa` only. */
-  clientCa: [
-    needed(
-      "to read the authority of the API server's client certificate",
-      'webhook/client-certificate',
-      rule('', 'configmaps', 'get list watch', '{clientCa}'),
-    ),
   ],
   ownNamespace: [
     needed('to elect the leader', 'manager/manager', rule('coordination.k8s.io', 'leases', 'get create update')),

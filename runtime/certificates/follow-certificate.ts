@@ -11,8 +11,6 @@ import { renewalDueAt } from './plan-certificates.ts';
 export interface Pair {
   readonly cert: Buffer;
   readonly key: Buffer;
-  /** Of whose clients alone requests are taken, each as PEM; undefined: of everybody. */
-  readonly clientAuthorities?: readonly string[] | undefined;
 }
 
 export interface CertificateSource {
@@ -95,7 +93,4 @@ function timesOf(certificate: X509Certificate): CertificateTimes {
   return { expiresAt: life.notAfter / 1_000, renewalDueAt: renewalDueAt(life) / 1_000 };
 }
 
-const isSame = (one: Pair, other: Pair): boolean =>
-  one.cert.equals(other.cert) &&
-  one.key.equals(other.key) &&
-  one.clientAuthorities?.join() === other.clientAuthorities?.join();
+const isSame = (one: Pair, other: Pair): boolean => one.cert.equals(other.cert) && one.key.equals(other.key);

@@ -32,8 +32,6 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   removalDeadlineSeconds: fc.integer({ min: 1, max: 86_400 }),
   webhookPort: port,
   webhookTimeoutSeconds: fc.integer({ min: 1, max: 30 }),
-  webhookClientCa: fc.oneof(fc.constant(''), name),
-  webhookClientNames: fc.array(fc.constantFrom('kube-apiserver', 'system:webhooks'), { maxLength: 2 }),
   healthPort: port,
   metricsPort: port,
   metricsSecure: fc.boolean(),

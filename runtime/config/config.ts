@@ -98,15 +98,6 @@ export const managerFields = {
     integer(1, 30),
     webhooks.timeoutSeconds,
   ),
-  /** The ConfigMap with the authority of the API server's client certificate; empty: the webhook answers everybody. */
-  webhookClientCa: setting(
-    'webhook.clientCa.configMap',
-    'LUMIGO_WEBHOOK_CLIENT_CA',
-    text(/^[-a-z0-9.]*$/, 'the name of a ConfigMap'),
-    '',
-  ),
-  /** The common names of which that certificate has to have one; none: any. */
-  webhookClientNames: setting('webhook.clientCa.names', 'LUMIGO_WEBHOOK_CLIENT_NAMES', names, []),
   healthPort: setting('ports.health', 'LUMIGO_HEALTH_PORT', port, ports.health),
   metricsPort: setting('ports.metrics', 'LUMIGO_METRICS_PORT', port, ports.metrics),
   /** Whether metrics are served over TLS, to whoever the API server says may read them; else plainly, to anybody. */

@@ -5,7 +5,6 @@ interface Connection {
   readonly socket: Socket;
   /** `unused`: no request was read to its end. `waiting`: one was, and is not answered. */
   stage: 'unused' | 'idle' | 'waiting';
-  isOutdated: boolean;
 }
 
 /**
@@ -22,19 +21,19 @@ export class Connections {
   /** Adds a connection, before its handshake. */
   add(socket: Socket): void {
     if (this.open.size >= this.limit) this.makeRoom();
-    const [key, connection] = [keyOf(socket), { socket, stage: 'unused', isOutdated: false } as const];
+    const [key, connection] = [keyOf(socket), { socket, stage: 'unused' } as const];
     this.open.set(key, connection);
     socket.once('close', () => {
       if (this.open.get(key) === connection) this.open.delete(key);
     });
   }
 
-  /** Follows a request to its answer. Returns whether its connection is outdated. */
-  follow(request: IncomingMessage, response: ServerResponse): boolean {
+  /** Follows a request to its answer. */
+  follow(request: IncomingMessage, response: ServerResponse): void {
     // The request has the TLS socket; the connection has the one below it, with the same address.
     const key = keyOf(request.socket);
     const connection = this.open.get(key);
-    if (connection === undefined) return false;
+    if (connection === undefined) return;
     this.open.delete(key);
     this.open.set(key, connection);
     request.once('end', () => {
@@ -42,12 +41,6 @@ export class Connections {
       if (!response.writableEnded) connection.stage = 'waiting';
     });
     response.once('close', () => (connection.stage = 'idle'));
-    return connection.isOutdated;
-  }
-
-  /** Marks all open connections: each ends with its next answer. */
-  outdate(): void {
-    for (const connection of this.open.values()) connection.isOutdated = true;
   }
 
   closeAll(): void {

@@ -10,8 +10,7 @@ export interface TlsServer {
   /** Resolves once the port is bound; rejects with a sentence when it cannot be. */
   readonly listening: Promise<number>;
   /**
-   * Serves new connections with this pair; those that are open go on with theirs, or, where other authorities' clients are trusted
-   * from now on, end with the next answer. Throws on a pair that does not fit.
+   * Serves new connections with this pair; those that are open go on with theirs. Throws on a pair that does not fit.
    */
   useCertificate(pair: Pair): void;
   /**
@@ -34,14 +33,11 @@ interface TlsServerOptions extends Where {
   /** For the message of an error: `the webhook`. */
   readonly purpose: string;
   readonly mostConnections: number;
-  /** Whether clients are asked for a certificate, of an authority that comes with the pair. What is shown, `app` judges. */
-  readonly asksClients?: boolean;
 }
 
 /** Serves `app` over TLS. Without a certificate yet, handshakes fail and nothing else does. */
 export function serveTls(app: RequestListener, options: TlsServerOptions): TlsServer {
   let isDraining = false;
-  let trusted: Pair['clientAuthorities'];
   const connections = new Connections(options.mostConnections);
   const bounds = {
     handshakeTimeout: BEGIN_MS,
@@ -50,20 +46,17 @@ export function serveTls(app: RequestListener, options: TlsServerOptions): TlsSe
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: MOST_HEADER_BYTES,
   };
-  const asking = { requestCert: options.asksClients === true, rejectUnauthorized: false };
-  const server = createServer({ minVersion: 'TLSv1.2', ...bounds, ...asking }, (request, response) => {
-    const isOutdated = connections.follow(request, response);
-    if (isDraining || isOutdated) response.setHeader('Connection', 'close');
+  const server = createServer({ minVersion: 'TLSv1.2', ...bounds }, (request, response) => {
+    connections.follow(request, response);
+    if (isDraining) response.setHeader('Connection', 'close');
     app(request, response);
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on('connection', (socket: Socket) => connections.add(socket));
   return {
     listening: listen(server, options, options.purpose),
-    useCertificate({ cert, key, clientAuthorities: ca }) {
-      server.setSecureContext({ cert, key, ...(ca === undefined ? {} : { ca: [...ca] }), minVersion: 'TLSv1.2' });
-      if (trusted !== undefined && trusted.join() !== ca?.join()) connections.outdate();
-      trusted = ca;
+    useCertificate({ cert, key }) {
+      server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' });
     },
     async close(drainSeconds, graceSeconds = 10) {
       isDraining = true;

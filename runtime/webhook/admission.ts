@@ -5,7 +5,6 @@ import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics, ReviewOutcome } from '../observability/metrics.ts';
 import { createApp } from './app.ts';
 import { followCertificate, type CertificateSource, type Pair } from '../certificates/follow-certificate.ts';
-import { forClients } from './client-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import { reviewPod } from './injector.ts';
@@ -65,14 +64,11 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
       metrics.reviewSeconds.observe({ webhook }, seconds);
     },
   });
-  const { webhookClientNames: names } = config;
-  const asksClients = config.webhookClientCa !== '';
-  const server = serveTls(asksClients ? forClients(names, app) : app, {
+  const server = serveTls(app, {
     port: config.webhookPort,
     host: config.listenAddress === '' ? undefined : config.listenAddress,
     purpose: 'the webhook',
     mostConnections: MOST_CONNECTIONS,
-    asksClients,
   });
   await server.listening;
   const hasCertificate = followCertificate({

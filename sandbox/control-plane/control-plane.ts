@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '../../runtime/kubernetes/http/client.ts';
 import { createTransport, type Transport } from '../../runtime/kubernetes/http/transport.ts';
 import { ensureBinaries } from '../programs/build.ts';
-import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import type { Progress } from '../programs/progress.ts';
-import { writeAdmission, writeFiles, type Credentials } from './files.ts';
+import { writeFiles, type Credentials } from './files.ts';
 import { apiServerFlags, auditPolicy, controllerManagerFlags, etcdData, etcdFlags, type Addresses } from './flags.ts';
 import { startReaper, type Reaper } from './reaper.ts';
 import { loopback, type Host } from './host.ts';
@@ -21,8 +20,6 @@ export interface ControlPlaneOptions {
   /** Without it nothing collects garbage, deletes namespaces or makes ReplicaSets; it can join later. Default true. */
   readonly controllerManager?: boolean;
   readonly apiServerFlags?: readonly string[];
-  /** What the API server shows to the webhooks that it calls; left out: nothing. */
-  readonly webhookClient?: KeyPair;
   /** Puts something between the API server and the etcd at a port; resolves with the port to find it at. */
   readonly etcdThrough?: (port: number) => Promise<number>;
   readonly onProgress?: Progress;
@@ -97,13 +94,11 @@ async function start(
   const addresses: Addresses = { folder, ports, host, etcdPort };
   const server = `https://${host.address}:${ports.api}`;
   const credentials = await writeFiles(folder, server, host, typeof audit === 'string' ? audit : auditPolicy);
-  const admission = options.webhookClient === undefined ? [] : writeAdmission(folder, options.webhookClient);
   const run = (name: string, path = '', args: readonly string[]) => host.launch({ name, path, args, folder, reaper });
   const startEtcd = () => run('etcd', binaries['etcd'], etcdFlags(addresses));
   const startApiServer = (flags: readonly string[] = []) =>
     run('apiserver', binaries['kube-apiserver'], [
       ...apiServerFlags(addresses, audit !== false),
-      ...admission,
       ...(options.apiServerFlags ?? []),
       ...flags,
     ]);

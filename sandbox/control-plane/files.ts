@@ -71,20 +71,3 @@ export function kubeconfigOf(server: string, ca: string, user: { token: string }
     'current-context': name,
   });
 }
-
-/** Writes what an API server has to know to show its webhooks this certificate; returns the flag that names it. */
-export function writeAdmission(folder: string, { certificate, key }: KeyPair): string[] {
-  const [configuration, kubeConfigFile] = [join(folder, 'admission.yaml'), join(folder, 'webhook-client.yaml')];
-  const encoded = (pem: string) => Buffer.from(pem).toString('base64');
-  const user = { 'client-certificate-data': encoded(certificate), 'client-key-data': encoded(key) };
-  const group = 'apiserver.config.k8s.io/v1';
-  const plugin = { apiVersion: group, kind: 'WebhookAdmissionConfiguration', kubeConfigFile };
-  const write = (file: string, content: object) => writeFileSync(file, stringify(content), { mode: 0o600 });
-  // By the host and port of a webhook's URL, or by the name of its Service; the star is for all.
-  write(kubeConfigFile, { apiVersion: 'v1', kind: 'Config', users: [{ name: '*', user }] });
-  write(configuration, {
-    ...{ apiVersion: group, kind: 'AdmissionConfiguration' },
-    plugins: [{ name: 'MutatingAdmissionWebhook', configuration: plugin }],
-  });
-  return [`--admission-control-config-file=${configuration}`];
-}
