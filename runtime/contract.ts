@@ -235,7 +235,6 @@ export const eventReasons = {
   rolloutHalted: 'LumigoRolloutHalted',
   telemetryFailed: 'LumigoCannotCollectTelemetry',
   tokenRefused: 'LumigoTokenRefused',
-  formerToken: 'LumigoFormerTokenInUse',
   operatorUpdated: 'LumigoOperatorUpdated',
   operatorUpToDate: 'LumigoOperatorUpToDate',
   operatorUpdateAvailable: 'LumigoOperatorUpdateAvailable',

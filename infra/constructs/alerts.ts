@@ -96,13 +96,6 @@ export const alerts: readonly Alert[] = [
     action: 'Put a valid token into the Secret of the namespace, then restart its workloads.',
   },
   {
-    name: 'LumigoFormerTokenInUse',
-    expr: `max by (namespace) (${metric('former_token_pods')}) > 0`,
-    ...{ for: '30m', severity: 'warning' },
-    summary: 'Pods of this namespace send a Lumigo token that was replaced.',
-    action: 'Restart the workloads that the condition `TokenCurrent` names, before the former token is refused.',
-  },
-  {
     name: 'LumigoUpdateCheckOverdue',
     expr: `${metric('update_check_due_timestamp_seconds')} > 0 and time() > ${metric('update_check_due_timestamp_seconds')}`,
     ...{ for: '1h', severity: 'info' },

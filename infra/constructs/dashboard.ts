@@ -40,11 +40,8 @@ export const panels: readonly Panel[] = [
   },
   { title: 'Telemetry waiting on disk', exprs: ['sum by (pod) (otelcol_exporter_queue_size)'], unit: 'bytes' },
   {
-    title: 'Refused tokens, and pods with a former token',
-    exprs: [
-      'sum by (namespace) (lumigo_operator_refused_tokens)',
-      'sum by (namespace) (lumigo_operator_former_token_pods)',
-    ],
+    title: 'Refused tokens',
+    exprs: ['sum by (namespace) (lumigo_operator_refused_tokens)'],
   },
   {
     title: 'Resident memory',

@@ -90,7 +90,6 @@ const conditionTypes = [
   'RolledOut: every workload that can be instrumented is instrumented.',
   "InjectionsCurrent: every injection sends to this installation's telemetry proxy.",
   'TokenAccepted: Lumigo accepts the token.',
-  'TokenCurrent: every pod sends the token that is in the Secret.',
   'A type is missing until the operator has something to report about it.',
 ];
 

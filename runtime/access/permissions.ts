@@ -139,7 +139,7 @@ export const permissions = {
   /** For the telemetry proxy: data that it collects, and the pods of senders. */
   telemetryProxy: [
     needed(
-      'to find the pod that sends a span, to collect events and pods if `kubeEvents` is on, and to find pods with a former token',
+      'to find the pod that sends a span, and to collect events and pods if `kubeEvents` is on',
       'telemetry-proxy/collection',
       rule('', 'pods events', 'list watch'),
     ),

@@ -14,20 +14,6 @@ describe("a Lumigo's credential", () => {
     expect(holding(token)).toEqual({ token, version: '7' });
   });
 
-  it('F29: says when its key was written last, by whomever', () => {
-    const fields = (key: string, time: string) => ({ time, fieldsV1: { 'f:data': { '.': {}, [`f:${key}`]: {} } } });
-    const managedFields = [
-      fields('token', '2026-11-22T10:00:00Z'),
-      fields('token', '2026-11-22T09:00:00Z'),
-      fields('other', '2026-11-22T11:00:00Z'),
-      { time: '2026-11-22T12:00:00Z', fieldsV1: {} },
-    ];
-    const data = { token: Buffer.from(token).toString('base64') };
-    expect(credentialIn({ data, version: '7', managedFields }, place)).toMatchObject({
-      writtenAt: '2026-11-22T10:00:00Z',
-    });
-  });
-
   it.each([
     ['no Secret', answered(404), 'SecretNotFound'],
     ['no permission', answered(403), 'SecretForbidden'],

@@ -27,16 +27,10 @@ export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSourc
   return { namespace, name, key, revision, announced: status?.secretVersion };
 }
 
-/** A Secret as it was read: its data (base64 by key), its resourceVersion, and who wrote what of it. */
+/** A Secret as it was read: its data (base64 by key) and its resourceVersion. */
 interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string;
-  readonly managedFields?: readonly ManagedFields[] | undefined;
-}
-
-interface ManagedFields {
-  readonly time?: string;
-  readonly fieldsV1?: { readonly 'f:data'?: Readonly<Record<string, unknown>> };
 }
 
 /** Reads one Secret, or rejects as the API server answered. */
@@ -46,29 +40,13 @@ export const secretReader =
   (client: Client): ReadSecret =>
   async (namespace, name) => {
     const secret = await client.get({ ...kinds.secrets, namespace, name });
-    const { resourceVersion, managedFields } = secret.metadata as typeof secret.metadata &
-      Pick<SecretContent, 'managedFields'>;
-    return { data: dataOf(secret), version: resourceVersion, managedFields };
+    return { data: dataOf(secret), version: secret.metadata.resourceVersion };
   };
 
 /** Either a token of the right shape, or what is wrong with it; and the resourceVersion of the Secret, if there is one. */
 export type Credential =
-  | ({ readonly token: string; readonly version: string; readonly problem?: undefined } & Since)
+  | { readonly token: string; readonly version: string; readonly problem?: undefined }
   | { readonly token?: undefined; readonly version?: string; readonly problem: Problem };
-
-/** Since when it is as it is. Times in ISO 8601, whole seconds, by the API server's clock. */
-interface Since {
-  /** When whoever wrote the key last changed anything of what they wrote; left out where the API server does not say. */
-  readonly writtenAt?: string;
-  readonly replaced?: Replaced;
-}
-
-/** When another token stood there: whatever took the token from there in this time has another one. */
-export interface Replaced {
-  /** Left out: for as long as anybody looked. */
-  readonly since?: string;
-  readonly until: string;
-}
 
 type Place = Pick<TokenSource, 'namespace' | 'name' | 'key'>;
 
@@ -82,7 +60,7 @@ export const nowhere: Credential = failed(
 );
 
 /** What an answer of the API server means for one key. Each cause has a reason of its own; no message holds any part of the value. */
-export function credentialIn({ data, version, managedFields = [] }: SecretContent, place: Place): Credential {
+export function credentialIn({ data, version }: SecretContent, place: Place): Credential {
   const { key } = place;
   const where = whereOf(place);
   const encoded = data[key];
@@ -93,8 +71,7 @@ export function credentialIn({ data, version, managedFields = [] }: SecretConten
       `${where} has no key '${key}'; add your Lumigo token under this key, or name another key in spec.lumigoToken.secretRef.key`,
     );
   const token = Buffer.from(encoded, 'base64').toString('utf8');
-  const writtenAt = writtenAtOf(key, managedFields);
-  if (isToken(token)) return { token, version, ...(writtenAt === undefined ? {} : { writtenAt }) };
+  if (isToken(token)) return { token, version };
   if (isToken(token.trim()))
     return refused(
       'TokenMalformed',
@@ -102,12 +79,6 @@ export function credentialIn({ data, version, managedFields = [] }: SecretConten
     );
   return refused('TokenMalformed', `The value of '${key}' in ${where} is not a Lumigo token; ${HINT}`);
 }
-
-const writtenAtOf = (key: string, managedFields: readonly ManagedFields[]): string | undefined =>
-  managedFields
-    .flatMap(({ time, fieldsV1 }) => (fieldsV1?.['f:data']?.[`f:${key}`] === undefined ? [] : (time ?? [])))
-    .toSorted()
-    .at(-1);
 
 /** What it means that a Secret could not be read. */
 export function credentialWithout(error: unknown, place: Place): Credential {

@@ -1,4 +1,4 @@
-import type { Credential, Replaced, TokenSource } from './credential.ts';
+import type { Credential, TokenSource } from './credential.ts';
 import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 
 /** A Secret that somebody wants tokens of: who, what is known of it, and what its next reading depends on. */
@@ -6,8 +6,6 @@ export class WantedSecret implements ReadingState {
   /** By key. */
   readonly credentials = new Map<string, Credential>();
   private readonly sources = new Map<string, readonly TokenSource[]>();
-  /** By key: the last token that stood there, whatever does now, and the one before it. */
-  private readonly tokens = new Map<string, Stands>();
   readAt: number | undefined;
   toldAt: number | undefined;
   retryAt = -Infinity;
@@ -55,16 +53,8 @@ export class WantedSecret implements ReadingState {
   learn(credentialOf: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
-    for (const source of this.all()) this.credentials.set(source.key, this.dated(source.key, credentialOf(source)));
+    for (const source of this.all()) this.credentials.set(source.key, credentialOf(source));
     return JSON.stringify([...this.credentials]) !== before;
-  }
-
-  /** Says of a token when another one stood there, where one was seen. */
-  private dated(key: string, credential: Credential): Credential {
-    if (credential.token === undefined) return credential;
-    const stands = standsAfter(this.tokens.get(key), credential);
-    this.tokens.set(key, stands);
-    return stands.replaced === undefined ? credential : { ...credential, replaced: stands.replaced };
   }
 
   private all(): readonly TokenSource[] {
@@ -75,21 +65,6 @@ export class WantedSecret implements ReadingState {
     const [credential] = this.credentials.values();
     return credential?.version === undefined ? undefined : versionReason(credential.version);
   }
-}
-
-/** A token that stands under a key, and the one before it. */
-interface Stands {
-  readonly token: string;
-  readonly before: string | undefined;
-  readonly replaced: Replaced | undefined;
-}
-
-function standsAfter(last: Stands | undefined, { token, writtenAt: until }: Credential & { token: string }): Stands {
-  if (last?.token === token) return last;
-  if (last === undefined || until === undefined) return { token, before: last?.token, replaced: undefined };
-  // Who goes back to the token of before has only the time between to do with.
-  const since = last.before === token ? last.replaced?.until : undefined;
-  return { token, before: last.token, replaced: since === undefined ? { until } : { since, until } };
 }
 
 const versionReason = (version: string): string => `version ${version}`;

@@ -76,7 +76,3 @@ const isTrue = (type: string) => (condition: Condition) => condition.type === ty
 /** Whether a condition of this type is there and true. */
 export const holds = (status: LumigoStatus | undefined, type: Condition['type']): boolean =>
   status?.conditions?.some(isTrue(type)) === true;
-
-/** Whether a condition of this type is there and false. */
-export const isFalse = (status: LumigoStatus | undefined, type: Condition['type']): boolean =>
-  status?.conditions?.some((condition) => condition.type === type && condition.status === 'False') === true;

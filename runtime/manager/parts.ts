@@ -208,9 +208,8 @@ export function createParts(options: PartsOptions): Part[] {
       run: async ({ signal }) => {
         await lumigoWatch.synced;
         const checks = new TokenChecks({
-          ...{ lumigoes, credentials, metrics, logger, signal },
+          ...{ lumigoes, credentials, metrics, signal },
           endpoint: config.endpoint,
-          client: createClient(collectorTransport),
           onSeen: (...seen) => reconciling.current?.onToken(...seen),
         });
         await checks.run();

@@ -89,11 +89,6 @@ export function createMetrics() {
       '1 for a namespace whose token the endpoint rejects; only the leader reports it',
       ['namespace'],
     ),
-    formerTokenPods: gauge(
-      'lumigo_operator_former_token_pods',
-      'Pods that use a token that was replaced in its Secret; only the leader reports it',
-      ['namespace'],
-    ),
     certificateExpiry: gauge(
       'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
       'Time when the certificate of the webhook expires',

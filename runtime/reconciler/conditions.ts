@@ -58,7 +58,6 @@ function conditionsOf(input: StatusInput, known: ReadonlyMap<string, Condition>)
     ...listOf(rolloutCondition(input.rollout, known.has(ROLLED_OUT))),
     ...(progress.elsewhere > 0 || known.has(injectionsCurrent.type) ? [currentCondition(progress)] : []),
     ...accepted,
-    ...onceThereWas(token.current, tokenCurrent, known),
   ];
 }
 
@@ -109,7 +108,6 @@ const injectionsCurrent = good(
 );
 
 const tokenAccepted = good('TokenAccepted', 'Accepted', "Lumigo's endpoint accepts the token");
-const tokenCurrent = good('TokenCurrent', 'Current', 'Every pod uses the token that is in the Secret');
 
 /** After the installation was renamed or moved: what was injected before sends to a Service that may be gone. */
 const currentCondition = ({ elsewhere }: Progress): Untimed =>

@@ -22,15 +22,14 @@ describe("F29: a Lumigo's condition", () => {
     });
     expect(events).toMatchObject([{ reason: 'LumigoTokenRefused', type: 'Warning', message: 'of this' }]);
     expect(
-      turnedFalse(lumigo(condition('TokenCurrent', 'True')), { conditions: [condition('TokenCurrent', 'False')] }),
-    ).toMatchObject([{ reason: 'LumigoFormerTokenInUse', regarding: { kind: 'Lumigo', uid: 'l' } }]);
+      turnedFalse(lumigo(condition('TokenAccepted', 'True')), { conditions: [condition('TokenAccepted', 'False')] }),
+    ).toMatchObject([{ reason: 'LumigoTokenRefused', regarding: { kind: 'Lumigo', uid: 'l' } }]);
   });
 
   it('is none when it was false before, or is true', () => {
-    const before = lumigo(condition('TokenAccepted', 'False'), condition('TokenCurrent', 'False'));
-    expect(
-      turnedFalse(before, { conditions: [condition('TokenAccepted', 'False'), condition('TokenCurrent', 'True')] }),
-    ).toEqual([]);
+    const before = lumigo(condition('TokenAccepted', 'False'));
+    expect(turnedFalse(before, { conditions: [condition('TokenAccepted', 'False')] })).toEqual([]);
+    expect(turnedFalse(before, { conditions: [condition('TokenAccepted', 'True')] })).toEqual([]);
   });
 });
 

@@ -66,7 +66,6 @@ export function contested(workload: ObservedWorkload, change: Change, repeats: n
 /** Conditions of a Lumigo that are worth an event when they turn, for any reason or for this one. */
 const told: Readonly<Record<string, { readonly event: string; readonly reason?: string }>> = {
   TokenAccepted: { event: eventReasons.tokenRefused },
-  TokenCurrent: { event: eventReasons.formerToken },
   [ROLLED_OUT]: { event: eventReasons.rolloutHalted, reason: HALTED },
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { askAt, firstDue, heard, findAt, type Asked } from './plan-checks.ts';
+import { askAt, firstDue, heard, type Asked } from './plan-checks.ts';
 
 const after = (...statuses: number[]): Asked | undefined =>
   statuses.reduce<Asked | undefined>((before, status) => heard(status, 0, before), undefined);
@@ -33,23 +33,6 @@ describe('F29: a token is asked about', () => {
     ['every minute while there is no answer', after(0), 60_000],
   ])('%s', (_case, asked, expected) => {
     expect(askAt(asked)).toBe(expected);
-  });
-});
-
-describe('F29: the pods of a namespace are checked', () => {
-  const replacedAt = '2026-11-22T10:00:00Z';
-  const ago = (seconds: number) => Date.parse(replacedAt) + seconds * 1_000;
-  const found = (pods: number, of = replacedAt) => ({ at: 7, replacedAt: of, pods, workloads: [] });
-
-  it.each([
-    ['at once after a replacement', undefined, 5, -Infinity],
-    ['at once after another one', found(0, '2026-11-21T10:00:00Z'), 5, -Infinity],
-    ['every 15 s at first', found(3), 5, 15_007],
-    ['more and more rarely', found(3), 600, 60_007],
-    ['every five minutes in the end', found(3), 86_400, 300_007],
-    ['no more once none is left', found(0), 5, Infinity],
-  ])('%s', (_case, before, seconds, expected) => {
-    expect(findAt(before, replacedAt, ago(seconds))).toBe(expected);
   });
 });
 

@@ -10,22 +10,7 @@ export interface Asked {
   readonly status: number;
 }
 
-/** What is known of a namespace's pods, by looking at them after its token was replaced. */
-export interface Found extends FormerPods {
-  /** Milliseconds of the monotonic clock. */
-  readonly at: number;
-  /** When the token was replaced, ISO 8601. */
-  readonly replacedAt: string;
-}
-
-/** Pods that run with a token which does not stand in the Secret any more. */
-export interface FormerPods {
-  readonly pods: number;
-  /** `Deployment/cart`, sorted. */
-  readonly workloads: readonly string[];
-}
-
-/** Of each kind of request at most one in so long: 20 a minute, whatever the number of namespaces. */
+/** The least time between two requests: 20 a minute, whatever the number of namespaces. */
 export const APART_MS = 3_000;
 
 /** What follows from an answer. One refusal may be a moment's, the second in a row counts; what says neither yes nor no changes nothing. */
@@ -43,16 +28,6 @@ export function askAt(asked: Asked | undefined): number {
   if (asked === undefined) return -Infinity;
   const { at, verdict, refusals } = asked;
   return at + (refusals === 1 ? 5_000 : verdict === 'accepted' ? 300_000 : 60_000);
-}
-
-/**
- * Restarts come soon after a rotation or late: the longer it is ago, the more rarely pods are checked; when none is left, no more.
- * @param today milliseconds since 1970
- */
-export function findAt(found: Found | undefined, replacedAt: string, today: number): number {
-  if (found?.replacedAt !== replacedAt) return -Infinity;
-  if (found.pods === 0) return Infinity;
-  return found.at + Math.min(Math.max((today - Date.parse(replacedAt)) / 10, 15_000), 300_000);
 }
 
 /** The one that was due first, if any is due. */
