@@ -153,10 +153,6 @@ const attempts: readonly (readonly [string, () => Promise<Manifest>])[] = [
     'the ConfigMap of the marks',
     async () => object('v1', 'ConfigMap', 'lumigo-lumigo-operator-monitored-namespaces', { data: { x: '{}' } }),
   ],
-  [
-    'the ConfigMap of the updater',
-    async () => object('v1', 'ConfigMap', 'lumigo-lumigo-operator-updater', { data: { x: 'y' } }),
-  ],
 ];
 
 /** If the role allows it. */

@@ -20,10 +20,6 @@ export const suspended = {
     'updater.mode=check to only report newer versions.',
 } as const;
 
-/** Returns the schedule of the updater in cron format; empty if it is off or suspended. */
-export const scheduleOf = (updater: UpdaterSettings): string =>
-  updater.mode === 'off' || whySuspended(updater) !== undefined ? '' : updater.schedule;
-
 /** The rights of an upgrade are there only while one can come. */
 export const mayUpgrade = (updater: UpdaterSettings): boolean =>
   updater.mode === 'upgrade' && whySuspended(updater) === undefined;

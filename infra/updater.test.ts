@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { updaterEnvironment } from '../runtime/config/config.ts';
-import { managerEnvironment } from './constructs/runtime-environment.ts';
 import { checkRules } from './constructs/updater-rules.ts';
 import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings/settings.ts';
@@ -31,7 +30,7 @@ const kindsOf = (manifests: readonly Manifest[]): readonly string[] => manifests
 const jobOf = (manifests: readonly Manifest[]): CronJob =>
   manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as CronJob;
 
-const always = ['ServiceAccount', 'ConfigMap', 'Role', 'RoleBinding', 'CronJob'];
+const always = ['ServiceAccount', 'Role', 'RoleBinding', 'CronJob'];
 
 describe('F60: the updater', () => {
   it.each(deliveries)('is part of the delivery %s, by default', (delivery) => {
@@ -88,17 +87,6 @@ describe('F60: the updater', () => {
     const { updater } = parseSettings({ updater: given });
     expect(whySuspended(updater)).toBe(why);
     expect(mayUpgrade(updater)).toBe(why === undefined && updater.mode === 'upgrade');
-  });
-
-  it.each([
-    [{ mode: 'check', ...published, schedule: '@weekly' }, '@weekly'],
-    [{ mode: 'upgrade', ...trusting }, '17 3 * * *'],
-    [{ mode: 'upgrade', ...published }, ''],
-    [{ mode: 'check', repository: '' }, ''],
-    [{ mode: 'off', ...published }, ''],
-  ])('with %j the manager knows when it runs', (given, schedule) => {
-    const environment = managerEnvironment(parseSettings({ updater: given }), 'Helm');
-    expect(environment).toContainEqual({ name: 'LUMIGO_UPDATER_SCHEDULE', value: schedule });
   });
 
   it('is told what it is to do in variables that its program knows', () => {

@@ -95,13 +95,6 @@ export const alerts: readonly Alert[] = [
     summary: 'Lumigo refuses the token of this namespace, so its telemetry is dropped.',
     action: 'Put a valid token into the Secret of the namespace, then restart its workloads.',
   },
-  {
-    name: 'LumigoUpdateCheckOverdue',
-    expr: `${metric('update_check_due_timestamp_seconds')} > 0 and time() > ${metric('update_check_due_timestamp_seconds')}`,
-    ...{ for: '1h', severity: 'info' },
-    summary: 'The Lumigo updater has missed its check for a newer version for more than a day.',
-    action: "Look at the CronJob `<name>-updater`, its Jobs and their logs in the operator's namespace.",
-  },
 ];
 
 /** Returns a section for each alert, under a heading that a link can name. */

@@ -1,7 +1,6 @@
 import { mounts, suffixes } from '../../runtime/contract.ts';
 import { managerFields, toEnvironment, variableOf, type RuntimeConfig } from '../../runtime/config/config.ts';
 import type { Settings } from '../settings/schema.ts';
-import { scheduleOf } from '../updater-state.ts';
 import { operatorVersion } from '../version.ts';
 import { carriedSettings } from './carried-settings.ts';
 import { imageReference } from './image.ts';
@@ -44,7 +43,6 @@ export function runtimeConfig(settings: Settings, delivery: Delivery): Omit<Runt
     telemetryProxyAccountDirectory: mounts.telemetryProxyAccount,
     telemetryProxyQueueDirectory: mounts.telemetryProxyQueue,
     telemetryProxyCredentials: 'serviceAccount',
-    updaterSchedule: scheduleOf(settings.updater),
     logLevel: settings.debug.enabled ? 'debug' : 'info',
   };
 }

@@ -21,7 +21,6 @@ const why = {
   progress: 'to see if the new version is ready',
   told: 'to report the result',
   about: 'to find the object of the events',
-  found: 'to record the result, from which the manager makes metrics',
   missing: 'to create missing objects of the release. RBAC cannot restrict their names.',
   changed: 'to upgrade and roll back objects of the release, by name',
   granting: 'a later version of a role can have rights that the updater lacks',
@@ -32,7 +31,6 @@ const why = {
 export const checkRules = (name: string): readonly UpdaterRule[] => [
   { ...rule('apps', ['deployments'], ['get'], why.about), resourceNames: [`${name}${suffixes.manager}`] },
   rule('', ['events'], ['create'], why.told),
-  { ...rule('', ['configmaps'], ['patch'], why.found), resourceNames: [`${name}${suffixes.updater}`] },
 ];
 
 const change = ['get', 'patch', 'update', 'delete'];

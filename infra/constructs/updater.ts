@@ -29,8 +29,6 @@ export class Updater extends Construct {
     const upgrading = mayUpgrade(settings.updater) ? rulesOfUpgrade(settings, release()) : undefined;
 
     new k8s.KubeServiceAccount(this, 'account', { metadata: inNamespace, automountServiceAccountToken: false });
-    // The updater writes its result into it. Upgrades and GitOps do not change the content, because no manifest has any.
-    new k8s.KubeConfigMap(this, 'last-check', { metadata: inNamespace });
     new k8s.KubeRole(this, 'role', {
       metadata: inNamespace,
       rules: policyRules(upgrading?.own ?? checkRules(settings.name)),
@@ -59,7 +57,6 @@ export const rulesOfUpgrade = ({ name, namespace }: Settings, release: readonly 
 /** The updater's own objects, which an upgrade changes as well. */
 const own = (name: string, namespace: string): Manifest[] => [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
-  { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } },
   { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name, namespace } },
   { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name, namespace } },
   { apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata: { name, namespace } },

@@ -219,11 +219,6 @@ export const permissions = {
       rule('', 'secrets', 'list watch patch', `NAME${suffixes.certificates}`),
     ),
     needed(
-      'to read the result of the updater, for two metrics',
-      'updater/check',
-      rule('', 'configmaps', 'list watch', `NAME${suffixes.updater}`),
-    ),
-    needed(
       'to restore its own account if that was deleted by mistake',
       'uninstall/no-removal',
       rule('', 'serviceaccounts', 'create'),

@@ -56,7 +56,6 @@ const config: fc.Arbitrary<RuntimeConfig> = fc.record({
   telemetryMetricsPort: port,
   telemetryLoopPort: port,
   telemetryProxyCredentials: fc.constantFrom('serviceAccount', 'kubeConfig'),
-  updaterSchedule: fc.constantFrom('', '@weekly', '17 3 * * 1,3'),
   logLevel: fc.constantFrom('error', 'warn', 'info', 'debug'),
 });
 

@@ -157,8 +157,6 @@ export const managerFields = {
     oneOf('serviceAccount', 'kubeConfig'),
     'serviceAccount',
   ),
-  /** When the updater looks for a newer version, as cron writes it; empty: none does. */
-  updaterSchedule: field('LUMIGO_UPDATER_SCHEDULE', String, ''),
   logLevel: field('LUMIGO_LOG_LEVEL', oneOf('error', 'warn', 'info', 'debug'), 'info'),
 };
 

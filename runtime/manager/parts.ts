@@ -20,7 +20,6 @@ import type { CertificateStore } from '../certificates/store.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
-import { followCheck } from '../updater/last-check.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
 import { keepPodScope } from '../webhook/pod-scope.ts';
 import type { Pair } from '../certificates/follow-certificate.ts';
@@ -137,10 +136,6 @@ export function createParts(options: PartsOptions): Part[] {
         credentials.onChange(() => telemetry.changed(), signal);
         await telemetry.run(lumigoWatch.known);
       },
-    },
-    {
-      name: 'updater metrics',
-      run: (signal) => followCheck({ config, transport, metrics, logger, signal }),
     },
     {
       name: 'certificate',

@@ -97,19 +97,6 @@ export function createMetrics() {
       'lumigo_operator_webhook_certificate_renewal_timestamp_seconds',
       'Time when the certificate of the webhook is due for renewal: a third of its validity, or 30 days, before it expires',
     ),
-    newerVersion: gauge(
-      'lumigo_operator_newer_version_available',
-      '1 if the updater found a newer version of the operator within the range (label version), otherwise 0',
-      ['version'],
-    ),
-    updateCheck: gauge(
-      'lumigo_operator_update_check_timestamp_seconds',
-      'Time of the last successful check for a newer version; 0 if there was none or the updater is off',
-    ),
-    updateCheckDue: gauge(
-      'lumigo_operator_update_check_due_timestamp_seconds',
-      'Time by which the next check for a newer version is due; 0 if there was none or the updater is off',
-    ),
     apiRequests: counter(
       'lumigo_operator_api_requests_total',
       'Requests to the API server, by verb, resource and HTTP status (0: no answer)',

@@ -7,7 +7,6 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent, type Regarding } from '../kubernetes/resources/events.ts';
 import type { ChartSource } from './chart-source.ts';
 import type { Helm } from './helm.ts';
-import { writeCheck } from './last-check.ts';
 import { planCheck, planUpdate, rangeOf } from './plan-update.ts';
 
 interface UpdateOptions {
@@ -44,8 +43,7 @@ const unverified =
 
 /**
  * Brings the release that the operator was installed by to the newest version that its settings allow; or, to check, only looks for
- * that version. Tells what it did or found, or why it did nothing, in the log, by an event on the operator's Deployment, and in its
- * ConfigMap, from which the manager has metrics.
+ * that version. Tells what it did or found, or why it did nothing, in the log and by an event on the operator's Deployment.
  * @returns whether it was done: false where somebody has to look
  */
 export async function update(options: UpdateOptions): Promise<boolean> {
@@ -57,7 +55,6 @@ export async function update(options: UpdateOptions): Promise<boolean> {
   if (outcome === 'cannotUpdateOperator') logger.error({ release, problem: message }, said[outcome]);
   else logger.info({ release, newest, result: message }, said[outcome]);
   await tell(options, regarding, outcome, message);
-  await writeCheck(client, config, { message, newest, now: new Date() });
   return outcome !== 'cannotUpdateOperator';
 }
 

@@ -20,10 +20,10 @@ export const watchNamed = (
   handler: ListWatchHandler,
   // Nothing else of whoever asks: a selector of theirs would choose among these objects too.
   { transport, logger, signal }: Watching,
-  metadataOnly = true,
 ): ListWatch =>
   listWatch({
-    ...{ transport, logger, signal, resource, handler, metadataOnly },
+    ...{ transport, logger, signal, resource, handler },
+    metadataOnly: true,
     fieldSelector: `metadata.name=${name}`,
   });
 
