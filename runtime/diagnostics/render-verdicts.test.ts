@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
-import { shapeOf } from '../rollout/shape.ts';
 import { renderRollout, renderVerdicts } from './render-verdicts.ts';
 import type { Verdict } from './verdict.ts';
 
 const [deployment] = workloads;
+const still = { restarts: true, risk: { rank: 0, pods: 1 }, blocked: undefined } as const;
 
 it('shows no part of a token, wherever in a long value it stands', () => {
   const verdict = (before: number) =>
     ({
       ...{ kind: deployment, namespace: 'shop', name: 'cart', refusal: undefined, warnings: [] },
-      shape: shapeOf({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }),
+      ...still,
       decision: { action: 'none', message: '' } as unknown as Verdict['decision'],
       patch: [{ op: 'add', path: '/x', value: `${'x'.repeat(before)}t_${'7'.repeat(21)}` }],
     }) satisfies Verdict;
@@ -19,9 +19,9 @@ it('shows no part of a token, wherever in a long value it stands', () => {
 });
 
 const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestWave: 50 } as const;
-const shape = (running: number) => ({ desired: running, running, blocked: undefined, refused: undefined });
-const verdict = (name: string, running: number, more: Partial<Verdict> = {}): Verdict => ({
-  ...{ kind: deployment, namespace: 'shop', name, refusal: undefined, warnings: [], shape: shape(running) },
+const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdict => ({
+  ...{ kind: deployment, namespace: 'shop', name, refusal: undefined, warnings: [] },
+  ...{ restarts: pods > 0, risk: { rank: pods < 2 ? 3 : 0, pods }, blocked: undefined },
   decision: {
     ...{ action: 'inject', tried: 'add', workload: { apiVersion: '', kind: '', metadata: {} } },
     ...{ code: 'injected', message: '', leftAlone: [] },
@@ -32,8 +32,7 @@ const verdict = (name: string, running: number, more: Partial<Verdict> = {}): Ve
 
 describe('the rollout that --preview shows', () => {
   it('says who comes when, who later, and how long it takes', () => {
-    const blocked = { reason: 'Paused', message: 'is paused' } as const;
-    const paused = verdict('paused', 2, { shape: { ...shape(2), blocked } });
+    const paused = verdict('paused', 2, { blocked: 'Paused' });
     const seen = [verdict('big', 9), verdict('idle', 0), paused, verdict('small', 2), verdict('one', 1)];
     expect(renderRollout(seen, pace)).toEqual([
       '  Rollout, about 40 s if pods start within 10 s:',

@@ -109,7 +109,6 @@ describe('a pod, in Pod mode,', () => {
     ['disabled', { state: 'disabled', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
     ['deleting', { state: 'deleting', lumigo: 'lumigo', remove: true, pods: true }, 'no-pod-mode'],
     ['inactive', { state: 'inactive', lumigo: 'lumigo', reason: 'PodModeOff' }, 'no-pod-mode'],
-    ['pods', { ...policy, halted: 'it crashed' }, 'pods-halted'],
   ])('is left alone under the policy %s where no pod is to be injected', (_state, under, code) => {
     expect(decided(pod(), under)).toMatchObject({ action: 'none', code });
   });

@@ -81,7 +81,7 @@ async function peakDuring(name: string, attack: () => Promise<void>): Promise<nu
 
 const ANNOTATION = 'a'.repeat(255_000);
 const annotated = (namespace: string) => {
-  const keys = [annotations.retry, annotations.instrumentation, annotations.rollout];
+  const keys = [annotations.retry, annotations.instrumentation, annotations.injectContainers];
   return times(600, (index) => {
     const manifest = workloadOf(deployment, namespace, `annotated-${index}`);
     const own = { [keys[index % keys.length] ?? '']: ANNOTATION };

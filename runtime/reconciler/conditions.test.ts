@@ -7,7 +7,7 @@ const input: StatusInput = {
   problem: undefined,
   progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
   rollout: noRollout,
-  pods: undefined,
+  report: undefined,
   instrumented: [],
   secretVersion: undefined,
   webhook: undefined,
@@ -15,19 +15,11 @@ const input: StatusInput = {
   token: {},
   now: '2026-11-20T10:00:00Z',
 };
-const noPods = { waiting: 0, blocked: 0, kept: 0, left: 0, underWay: undefined, isMissed: false };
 const later = '2026-11-20T11:00:00Z';
 const conditionOf = (status: ReturnType<typeof statusOf>, type: string) =>
   status.conditions?.find((condition) => condition.type === type);
 
 describe('the status of a Lumigo', () => {
-  it('in Pod mode counts pods, and says what it said until they are known', () => {
-    const counted = (injected: number | undefined, current = {}) =>
-      statusOf({ ...input, pods: { halted: undefined, summary: { ...noPods, injected } } }, current);
-    expect(counted(3).instrumentedResourcesCount).toBe(3);
-    expect(counted(undefined, { instrumentedResourcesCount: 7 }).instrumentedResourcesCount).toBe(7);
-  });
-
   it('always has Active and Error, with reasons and the generation they speak of', () => {
     const status = statusOf(input, undefined);
     expect(status.conditions).toEqual([

@@ -6,7 +6,7 @@ import { decidePod } from '../injection/decide-pod.ts';
 import { decide, type Decision, type DecisionInput } from '../injection/decide.ts';
 import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
 import type { NamespacePolicy, Workload } from '../injection/types.ts';
-import { decideTask, decideTurn } from './decide-turn.ts';
+import { decideRevert } from './decide-revert.ts';
 import { cannot, changed } from './describe-events.ts';
 import type { ObservedWorkload } from './observed.ts';
 
@@ -62,20 +62,14 @@ const LARGE = 25_000;
 const NEARLY_LARGE = 3_310;
 
 const revert = (workload: Workload): Decision => {
-  const evidence = { cause: 'Crash', message: 'it crashed' };
-  const task = { do: 'revert', evidence } as unknown as Parameters<typeof decideTask>[0]['task'];
-  const decision = decideTask({ task, workload, injector, now });
+  const evidence = { cause: 'Crash', message: 'it crashed' } as const;
+  const decision = decideRevert({ workload, evidence, attempt: 1, image: injector.image, now });
   if (decision === undefined) throw new Error('nothing is reverted');
   return decision;
 };
-const waiting = (strategy: 'on-next-change' | 'manual'): Decision => {
-  const spec = { ...(make()['spec'] as object), replicas: 2 };
-  const workload = { ...make(), spec, status: { replicas: 2, readyReplicas: 2 } };
-  const decision = judge(workload);
-  const turn = decideTurn({ strategy, decision, workload, policy: active, granted: false, now: 0 });
-  if (turn.may !== 'stay') throw new Error(turn.may);
-  return turn.decision;
-};
+const known = (health: 'failing' | 'unverified'): Partial<DecisionInput> => ({
+  ...{ operation: 'CREATE', by: 'webhook', policy: { ...active, injector: { health, why: 'it crashed' } } },
+});
 
 const ADDED = 'LumigoAddedInstrumentation';
 const UPDATED = 'LumigoUpdatedInstrumentation';
@@ -118,7 +112,6 @@ const table: Readonly<Record<Code, readonly Row[]>> = {
   ],
   'lumigo-deleting': [[NO_EVENT, 'has a Lumigo that is deleted', () => judge(make(), { policy: deleting })]],
   'pod-mode': [[NO_EVENT, 'is in a namespace in Pod mode', () => judge(make(), { policy: podMode })]],
-  'pods-halted': [[NO_EVENT, 'is a pod after a halt', () => judgePod({ ...podMode, halted: 'it crashed' })]],
   'mirror-pod': [[NO_EVENT, 'is a mirror pod', () => judgePod(podMode, { [annotations.mirror]: 'x' })]],
   'no-pod-mode': [[NO_EVENT, 'is a pod without Pod mode', () => judgePod(none)]],
   'existing-left': [
@@ -153,8 +146,10 @@ const table: Readonly<Record<Code, readonly Row[]>> = {
     ],
   ],
   frozen: [[NO_EVENT, 'was reverted', () => judge(written(revert(instrumented())))]],
-  'waits-for-change': [[NO_EVENT, 'waits for a change', () => waiting('on-next-change')]],
-  'waits-for-approval': [[NO_EVENT, 'waits for an approval', () => waiting('manual')]],
+  'injector-failing': [[NO_EVENT, 'is new while the injector fails', () => judge(make(), known('failing'))]],
+  'injector-unverified': [
+    [NO_EVENT, 'is a new Job while the injector is unverified', () => judge(make({}, job), known('unverified'))],
+  ],
   forgotten: [
     [NO_EVENT, 'was reverted before its Lumigo went', () => judge(written(revert(instrumented())), { policy: none })],
   ],

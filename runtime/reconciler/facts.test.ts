@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
+import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { factsOf, type ChangeResult } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -11,21 +12,16 @@ const before: ObservedWorkload = {
   ...{ createdAt: '', label: undefined, deleting: false },
 };
 const decision = { action: 'none', tried: 'nothing', code: 'up-to-date', message: '' } as const;
-const left: ChangeResult = { kind: 'left', metadata: {}, decision, rollout: undefined };
+const workload = { apiVersion: '', kind: '', metadata: {} };
+const left: ChangeResult = { kind: 'left', metadata: {}, workload, decision };
 const removal = {
   action: 'remove',
   tried: 'remove',
-  workload: { apiVersion: '', kind: '', metadata: {} },
+  workload,
   code: 'removed',
   message: '',
 } as const;
-const written: ChangeResult = {
-  kind: 'written',
-  metadata: {},
-  change: 'removed',
-  decision: removal,
-  rollout: undefined,
-};
+const written: ChangeResult = { kind: 'written', metadata: {}, change: 'removed', decision: removal };
 const refused: ChangeResult = { kind: 'failed', change: 'removed', problem: 'quota', isRefused: true };
 const unanswered: ChangeResult = { ...refused, problem: 'no answer', isRefused: false };
 
@@ -59,16 +55,17 @@ describe('what follows from a change', () => {
     expect(facts(written, { before: old, now: 700_001 }).write).toMatchObject({ repeats: 0 });
   });
 
-  it('F58: what was put back because of its pods may be changed again at once', () => {
-    const reverted: ChangeResult = { ...written, evidence: { cause: 'Crash', message: '' } };
+  it('a revert may be changed again at once [F58]', () => {
+    const revert = { at: '', cause: 'Crash', attempt: 1, key: '0123456789abcdef', evidence: 'it crashed' };
+    const metadata = withRevert({}, { ...revert, at: '2026-11-22T10:00:00Z' });
+    const reverted: ChangeResult = { ...written, decision: { ...removal, workload: { ...workload, metadata } } };
     const known = { ...before, write: { policy, at: 1_000, touchedAt: 2_000, repeats: 0 } };
     expect(facts(reverted, { before: known }).write).toBeUndefined();
   });
 
-  it('F58: what is refused gives its turn back', () => {
-    const shape = { desired: 1, running: 1, blocked: undefined, refused: undefined };
-    const rollout = { state: 'queued', policy, shape, granted: true, seenVersion: '', seenAt: 0 } as const;
-    expect(facts(refused, { before: { ...before, rollout } }).rollout).toEqual({ ...rollout, granted: false });
+  it('one that waits is settled until something of it changes', () => {
+    const waiting: ChangeResult = { kind: 'waiting', metadata: {}, observation: { kind: 'time' } };
+    expect(facts(waiting)).toMatchObject({ settled: policy, failure: undefined });
   });
 
   it('F20: that it is too large to be decided about holds until it is looked at again', () => {

@@ -48,8 +48,8 @@ function observed(lumigoes: readonly ObservedLumigo[], there: readonly ObservedW
     ...{ credential: { problem: undefined, version: '5' }, workloads: there },
     ...{ webhook: undefined, telemetry: undefined, token: {}, untold: 0, removalDeadlineMs: DEADLINE_MS, underWay: 1 },
     rollout: {
-      settings: { soakMs: 10_000, deadlineMs: 300_000, largestWave: 50, label: 'lumigo-operator.v1' },
-      ...{ pods: undefined, hasTurn: false, revertedInCluster: 0 },
+      settings: { soakMs: 10_000, deadlineMs: 300_000, lookMs: 20_000, largestWave: 50, label: 'lumigo-operator.v1' },
+      ...{ injector: 'untried', hasTurn: false },
     },
   };
 }
@@ -85,16 +85,6 @@ describe('a Lumigo', () => {
     ],
   ];
   it.each(cases)('%s', (_title, seen, expected) => expect(actions(seen)).toEqual(expected));
-
-  it('in Pod mode has its workloads restored once API servers know of the webhook for pods, and not before', () => {
-    const spec = { ...lumigo().spec, tracing: { injection: { mode: 'Pod' as const } } };
-    const seen = observed([known({ ...lumigo({}, ready), spec }, { listed: [entry('a')] })], [instrumented('a')]);
-    const none = { list: undefined, trial: undefined, resumedAt: 0, keptUntil: new Map<string, number>() };
-    const pods = { ...none, restUntil: 100, hasTurn: false, strategy: 'progressive', injector: '' } as const;
-    expect(changes({ ...seen, pods })).toEqual([]);
-    expect(plan({ ...seen, pods }).wakeAt).toBe(100);
-    expect(changes({ ...seen, pods }, 100)).toEqual(['a']);
-  });
 
   it('F3: does not go while a workload merely waits for its turn, however long that takes', () => {
     const seen = observed([known(lumigo(going), { listed: [entry('a')] })], [instrumented('a')]);
@@ -183,15 +173,18 @@ describe('a Lumigo', () => {
 
   it('lists how far each is, and writes a list in which only that differs at most every ten seconds', () => {
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')], listedAt: 1_000 })]);
-    const rollout = { state: 'proven', policy: seen.policy } as const;
-    const there = { ...seen, workloads: [instrumented('a', { settled: seen.policy, rollout })] };
+    const state: ObservedWorkload['state'] = {
+      ...{ kind: 'verified', until: 0, progress: { available: 2, at: 0 }, template: '' },
+      ...{ attempt: 0, wakeAt: Infinity },
+    };
+    const there = { ...seen, workloads: [instrumented('a', { settled: seen.policy, state })] };
     const [first] = plan(there, 2_000).lumigoes;
     expect(first).toMatchObject({ do: 'write-status', withList: false });
     const status = first?.do === 'write-status' ? first.status : {};
     const later = { ...there, lumigoes: [{ ...known(lumigo({}, status)), listed: [entry('a')], listedAt: 1_000 }] };
     expect(plan(later, 2_000)).toMatchObject({ lumigoes: [], wakeAt: 11_000 });
     expect(plan(later, 11_000).lumigoes).toMatchObject([
-      { withList: true, status: { instrumentedResources: [{ name: 'a', state: 'Proven' }] } },
+      { withList: true, status: { instrumentedResources: [{ name: 'a', state: 'Verified' }] } },
     ]);
   });
 

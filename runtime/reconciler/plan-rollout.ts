@@ -83,11 +83,13 @@ export function planRollout(way: OnTheWay, { settings, injector, hasTurn }: Obse
   const summary = summaryOf(all, haltOf(tally, cluster));
   const ready = all.filter((each): each is In<'queued'> => isIn(each, 'queued'));
   const next = ready.filter(({ state }) => state.isNext);
-  const waiting = ready.filter((each) => !each.state.isNext).map((workload) => ({ ...shownAs(workload), workload }));
+  const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
+  const waiting = ready
+    .filter((each) => isFree(each) && !each.state.isNext)
+    .map((workload) => ({ ...shownAs(workload), workload }));
   const standing = { verified: tally.verified, untested: tally.untested, underWay: summary.underWay.length };
   const mayTurn = hasTurn && way.unknown === 0 && summary.halted === undefined;
   const turns = mayTurn ? nextTurns(waiting, standing, settings.largestWave) : [];
-  const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   return {
     steps: [
       ...next

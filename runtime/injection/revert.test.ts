@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { older as injector, tracing } from '../../sandbox/testing/injection.ts';
+import { activePolicy } from '../../sandbox/testing/policies.ts';
+import { annotations, labels } from '../contract.ts';
+import { decide, type Decision, type DecisionInput } from './decide.ts';
+import { inject } from './inject.ts';
+import { parseRevert, revertKey, revertOf, withoutRevert, withRevert } from './revert.ts';
+import { isReverted, stampOf, stampText } from './stamp.ts';
+import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
+
+const policy = activePolicy(tracing);
+const at = '2026-11-22T10:00:00.000Z';
+const template = (more: object = {}): PodTemplate => ({
+  spec: { containers: [{ name: 'app', image: 'app:1', command: ['run'], ...more }] },
+});
+const workload = (pods: PodTemplate = template(), own: object = {}): Workload => ({
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { template: pods } },
+  metadata: { name: 'cart', namespace: 'shop', annotations: { mine: '1' }, ...own },
+});
+const key = revertKey(workload(), template(), injector.image);
+const revert = { at, cause: 'Crash', attempt: 2, key, evidence: 'it crashed: exit code 1' };
+const reverted = (pods?: PodTemplate): Workload => {
+  const plain = workload(pods);
+  return { ...plain, metadata: withRevert(plain.metadata, revert) };
+};
+const annotated = (name: string, value: string): Workload => {
+  const before = reverted();
+  const own = { ...before.metadata.annotations, [name]: value };
+  return { ...before, metadata: { ...before.metadata, annotations: own } };
+};
+
+const decided = (subject: Workload, more: Partial<DecisionInput> = {}): Decision =>
+  decide({ workload: subject, operation: 'RECONCILE', policy, injector, now: at, by: 'controller', ...more });
+
+describe('the record of a revert', () => {
+  it('is read as it was written, and comes off without a trace', () => {
+    const { metadata } = reverted();
+    expect(revertOf(metadata)).toEqual(revert);
+    expect(metadata.labels).toEqual({ [labels.rollout]: 'reverted' });
+    expect(withoutRevert(metadata)).toEqual(workload().metadata);
+    expect([stampOf(metadata), isReverted(stampText(metadata))]).toEqual([undefined, true]);
+  });
+
+  it('takes no other text', () => {
+    const text = reverted().metadata.annotations?.[annotations.instrumentation] ?? '';
+    expect(parseRevert(`${text}${'x'.repeat(800)}`)).toBeUndefined();
+    expect(parseRevert(text.replace('attempt=2', 'attempt=-1'))).toBeUndefined();
+    fc.assert(fc.property(fc.string(), (each) => expect(parseRevert(each)).toBeUndefined()));
+  });
+
+  it('holds 800 characters of evidence', () => {
+    const long = withRevert({}, { ...revert, evidence: 'x'.repeat(2_000) });
+    expect(revertOf(long)?.evidence).toHaveLength(800);
+  });
+});
+
+describe('a reverted workload', () => {
+  const gone: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
+  const restarted: PodTemplate = { metadata: { annotations: { restartedAt: 'now' } }, ...template() };
+  it.each<[string, Workload, Partial<DecisionInput>, string]>([
+    ['is not injected again', reverted(), {}, 'frozen'],
+    ['nor by the webhook', reverted(), { operation: 'UPDATE', by: 'webhook' }, 'frozen'],
+    ['nor after a restart [F69]', reverted(restarted), {}, 'frozen'],
+    ['nor with other resources [F69]', reverted(template({ resources: { limits: { cpu: '1' } } })), {}, 'frozen'],
+    [
+      'nor by another version of the operator [F69]',
+      reverted(),
+      { injector: { ...injector, version: '9.9.9' } },
+      'frozen',
+    ],
+    ['nor with another sidecar name [F69]', reverted(), { injector: { ...injector, sidecars: ['x'] } }, 'frozen'],
+    ['nor with a pull secret [F69]', reverted(), { injector: { ...injector, imagePullSecrets: ['x'] } }, 'frozen'],
+    ['nor with other tracing settings', reverted(), { policy: activePolicy({ ...tracing, logs: true }) }, 'frozen'],
+    ['is injected as the next attempt', reverted(), { attempt: 2 }, 'injected'],
+    ['is injected with another image', reverted(template({ image: 'app:2' })), {}, 'injected'],
+    ['is injected with another command', reverted(template({ command: ['go'] })), {}, 'injected'],
+    ['is injected with another injector', reverted(), { injector: { ...injector, image: 'autotrace:2' } }, 'injected'],
+    ['is injected when its user asks for it', annotated(annotations.retry, '1'), {}, 'injected'],
+    ['is injected when its user chooses containers', annotated(annotations.excludeContainers, 'x'), {}, 'injected'],
+    ['loses the record with its Lumigo', reverted(), { policy: gone }, 'forgotten'],
+    ['loses it though injections stay', reverted(), { policy: { ...gone, remove: false } }, 'forgotten'],
+  ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
+
+  it('keeps the number of its attempts, and no record, once it is injected', () => {
+    const decision = decided(reverted(), { attempt: 2 });
+    if (decision.action !== 'inject') throw new Error(decision.message);
+    const { metadata } = decision.workload;
+    expect([stampOf(metadata)?.attempt, revertOf(metadata), metadata.labels?.[labels.rollout]]).toEqual([
+      ...[2, undefined, undefined],
+    ]);
+  });
+
+  it('has the same key with the injection and without it', () => {
+    const result = inject(template(), { ...injector, ...tracing });
+    if (result.refused !== undefined) throw new Error(result.refused);
+    expect(revertKey(workload(result.template), result.template, injector.image)).toBe(key);
+  });
+});
+
+describe('the webhook', () => {
+  const known = (health: 'failing' | 'unverified'): Partial<DecisionInput> => {
+    if (policy.state !== 'active') throw new Error(policy.state);
+    return { operation: 'CREATE', by: 'webhook', policy: { ...policy, injector: { health, why: 'it crashed' } } };
+  };
+  const job: Workload = { ...workload(), apiVersion: 'batch/v1', kind: 'Job' };
+  const idle: Workload = { ...workload(), spec: { replicas: 0, template: template() } };
+  it.each<[string, Workload, Partial<DecisionInput>, string]>([
+    ['injects nothing new while the injector fails [F67]', workload(), known('failing'), 'injector-failing'],
+    ['nor a Job [F67]', job, known('failing'), 'injector-failing'],
+    ['leaves a Job until the injector is verified [F67]', job, known('unverified'), 'injector-unverified'],
+    ['and what has no replicas [F67]', idle, known('unverified'), 'injector-unverified'],
+    ['injects what its pods can judge', workload(), known('unverified'), 'injected'],
+  ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
+
+  it('keeps an injection that stands while the injector fails', () => {
+    const first = decided(workload());
+    if (first.action !== 'inject') throw new Error(first.message);
+    const sent = { ...known('failing'), operation: 'UPDATE' as const, old: first.workload };
+    expect(decided(workload(), sent).code).toBe('restored');
+  });
+});
