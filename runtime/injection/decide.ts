@@ -19,7 +19,7 @@ import { revertOf, standingRevert, withoutRevert } from './revert.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
 import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
-import type { PodTemplate, TracingSettings, Workload } from './types.ts';
+import type { InjectorReport, PodTemplate, TracingSettings, Workload } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { replacesPods, templateOf, withTemplate } from './workload.ts';
 
@@ -129,7 +129,7 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   if (held !== undefined) return held;
   const size = sizeOf(workload, old);
   if (size > LARGEST) return tooLargeToInject(workload, injected);
-  const waiting = injected ? undefined : (notYet(input) ?? frozen(input, template));
+  const waiting = injected ? undefined : notYet(input, template);
   if (waiting !== undefined) return waiting;
   const decision = write(input, template, tracing, code);
   const problem = typeof decision === 'string' ? decision : problemAfter(decision);
@@ -138,10 +138,15 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
 }
 
 /** What the leader knows of the injector keeps the webhook from injecting anything new. The reconciler asks its own knowledge. */
-function notYet({ workload, old, operation, policy }: DecisionInput): Decision | undefined {
+function notYet(input: DecisionInput, template: PodTemplate): Decision | undefined {
+  const { workload, old, operation, policy } = input;
   const known = policy.state === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
   const before = old && templateOf(old);
-  if (known === undefined || (before !== undefined && isInjected(before))) return undefined;
+  const isNew = before === undefined || !isInjected(before);
+  return (known && isNew ? held(workload, known) : undefined) ?? frozen(input, template);
+}
+
+function held(workload: Workload, known: InjectorReport): Decision | undefined {
   if (known.health === 'failing') return none('injector-failing', workload, known.why);
   return replacesPods(workload) ? undefined : none('injector-unverified', workload);
 }

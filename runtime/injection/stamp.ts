@@ -49,9 +49,18 @@ export const isReverted = (text: string | undefined): boolean => text?.startsWit
 
 /** Reads the annotation's text; undefined for none, or one that is not ours. */
 export function parseStamp(text: string | undefined): Stamp | undefined {
-  if (text === undefined || text.length > MAX_STAMP) return undefined;
-  const [, change, at, by, secretName, secretKey, traces, logs, keep, attempt, userLabel] = FORM.exec(text) ?? [];
-  if (change === undefined || at === undefined || secretName === undefined || secretKey === undefined) return undefined;
+  const found = text === undefined || text.length > MAX_STAMP ? null : FORM.exec(text);
+  if (found === null) return undefined;
+  const [change, at, by, secretName, secretKey, traces, logs] = found.slice(1) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const [, , , , , , , , keep, attempt, userLabel] = found;
   return {
     change: change as Stamp['change'],
     at,

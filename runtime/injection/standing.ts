@@ -46,22 +46,30 @@ export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing
   return { ...(isRight ? none('up-to-date', workload) : putRight({ ...workload, metadata }, 'relabelled')), ...more };
 }
 
-/** A workload's metadata with our label and stamp. Where nothing changed for the programs, the stamp that told of the last change stays: it was told of. */
+/** A workload's metadata with our label and stamp. Where nothing changed for the programs, the stamp of the last change stays. */
 export function stampedMetadata(
-  { workload, old, now, by, policy, attempt = 0 }: DecisionInput,
+  input: DecisionInput,
   label: string,
   tracing: TracingSettings,
   change: 'added' | 'updated' | 'none',
 ): Metadata {
-  const { metadata } = workload;
+  const { metadata } = input.workload;
   const userLabel = labelOf(metadata);
-  const known = change === 'none' ? (stampOf(metadata) ?? stampOf(old?.metadata)) : undefined;
-  const told = known ?? { change: change === 'none' ? ('adopted' as const) : change, at: now, by };
-  const tries = known?.attempt ?? (change === 'none' ? 0 : attempt);
+  const isKept = input.policy.state === 'active' && !input.policy.remove;
   return stamp(withoutRevert(metadata), label, {
-    ...{ change: told.change, at: told.at, by: told.by, tracing },
-    ...(tries > 0 ? { attempt: tries } : {}),
-    ...(policy.state === 'active' && !policy.remove ? { keep: true } : {}),
+    ...changeIn(input, change),
+    tracing,
+    ...(isKept ? { keep: true } : {}),
     ...(userLabel === undefined ? {} : { userLabel }),
   });
+}
+
+/** The change that a stamp reports: this one, or the one before it. */
+function changeIn(input: DecisionInput, change: 'added' | 'updated' | 'none') {
+  const { workload, old, now, by, attempt = 0 } = input;
+  if (change !== 'none') return { change, at: now, by, ...(attempt > 0 ? { attempt } : {}) };
+  const known = stampOf(workload.metadata) ?? stampOf(old?.metadata);
+  if (known === undefined) return { change: 'adopted' as const, at: now, by };
+  const tries = known.attempt === undefined ? {} : { attempt: known.attempt };
+  return { change: known.change, at: known.at, by: known.by, ...tries };
 }

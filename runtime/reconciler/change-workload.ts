@@ -11,17 +11,15 @@ import type { Metadata, NamespacePolicy, Workload } from '../injection/types.ts'
 import { templateOf } from '../injection/workload.ts';
 import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
-import { look } from '../rollout/look.ts';
 import { blockedBy } from '../rollout/transition.ts';
-import { riskOf } from '../rollout/turns.ts';
 import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
 import { decideRevert } from './decide-revert.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { factsOf, type Change, type ChangeResult } from './facts.ts';
-import { observe, readingOf } from './observations.ts';
+import type { WorkloadJudge } from './judge-workload.ts';
+import { readingOf } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-workloads.ts';
-import type { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
 
 /** Makes planned changes and notes what came of them, so that the next plan knows. */
@@ -31,7 +29,7 @@ export class WorkloadChanger {
   constructor(
     private readonly term: Term,
     private readonly recorder: EventRecorder,
-    private readonly rollouts: Rollouts,
+    private readonly judge: WorkloadJudge,
   ) {
     const { updateOnUpgrade: renew } = term.config;
     this.settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
@@ -49,11 +47,11 @@ export class WorkloadChanger {
     }
     const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
     if (before === undefined) return false;
-    const result = await (task === 'evict' ? this.evict(workload) : this.make(change, fresh));
+    const result = await (task === 'evict' ? this.judge.evict(workload) : this.make(change, fresh));
     // A term that is over leaves nothing behind; the next leader checks for itself.
     if (signal.aborted) return false;
     this.note(before, change, result);
-    await this.observe(before, result);
+    await this.judge.observe(before, result);
     if (!signal.aborted) enqueue(workload.namespace);
     return result.kind === 'written';
   }
@@ -68,7 +66,7 @@ export class WorkloadChanger {
       const { metadata } = seen;
       if (decision.action === 'none') return { kind: 'left', metadata, workload: seen, decision };
       const observation = this.due(planned, seen, decision);
-      if (observation !== undefined) return { kind: 'waiting', metadata, observation };
+      if (observation !== undefined) return { kind: 'waiting', metadata, workload: seen, observation };
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
       const written = await this.write(workload, policy, seen, decision.workload);
@@ -98,75 +96,11 @@ export class WorkloadChanger {
     const { rolloutStrategy: strategy } = this.term.config;
     if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
     if (equal(templateOf(seen), templateOf(decision.workload))) return undefined;
-    const reading = readingOf(seen, this.rollouts.injectorFor(workload.namespace));
+    const reading = readingOf(seen, this.judge.installed(workload));
     const waits = whyWaits(strategy, seen);
     const isNow =
       waits === undefined && task === 'inject' && blockedBy(reading.completion, reading.injector) === undefined;
     return isNow ? undefined : { kind: 'due', waits, ...reading };
-  }
-
-  /** What came of a change says where the workload is on its way. */
-  private async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
-    if (this.term.config.rolloutStrategy === 'immediate') return;
-    const injector = this.rollouts.injectorFor(before.namespace);
-    switch (result.kind) {
-      case 'waiting':
-        return void this.rollouts.see(before, result.observation);
-      case 'failed':
-        return void this.rollouts.see(before, { kind: 'failed' });
-      case 'left':
-        return this.judged(before, result.workload, injector);
-      case 'written': {
-        const { workload } = result.decision;
-        const mayHang = workload.kind === 'StatefulSet';
-        if (result.change === 'removed')
-          return void this.rollouts.see(before, { kind: 'removed', risk: riskOf(workload), mayHang });
-        // Its own status is older than what was written.
-        const { generation } = result.metadata;
-        const seen = { ...workload, metadata: { ...workload.metadata, generation: generation ?? 0 } };
-        if (result.change !== 'none') await this.judged(before, seen, injector);
-      }
-    }
-  }
-
-  /** A rollout that stands still is looked at. */
-  private async judged(
-    before: ObservedWorkload,
-    seen: Workload,
-    injector: Parameters<typeof observe>[2],
-  ): Promise<void> {
-    const { store, api, signal } = this.term;
-    const { kind, namespace, name } = before;
-    const known = store.get(kind, namespace, name) ?? before;
-    const observation = observe(seen, known, injector, Date.now());
-    if (observation.kind === 'injected' || observation.kind === 'standing')
-      store.note(known, { judged: stampText(seen.metadata) });
-    if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
-    const pods = await api.podsOfGeneration(seen).catch(() => undefined);
-    if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
-  }
-
-  /** Evicts the broken pods that the controller of a reverted StatefulSet waits for. */
-  private async evict(workload: ObservedWorkload): Promise<ChangeResult> {
-    const { api, logger } = this.term;
-    const { namespace } = workload;
-    try {
-      const seen = await api.readWorkload(workload);
-      const broken = await api.brokenPods(seen);
-      for (const { metadata } of broken)
-        await api.evict({ namespace, name: metadata.name, uid: metadata.uid ?? '' }).then(
-          () => logger.info({ namespace, pod: metadata.name }, 'broken pod evicted'),
-          (error: unknown) =>
-            logger.warn(
-              { namespace, pod: metadata.name, problem: describeError(error) },
-              'cannot evict a broken pod, retrying',
-            ),
-        );
-      const observation = { kind: 'evicted', risk: riskOf(seen), isAnyLeft: broken.length > 0 } as const;
-      return { kind: 'waiting', metadata: seen.metadata, observation };
-    } catch (error) {
-      return { kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) };
-    }
   }
 
   private async write(

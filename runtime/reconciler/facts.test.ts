@@ -64,7 +64,7 @@ describe('what follows from a change', () => {
   });
 
   it('one that waits is settled until something of it changes', () => {
-    const waiting: ChangeResult = { kind: 'waiting', metadata: {}, observation: { kind: 'time' } };
+    const waiting: ChangeResult = { kind: 'waiting', metadata: {}, workload, observation: { kind: 'time' } };
     expect(facts(waiting)).toMatchObject({ settled: policy, failure: undefined });
   });
 

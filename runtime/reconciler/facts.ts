@@ -18,7 +18,12 @@ export type ChangeResult =
       readonly decision: Decision & { readonly action: 'none' };
     }
   /** It waits, for its turn or for its pods. */
-  | { readonly kind: 'waiting'; readonly metadata: Metadata; readonly observation: Observation }
+  | {
+      readonly kind: 'waiting';
+      readonly metadata: Metadata;
+      readonly workload: Workload;
+      readonly observation: Observation;
+    }
   | Written
   | { readonly kind: 'gone' }
   /** The policy is another one by now: nothing was written, and a new plan says what is to be done. */

@@ -1,7 +1,8 @@
+import { injector as injectorNames } from '../contract.ts';
 import { ourLabel } from '../injection/label.ts';
 import { isInjected } from '../injection/remove.ts';
-import { revertOf } from '../injection/revert.ts';
-import { stampOf, stampText } from '../injection/stamp.ts';
+import { revertOf, type Revert } from '../injection/revert.ts';
+import { stampOf, stampText, type Stamp } from '../injection/stamp.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
@@ -15,36 +16,54 @@ import type { ObservedWorkload } from './observed.ts';
 /** An injection that an earlier leader, or the webhook, wrote so long ago is not judged any more. */
 const RECENT_MS = 30 * 60_000;
 
+/** What the installation knows of its injector. */
+export interface Installed {
+  readonly injector: InjectorHealth;
+  readonly image: string;
+}
+
 /** Returns what a whole workload shows, as it was read or is about to be. */
-export const readingOf = (workload: Workload, injector: InjectorHealth): Reading => ({
-  completion: completionOf(workload),
-  template: fingerprint(templateOf(workload)),
-  risk: riskOf(workload),
-  injector,
-});
+export function readingOf(workload: Workload, { injector, image }: Installed): Reading {
+  const template = templateOf(workload);
+  const own = template?.spec.initContainers?.find(({ name }) => name === injectorNames.container);
+  return {
+    completion: completionOf(workload),
+    template: fingerprint(template),
+    isCurrent: own?.image === image,
+    risk: riskOf(workload),
+    injector,
+  };
+}
 
 /** Returns what a whole workload, which was read and is as it should be, says of its own state. */
 export function observe(
   workload: Workload,
   known: ObservedWorkload,
-  injector: InjectorHealth,
+  installed: Installed,
   epochMs: number,
 ): Observation {
   const { metadata } = workload;
   const revert = revertOf(metadata);
-  if (revert !== undefined) {
-    const { cause, evidence: message, attempt, at } = revert;
-    const evidence = { cause, message } as Evidence;
-    return { kind: 'reverted-before', evidence, risk: riskOf(workload), attempt, agoMs: agoMs(at, epochMs) ?? 0 };
-  }
+  if (revert !== undefined) return revertedBefore(workload, revert, epochMs);
   const template = templateOf(workload);
   if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };
-  const reading = readingOf(workload, injector);
+  const reading = readingOf(workload, installed);
   if (known.judged === stampText(metadata)) return { kind: 'status', unchangedSince: known.changedAt ?? 0, ...reading };
   const stamp = stampOf(metadata);
-  const ago = stamp === undefined || stamp.change === 'adopted' ? undefined : agoMs(stamp.at, epochMs);
-  const isRecent = ago !== undefined && Math.abs(ago) <= RECENT_MS;
-  return isRecent ? { kind: 'injected', attempt: stamp?.attempt ?? 0, ...reading } : { kind: 'standing', ...reading };
+  return stamp !== undefined && isRecent(stamp, epochMs)
+    ? { kind: 'injected', attempt: stamp.attempt ?? 0, ...reading }
+    : { kind: 'standing', ...reading };
+}
+
+const isRecent = ({ change, at }: Stamp, epochMs: number): boolean =>
+  change !== 'adopted' && Math.abs(agoMs(at, epochMs) ?? Infinity) <= RECENT_MS;
+
+function revertedBefore(workload: Workload, { cause, evidence, attempt, at }: Revert, epochMs: number): Observation {
+  return {
+    kind: 'reverted-before',
+    evidence: { cause, message: evidence } as Evidence,
+    ...{ risk: riskOf(workload), attempt, agoMs: agoMs(at, epochMs) ?? 0 },
+  };
 }
 
 /** Anybody can write an annotation: undefined for a text that is no time. */

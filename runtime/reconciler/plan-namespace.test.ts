@@ -175,7 +175,7 @@ describe('a Lumigo', () => {
     const seen = observed([known(lumigo({}, ready), { listed: [entry('a')], listedAt: 1_000 })]);
     const state: ObservedWorkload['state'] = {
       ...{ kind: 'verified', until: 0, progress: { available: 2, at: 0 }, template: '' },
-      ...{ attempt: 0, wakeAt: Infinity },
+      ...{ isCurrent: true, attempt: 0, wakeAt: Infinity },
     };
     const there = { ...seen, workloads: [instrumented('a', { settled: seen.policy, state })] };
     const [first] = plan(there, 2_000).lumigoes;

@@ -17,7 +17,13 @@ const NOW = { ms: 1_000_000, iso: '2026-11-22T12:00:00Z' };
 const risk = { rank: 0, pods: 2 } as const;
 const crash: Evidence = { cause: 'Crash', message: 'boom' };
 const noImage: Evidence = { cause: 'InjectorImage', message: 'not found' };
-const probation = { progress: { available: 0, at: NOW.ms }, template: 'one', attempt: 0, wakeAt: NOW.ms + 5_000 };
+const probation = {
+  progress: { available: 0, at: NOW.ms },
+  template: 'one',
+  isCurrent: true,
+  attempt: 0,
+  wakeAt: NOW.ms + 5_000,
+};
 const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 };
 const next: WorkloadState = { ...queued, isNext: true };
 const cron: WorkloadState = { ...queued, risk: { rank: 4, pods: 1 } };

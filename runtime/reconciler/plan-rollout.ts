@@ -3,7 +3,7 @@ import { isInjectors } from '../rollout/evidence.ts';
 import { haltOf, healthFor, noTally, type NamespaceTally } from '../rollout/injector-health.ts';
 import { transition } from '../rollout/transition.ts';
 import { nextTurns } from '../rollout/turns.ts';
-import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
+import { idle, type Action, type WorkloadState } from '../rollout/workload-state.ts';
 import type { Now, ObservedRollout, ObservedWorkload } from './observed.ts';
 
 /** What is done to a workload beside what the decision about it asks for. */
@@ -57,61 +57,47 @@ export interface OnTheWay {
   readonly unknown: number;
 }
 
-/** A namespace that halts is planned again after so long: what ends the halt may happen in another one. */
-const HALTED_MS = 60_000;
+/** A namespace that waits for others is planned again after so long. */
+const IDLE_MS = 60_000;
 
-const reasons: Readonly<Record<Action, readonly [reason: string, task?: Task]>> = {
-  read: ['its status is read'],
-  'look-at-pods': ['its status is read'],
-  revert: ['its pods fail with the injection', 'revert'],
-  evict: ['its controller waits for a broken pod', 'evict'],
+const steps: Readonly<Record<Action | 'inject' | 'due', Omit<RolloutStep, 'workload'>>> = {
+  read: { reason: 'its status is read' },
+  'look-at-pods': { reason: 'its status is read' },
+  due: { reason: 'a further change of it is due' },
+  inject: { reason: 'it is next in the queue', task: 'inject' },
+  revert: { reason: 'its pods fail with the injection', task: 'revert' },
+  evict: { reason: 'its controller waits for a broken pod', task: 'evict' },
 };
 
 /** Returns what is to be done about the workloads of a namespace that are on their way, and what people are told. */
 export function planRollout(way: OnTheWay, { settings, injector, hasTurn }: ObservedRollout, now: Now): RolloutPlan {
-  const after = (workload: ObservedWorkload, ...seen: readonly Observation[]) =>
-    seen.reduce<ReturnType<typeof transition>>(({ state }, each) => transition(state, each, now.ms, settings), {
-      state: workload.state ?? idle,
-    });
-  const cluster = injector;
   const moved = way.states.map((workload) => {
-    const { state, action } = after(workload, { kind: 'injector', injector }, { kind: 'time' });
-    return { workload, state, action };
+    const freed = transition(workload.state ?? idle, { kind: 'injector', injector }, now.ms, settings);
+    return { workload, ...transition(freed.state, { kind: 'time' }, now.ms, settings) };
   });
   const all = moved.map(({ workload, state }) => (state === workload.state ? workload : { ...workload, state }));
   const tally = tallyOf(all);
-  const summary = summaryOf(all, haltOf(tally, cluster));
-  const ready = all.filter((each): each is In<'queued'> => isIn(each, 'queued'));
-  const next = ready.filter(({ state }) => state.isNext);
+  const summary = summaryOf(all, haltOf(tally, injector));
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
-  const waiting = ready
-    .filter((each) => isFree(each) && !each.state.isNext)
-    .map((workload) => ({ ...shownAs(workload), workload }));
+  const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
   const standing = { verified: tally.verified, untested: tally.untested, underWay: summary.underWay.length };
   const mayTurn = hasTurn && way.unknown === 0 && summary.halted === undefined;
   const turns = mayTurn ? nextTurns(waiting, standing, settings.largestWave) : [];
   return {
-    steps: [
-      ...next
-        .filter(isFree)
-        .map((workload) => ({ workload, reason: 'it is next in the queue', task: 'inject' as const })),
-      ...moved.flatMap(({ workload, state, action }) =>
-        isFree(workload) ? stepOf({ ...workload, state }, action) : [],
-      ),
-    ],
+    steps: moved
+      .filter(({ workload }) => isFree(workload))
+      .flatMap(({ workload, state, action }) => stepOf({ ...workload, state }, action)),
     noted: [
       ...moved.flatMap(({ workload, state }) => (state === workload.state ? [] : [[workload, state] as const])),
-      ...turns.map(({ workload }) => [workload, after(workload, { kind: 'next' }).state] as const),
+      ...turns.map(({ workload, state }) => [workload, { ...state, isNext: true }] as const),
     ],
     tally,
     summary,
     report: reportOf(tally, injector),
     wantsTurn: standing.underWay > 0 || (waiting.length > 0 && summary.halted === undefined),
     wakeAt: Math.min(
-      ...all.map(({ state }) =>
-        state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity,
-      ),
-      summary.halted === undefined ? Infinity : now.ms + HALTED_MS,
+      ...all.map(({ state }) => wakeAtOf(state, now)),
+      waiting.length > 0 && !mayTurn ? now.ms + IDLE_MS : Infinity,
     ),
   };
 }
@@ -119,29 +105,34 @@ export function planRollout(way: OnTheWay, { settings, injector, hasTurn }: Obse
 const isIn = <K extends WorkloadState['kind']>(workload: ObservedWorkload, ...kinds: readonly K[]): workload is In<K> =>
   (kinds as readonly string[]).includes(workload.state?.kind ?? 'idle');
 
-const shownAs = ({ name, kind, state }: In<'queued'>) => ({ name, kind: kind.kind, risk: state.risk });
+const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
+
+const asWaiting = (workload: In<'queued'>) => {
+  const { name, kind, state } = workload;
+  return { name, kind: kind.kind, risk: state.risk, workload, state };
+};
+
+const wakeAtOf = (state: WorkloadState | undefined, now: Now): number =>
+  state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity;
 
 function stepOf(workload: ObservedWorkload, action: Action | undefined): RolloutStep[] {
   const { state } = workload;
-  const isDue = state?.kind === 'verified' && state.isDue === true;
-  if (action === undefined) return isDue ? [{ workload, reason: 'a further change of it is due' }] : [];
-  const [reason, task] = reasons[action];
-  return [{ workload, reason, ...(task === undefined ? {} : { task }) }];
+  if (action !== undefined) return [{ workload, ...steps[action] }];
+  if (state?.kind === 'queued' && state.isNext) return [{ workload, ...steps.inject }];
+  return state?.kind === 'verified' && state.isDue === true ? [{ workload, ...steps.due }] : [];
 }
 
-/** Whether its pods are about to show how the injector fares. */
-function isTrying({ state }: ObservedWorkload): boolean {
-  if (state?.kind === 'queued') return state.risk.rank < 4;
-  return (
-    state?.kind === 'rolling' || state?.kind === 'soaking' || (state?.kind === 'untested' && state.wakeAt < Infinity)
-  );
+/** Its pods are about to show how the injection fares, and others wait for that. */
+function isJudged({ state }: ObservedWorkload): boolean {
+  const isLookedAt = state?.kind === 'untested' && state.look !== undefined;
+  return state?.kind === 'rolling' || state?.kind === 'soaking' || isLookedAt;
 }
 
 function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
   const tally = { ...noTally };
   for (const each of all) {
-    if (isIn(each, 'verified', 'untested')) tally[each.state.kind] += 1;
-    if (isTrying(each)) tally.trying += 1;
+    if (isIn(each, 'verified', 'untested') && each.state.isCurrent) tally[each.state.kind] += 1;
+    if (isJudged(each) || (isIn(each, 'queued') && each.state.risk.rank < 4)) tally.trying += 1;
     if (!isIn(each, 'reverted', 'reverting')) continue;
     tally.reverted += 1;
     if (isInjectors(each.state.evidence)) tally.injectorFailed += 1;
@@ -152,20 +143,17 @@ function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
 function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): RolloutSummary {
   const isLeft = ({ state }: In<'blocked'>): boolean => state.reason.startsWith('WaitsFor');
   const blocked = all.filter((each): each is In<'blocked'> => isIn(each, 'blocked'));
-  const queued = all.filter((each): each is In<'queued'> => isIn(each, 'queued'));
-  const isUnderWay = ({ state }: ObservedWorkload): boolean =>
-    state?.kind === 'rolling' ||
-    state?.kind === 'soaking' ||
-    (state?.kind === 'queued' && state.isNext) ||
-    (state?.kind === 'untested' && state.wakeAt < Infinity);
-  const waits = queued.filter(({ state }) => !state.isNext).length;
+  const queued = all.filter(isWaiting).length;
+  const isHeld = queued > 0 || blocked.some(({ state }) => state.reason === 'InjectorUnverified');
   return {
-    underWay: all.filter((each) => isUnderWay(each) || isIn(each, 'reverting')),
-    queued: waits,
+    underWay: all.filter(
+      (each) => isJudged(each) || isIn(each, 'reverting') || (isIn(each, 'queued') && !isWaiting(each)),
+    ),
+    queued,
     blocked: blocked.filter((each) => !isLeft(each)),
     reverted: all.filter((each): each is In<'reverted' | 'reverting'> => isIn(each, 'reverted', 'reverting')),
     left: blocked.filter(isLeft).length,
-    halted: waits > 0 || blocked.some(({ state }) => state.reason === 'InjectorUnverified') ? halt : undefined,
+    halted: isHeld ? halt : undefined,
   };
 }
 

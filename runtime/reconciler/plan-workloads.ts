@@ -48,30 +48,38 @@ export interface WorkloadsPlan {
 /** The steps of all workloads of a namespace, and what they amount to. */
 export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsPlan {
   const { policy } = observed;
-  const changes: WorkloadChange[] = [];
-  const waiting: ObservedWorkload[] = [];
-  const [states, free] = [[] as ObservedWorkload[], new Set<string>()];
   const progress = { ...noProgress };
-  let [confirmGone, wakeAt, unknown] = [false, Infinity, 0];
-  for (const workload of observed.workloads) {
+  const planned = [...observed.workloads].map((workload) => {
     count(workload, observed, progress);
-    const step = planWorkload(workload, observed, now.ms);
-    if (workload.state !== undefined && !workload.deleting && isRolledOut(policy)) states.push(workload);
-    if (step.do === 'nothing') {
-      if (workload.attempt === undefined && failedLately(workload, policy, now.ms) === undefined)
-        free.add(workload.uid);
-      continue;
-    }
-    waiting.push(workload);
-    progress[kindOfWait(workload, policy)] += 1;
-    if (step.do === 'change') changes.push({ workload, policy, reason: step.reason });
-    else if (step.do === 'confirm') confirmGone = true;
-    else wakeAt = Math.min(wakeAt, step.until ?? Infinity);
-    if (step.do === 'change' || workload.attempt !== undefined) unknown += 1;
-  }
-  const rollout = planRollout({ states, free, unknown }, observed.rollout, now);
-  changes.push(...rollout.steps.map((step) => ({ ...step, policy })));
-  return { changes, waiting, confirmGone, progress, rollout, wakeAt: Math.min(wakeAt, rollout.wakeAt) };
+    return { workload, step: planWorkload(workload, observed, now.ms) };
+  });
+  const waiting = planned.filter(({ step }) => step.do !== 'nothing');
+  for (const { workload } of waiting) progress[kindOfWait(workload, policy)] += 1;
+  const isFree = ({ workload, step }: Planned): boolean =>
+    step.do === 'nothing' && workload.attempt === undefined && failedLately(workload, policy, now.ms) === undefined;
+  const isStated = ({ workload }: Planned): boolean => workload.state !== undefined && !workload.deleting;
+  const way = {
+    states: isRolledOut(policy) ? planned.filter(isStated).map(({ workload }) => workload) : [],
+    free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
+    unknown: waiting.filter(({ workload, step }) => step.do === 'change' || workload.attempt !== undefined).length,
+  };
+  const rollout = planRollout(way, observed.rollout, now);
+  const changes = waiting.flatMap(({ workload, step }) =>
+    step.do === 'change' ? [{ workload, reason: step.reason }] : [],
+  );
+  return {
+    changes: [...changes, ...rollout.steps].map((step) => ({ ...step, policy })),
+    waiting: waiting.map(({ workload }) => workload),
+    confirmGone: waiting.some(({ step }) => step.do === 'confirm'),
+    progress,
+    rollout,
+    wakeAt: Math.min(rollout.wakeAt, ...waiting.map(({ step }) => step.until ?? Infinity)),
+  };
+}
+
+interface Planned {
+  readonly workload: ObservedWorkload;
+  readonly step: ReturnType<typeof planWorkload>;
 }
 
 /** Elsewhere nothing is injected, and so nothing is on its way. */

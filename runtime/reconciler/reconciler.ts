@@ -8,6 +8,7 @@ import { WorkloadChanger } from './change-workload.ts';
 import { telemetryFailed } from './describe-events.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
+import { WorkloadJudge } from './judge-workload.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
 import type { WebhookSeen } from './judge-probes.ts';
 import type { ObservedCredential, ObservedWorkload } from './observed.ts';
@@ -59,7 +60,7 @@ export class Reconciler {
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term, (...listed) => this.adopt(...listed));
     this.rollouts = new Rollouts(term);
-    const changer = new WorkloadChanger(term, this.recorder, this.rollouts);
+    const changer = new WorkloadChanger(term, this.recorder, new WorkloadJudge(term, this.rollouts));
     this.executor = new Executor({
       pacing: new Pacing(config),
       pages: api.pages,
@@ -163,17 +164,12 @@ export class Reconciler {
     const seen = this.store.upsert(kind, metadata, isListed);
     if (seen === undefined || !this.begun) return;
     const { workload, before } = seen;
-    if (workload.state !== undefined && before?.resourceVersion !== workload.resourceVersion) this.touch(workload);
+    // What its controller reports stands in its status, which the next reading shows.
+    const isTouched = before?.resourceVersion !== workload.resourceVersion && this.rollouts.touch(workload);
+    if (isTouched) this.enqueue(workload.namespace);
     if (!seen.changed) return;
     const isEcho = before?.attempt !== undefined && before.attempt.stamp === workload.stamp;
     if (!isEcho) this.recorder.seen(workload, before, this.options.lumigoes.policy(workload.namespace));
-    this.enqueue(workload.namespace);
-  }
-
-  /** What its controller reports stands in its status, which the next reading shows. */
-  private touch(workload: ObservedWorkload): void {
-    this.store.note(workload, { changedAt: performance.now() });
-    this.rollouts.see(workload, { kind: 'touched' });
     this.enqueue(workload.namespace);
   }
 

@@ -55,6 +55,17 @@ export class Rollouts {
     return action;
   }
 
+  /** Notes that the watch reported a change of a workload. Returns whether that matters. */
+  touch(workload: ObservedWorkload): boolean {
+    const { store } = this.term;
+    const { kind, namespace, name, state } = workload;
+    if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && state.kind !== 'untested'))
+      return false;
+    store.note(workload, { changedAt: performance.now() });
+    this.see(workload, { kind: 'touched' });
+    return store.get(kind, namespace, name)?.state !== state;
+  }
+
   /** Notes what a plan found out, and sees to what the next one needs. */
   act(namespace: string, { noted, wantsTurn, summary, tally }: RolloutPlan): void {
     const { store, enqueue, metrics } = this.term;

@@ -17,15 +17,14 @@ type Status = Observation & { readonly kind: 'status' };
 
 /** Returns the state of a workload whose injection was just written. */
 export function begin(
-  { completion, injector, template, attempt }: Reading & { readonly attempt: number },
+  { completion, injector, template, isCurrent, attempt }: Reading & { readonly attempt: number },
   now: number,
   { soakMs }: JudgeSettings,
 ): WorkloadState {
-  const probation = { progress: { available: 0, at: now }, template, attempt };
-  if (completion.kind === 'paused') return { kind: 'untested', ...probation, wakeAt: Infinity };
-  if (completion.kind === 'no-pods')
-    // The first one with this injector is looked at: others wait for what it shows.
-    return { kind: 'untested', ...probation, wakeAt: injector === 'verified' ? Infinity : now + soakMs };
+  const probation = { progress: { available: 0, at: now }, template, isCurrent, attempt };
+  // Without pods the first one with this injector is looked at all the same: others wait for what it shows.
+  const isUntested = completion.kind === 'paused' || (completion.kind === 'no-pods' && injector === 'verified');
+  if (isUntested) return { kind: 'untested', ...probation, wakeAt: Infinity };
   return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
 }
 
@@ -53,8 +52,8 @@ function anew(state: OnProbation, seen: Status, now: number, settings: JudgeSett
   return state.isDue === true && 'progress' in begun ? { ...begun, isDue: true } : begun;
 }
 
-const kept = ({ progress, template, attempt, isDue }: Probation) => ({
-  ...{ progress, template, attempt },
+const kept = ({ progress, template, isCurrent, attempt, isDue }: Probation) => ({
+  ...{ progress, template, isCurrent, attempt },
   ...(isDue === undefined ? {} : { isDue }),
 });
 

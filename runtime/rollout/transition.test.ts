@@ -18,7 +18,7 @@ const progressing = (available: number, more: Partial<Completion & { kind: 'prog
 });
 const complete: Completion = { kind: 'complete' };
 const reading = (completion: Completion, injector: InjectorHealth = 'unknown', template = 'one') => ({
-  ...{ completion, template, risk, injector },
+  ...{ completion, template, isCurrent: true, risk, injector },
 });
 const due = (completion: Completion, injector?: InjectorHealth): Observation => ({
   ...{ kind: 'due', ...reading(completion, injector) },
@@ -46,7 +46,7 @@ const queued: WorkloadState = { kind: 'queued', risk, isNext: false, attempt: 0 
 const next: WorkloadState = { ...queued, isNext: true };
 const blocked: WorkloadState = { kind: 'blocked', reason: 'Paused', risk, attempt: 0, wakeAt: 5 * minute };
 const unverified: WorkloadState = { ...blocked, reason: 'InjectorUnverified' };
-const probation = { progress: { available: 0, at: 0 }, template: 'one', attempt: 0, wakeAt: 10_000 };
+const probation = { progress: { available: 0, at: 0 }, template: 'one', isCurrent: true, attempt: 0, wakeAt: 10_000 };
 const rolling: WorkloadState = { kind: 'rolling', ...probation };
 const looked: WorkloadState = { ...rolling, look: { evidence: crash, at: 20_000 } };
 const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progress: { available: 2, at: 0 } };
@@ -100,13 +100,7 @@ const rows: readonly Row[] = [
   ['a blocked one is read again in time', blocked, time, 5 * minute, { action: 'read' }],
   // The injection is written.
   ['it rolls', next, injected(), 0, { state: rolling }],
-  [
-    'without pods to judge it is looked at once [F67]',
-    next,
-    injected(noPods),
-    0,
-    { state: { ...untested, wakeAt: 10_000 } },
-  ],
+  ['without pods to judge it is looked at once [F67]', next, injected(noPods), 0, { state: rolling }],
   [
     'and not at all where the injector is verified',
     next,

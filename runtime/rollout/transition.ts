@@ -21,15 +21,11 @@ export const transition = (state: WorkloadState, seen: Observation, now: number,
 type Rule<O> = (state: WorkloadState, seen: O, now: number, settings: JudgeSettings) => Transition;
 type Rules = { readonly [K in Observation['kind']]: Rule<Observation & { readonly kind: K }> };
 type Reverting = WorkloadState & { readonly kind: 'reverting' };
+type Waking = Extract<WorkloadState, { readonly wakeAt: number }>;
 
 const isOnProbation = (state: WorkloadState): state is OnProbation => 'progress' in state;
 const attemptOf = (state: WorkloadState): number =>
   state.kind === 'blocked' || state.kind === 'queued' ? state.attempt : 0;
-const wokenBy = <S extends { readonly wakeAt: number }>(state: S, at: number): S => ({
-  ...state,
-  wakeAt: Math.min(state.wakeAt, at),
-});
-
 const rules: Rules = {
   due: (state, seen, now) => ({ state: due(state, seen, now) }),
 
@@ -41,7 +37,10 @@ const rules: Rules = {
 
   standing: (state, seen, now) => ({ state: standing(state, seen, now) }),
 
-  touched: (state, _seen, now, settings) => ({ state: touched(state, now, settings) }),
+  touched: (state, _seen, now, settings) => {
+    const wakeAt = readAt(state, now, settings);
+    return { state: wakeAt === undefined || !('wakeAt' in state) ? state : { ...state, wakeAt } };
+  },
 
   status: (state, seen, now, settings) =>
     isOnProbation(state) ? judge(state, seen, now, settings) : { state: standing(state, seen, now) },
@@ -73,22 +72,30 @@ const rules: Rules = {
     return { state: isFree ? queuedAgain(state) : state };
   },
 
-  time: (state, _seen, now) => {
-    if (state.kind === 'reverting' && state.removedAt === undefined) return { state, action: 'revert' };
-    if (!('wakeAt' in state) || state.wakeAt > now) return { state };
-    if (state.kind === 'reverting') return { state, action: 'evict' };
-    if (state.kind === 'reverted') return { state: queuedAgain(state) };
-    // It has waited long enough for others to show how the injector fares.
-    if (state.kind === 'blocked' && state.reason === 'InjectorUnverified') return { state: queuedAgain(state) };
-    if (state.kind === 'verified' && state.until <= now) return { state: { ...state, wakeAt: Infinity } };
-    return { state, action: 'read' };
-  },
+  time: (state, _seen, now) =>
+    'wakeAt' in state && state.wakeAt <= now
+      ? (woken[state.kind] as (state: Waking, now: number) => Transition)(state, now)
+      : { state },
+};
+
+const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
+
+/** What follows once the time of a state has come. */
+const woken: { readonly [K in Waking['kind']]: (state: Waking & { readonly kind: K }, now: number) => Transition } = {
+  // An `InjectorUnverified` one has waited long enough for others to show how the injector fares.
+  blocked: (state) => (state.reason === 'InjectorUnverified' ? { state: queuedAgain(state) } : read(state)),
+  rolling: read,
+  soaking: read,
+  untested: read,
+  verified: (state, now) => (state.until <= now ? { state: { ...state, wakeAt: Infinity } } : read(state)),
+  reverting: (state) => ({ state, action: state.removedAt === undefined ? 'revert' : 'evict' }),
+  reverted: (state) => ({ state: queuedAgain(state) }),
 };
 
 /** An injection that is not judged any more, or not again: its workload needs no change. */
-function standing(state: WorkloadState, { completion, template }: Reading, now: number): WorkloadState {
+function standing(state: WorkloadState, { completion, template, isCurrent }: Reading, now: number): WorkloadState {
   if (isOnProbation(state) || state.kind === 'reverting' || state.kind === 'reverted') return state;
-  const kept = { progress: { available: 0, at: now }, template, attempt: 0, wakeAt: Infinity };
+  const kept = { progress: { available: 0, at: now }, template, isCurrent, attempt: 0, wakeAt: Infinity };
   if (completion.kind === 'complete') return { kind: 'verified', until: now, ...kept };
   return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : idle;
 }
@@ -101,20 +108,14 @@ function reverted({ evidence, attempt }: Reverting, risk: Reading['risk'], now: 
   return { state: { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) } };
 }
 
-/** A rolling workload is read once its status has rested, and in any case after half of its deadline. */
-function touched(state: WorkloadState, now: number, { soakMs, deadlineMs }: JudgeSettings): WorkloadState {
-  switch (state.kind) {
-    case 'blocked':
-      return wokenBy(state, now + TOUCHED_MS);
-    case 'verified':
-      return state.until > now ? wokenBy(state, now + TOUCHED_MS) : state;
-    case 'untested':
-      return wokenBy(state, now + soakMs);
-    case 'rolling':
-      return now - state.progress.at < deadlineMs / 2 ? { ...state, wakeAt: now + soakMs } : state;
-    default:
-      return state;
-  }
+/** When a state is read after the watch reported a change of its workload; undefined: as it was appointed. */
+function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: JudgeSettings): number | undefined {
+  const isLate = state.kind === 'verified' && state.until > now;
+  if (state.kind === 'blocked' || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
+  if (state.kind === 'untested') return Math.min(state.wakeAt, now + soakMs);
+  // Once its status has rested, and in any case after half of its deadline.
+  const isEarly = state.kind === 'rolling' && now - state.progress.at < deadlineMs / 2;
+  return isEarly ? now + soakMs : undefined;
 }
 
 /** A workload that is to be injected, and may be changed or not. */

@@ -70,6 +70,8 @@ export interface Probation {
   readonly progress: { readonly available: number; readonly at: number };
   /** A fingerprint of the pod template that is judged. */
   readonly template: string;
+  /** Its injector is the one of this version: it says how that one fares. */
+  readonly isCurrent: boolean;
   readonly wakeAt: number;
   /** The first of the two looks at failing pods. */
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
@@ -83,6 +85,8 @@ export interface Reading {
   readonly completion: Completion;
   /** A fingerprint of its pod template. */
   readonly template: string;
+  /** Its injector, if it has one, is the one of this version. */
+  readonly isCurrent: boolean;
   readonly risk: Risk;
   readonly injector: InjectorHealth;
 }
