@@ -79,12 +79,12 @@ export const permissions = {
       'reconciler/lifecycle',
     ),
     needed(
-      'to see if pods with a new injection fail, and to revert the workload',
+      'to see why a rollout stands still, and to revert the workload',
       'reconciler/rollout',
-      rule('', 'pods', 'list watch'),
+      rule('', 'pods', 'list'),
     ),
     needed(
-      "to evict a StatefulSet's pod that fails with the injection, and in Pod mode pods without the injection. Disruption budgets hold.",
+      "to evict the broken pod of a StatefulSet that is reverted. Disruption budgets hold.",
       'reconciler/broken-pod',
       rule('', 'pods/eviction', 'create'),
     ),

@@ -79,8 +79,6 @@ export const isAlreadyExists = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason === 'AlreadyExists';
 /** A resourceVersion or continue token is older than what the server remembers. */
 export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
-/** The server is too busy; of an eviction: a disruption budget does not allow it now. */
-export const isThrottled = (error: unknown): error is ApiError => hasStatus(error, 429);
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
 
 /**
