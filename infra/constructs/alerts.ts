@@ -37,7 +37,7 @@ export const alerts: readonly Alert[] = [
     expr: `${metric('webhook_reachable')} == 0 and on (pod) ${metric('leader')} == 1`,
     ...{ for: '10m', severity: 'warning' },
     summary:
-      'An API server does not reach the Lumigo webhook, so new workloads are instrumented later and restart once more.',
+      'The API server does not reach the Lumigo webhook, so new workloads are instrumented later and restart once more.',
     action: 'Read the condition `WebhookReachable` of a `Lumigo` resource. Then check firewalls and NetworkPolicies.',
   },
   {

@@ -14,7 +14,7 @@ const spans = (...names: readonly string[]): readonly string[] =>
 
 export const panels: readonly Panel[] = [
   { title: 'Leading replicas (expected: 1)', exprs: ['sum(lumigo_operator_leader)'] },
-  { title: 'Webhook reachable from the API servers', exprs: ['lumigo_operator_webhook_reachable'] },
+  { title: 'Webhook reachable from the API server', exprs: ['lumigo_operator_webhook_reachable'] },
   { title: 'Admission reviews', exprs: [rate('admission_reviews_total', 'webhook, outcome')], unit: 'reqps' },
   {
     title: 'Admission review duration, 99th percentile',

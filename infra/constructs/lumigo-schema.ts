@@ -85,7 +85,7 @@ const spec: Schema = {
 const conditionTypes = [
   'Conditions. Active: Lumigo works in this namespace.',
   'Error: the reason why it does not work.',
-  'WebhookReachable: the API servers reach the webhook.',
+  'WebhookReachable: the API server reaches the webhook.',
   'TelemetryProxyReady: the telemetry proxy uses the current configuration.',
   'RolledOut: every workload that can be instrumented is instrumented.',
   "InjectionsCurrent: every injection sends to this installation's telemetry proxy.",

@@ -110,11 +110,6 @@ export const permissions = {
       rule('admissionregistration.k8s.io', 'mutatingwebhookconfigurations', 'list watch'),
     ),
     needed(
-      'to find each API server, for the probe of the webhook',
-      'reconciler/probe',
-      rule('discovery.k8s.io', 'endpointslices', 'get', 'kubernetes'),
-    ),
-    needed(
       'to read the uid of the first, which identifies the cluster, and to see if the second is being deleted',
       'uninstall/cleanup-finalizer',
       rule('', 'namespaces', 'get', 'kube-system', '{namespace}'),

@@ -178,7 +178,7 @@ export function createParts(options: PartsOptions): Part[] {
       needsToLead: true,
       run: ({ signal, fence }) =>
         probeWebhook({
-          transport: within(transport, { signal, fence }),
+          client: createClient(within(transport, { signal, fence })),
           candidate: () => reconciling.current?.toProbeWith(),
           timeoutSeconds: config.webhookTimeoutSeconds,
           onResult: (result) => reconciling.current?.onWebhook(result),

@@ -1,45 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { judgeProbes, type Probed } from './judge-probes.ts';
+import { judgeProbe } from './judge-probes.ts';
 
-const at = (address: string | undefined, reach: Probed['reach']): Probed => ({ address, reach });
-const injector = { reached: 'injector' } as const;
-const silent = { unknown: 'cannot be reached', unanswered: true } as const;
-const failed = { unreached: { reason: 'ProbeFailed', message: 'The API server did not call' } };
+describe('the answer to a probe of the webhook', () => {
+  it('says that the webhook is reached', () => {
+    expect(judgeProbe({ reached: 'injector' })).toEqual({
+      ...{ reachable: true, reason: 'ProbeSucceeded' },
+      message: 'The API server reaches the injector webhook',
+    });
+  });
 
-describe('F29: what the answers of several API servers mean', () => {
-  it.each<[string, readonly Probed[], object | undefined]>([
-    [
-      'one, by whatever way',
-      [at(undefined, injector)],
-      { reachable: true, message: 'The API server reaches the injector webhook' },
-    ],
-    [
-      'all',
-      [at('10.0.0.1:6443', injector), at('10.0.0.2:6443', injector)],
-      { reachable: true, message: 'All 2 API servers that answered reach the injector webhook' },
-    ],
-    [
-      'one of three that does not reach it',
-      [at('10.0.0.1:6443', injector), at('10.0.0.2:6443', failed), at('10.0.0.3:6443', injector)],
-      {
-        reachable: false,
-        reason: 'ProbeFailed',
-        message: 'The API server did not call. This applies to the API server at 10.0.0.2:6443',
-      },
-    ],
-    [
-      'one that cannot be asked',
-      [at('10.0.0.1:6443', injector), at('10.0.0.2:6443', silent)],
-      {
-        reachable: true,
-        message:
-          "The API server reaches the injector webhook. Not checked, because the operator's pod gets no answer there: 10.0.0.2:6443",
-      },
-    ],
-    ['none that can be asked', [at('10.0.0.1:6443', silent), at(undefined, silent)], undefined],
-  ])('%s', (_case, probed, seen) => {
-    const judged = judgeProbes(probed);
-    if (seen === undefined) expect(judged).toBeUndefined();
-    else expect(judged).toMatchObject(seen);
+  it('says so if only the rule for Lumigo resources could be checked', () => {
+    expect(judgeProbe({ reached: 'lumigoes' })?.message).toContain('there is no workload to check with');
+  });
+
+  it('says why the webhook is not reached', () => {
+    const unreached = { reason: 'ProbeFailed', message: 'The API server did not call' };
+    expect(judgeProbe({ unreached })).toEqual({ reachable: false, ...unreached });
+  });
+
+  it('says nothing if the API server did not get as far as the webhook', () => {
+    expect(judgeProbe({ unknown: 'cannot be reached', unanswered: true })).toBeUndefined();
+    expect(judgeProbe({ unknown: 'refused by a policy', unanswered: false })).toBeUndefined();
   });
 });

@@ -70,6 +70,6 @@ export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
     };
   return {
     reason: 'ProbeFailed',
-    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, with the rules, selectors and conditions of the installation. Check that its caBundle belongs to the certificate of the webhook, and that the webhook's Service has endpoints. With webhook.clientCa, check that the API server sends a certificate of that authority`,
+    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, with the rules, selectors and conditions of the installation. Check that its caBundle belongs to the certificate of the webhook, and that the webhook's Service has endpoints.`,
   };
 }

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 /** A network to be broken: a real TCP connection on each side, bytes passed between them, and ways to interfere. */
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
-/** Listens on a free port, of loopback where no other address is given, and passes everything on to `targetPort`. */
-export async function startTcpProxy(targetPort: number, address = '127.0.0.1') {
+/** Listens on a free port of loopback, and passes everything on to `targetPort`. */
+export async function startTcpProxy(targetPort: number) {
   const open = new Set<{ near: Socket; far: Socket }>();
   const state = { accepted: 0, frozen: false, blocked: false, delayMs: 0 };
   const cut = (): void => {
@@ -21,7 +21,7 @@ export async function startTcpProxy(targetPort: number, address = '127.0.0.1') {
     if (state.frozen) thaw(pair, false);
     near.once('close', () => open.delete(pair));
   });
-  server.listen(0, address);
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

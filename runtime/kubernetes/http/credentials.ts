@@ -11,8 +11,6 @@ export interface Connection {
   readonly insecure?: boolean | undefined;
   /** The name to expect in the certificate, where it is not the server's host. */
   readonly serverName?: string | undefined;
-  /** The host that its certificate has to be for, where one server is asked among those that answer to that host. */
-  readonly shownTo?: string | undefined;
   readonly cert?: string | Buffer | undefined;
   readonly key?: string | Buffer | undefined;
   /** Fixed headers beside Authorization, e.g. `Impersonate-User`. */

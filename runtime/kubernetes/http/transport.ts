@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkServerIdentity, createSecureContext } from 'node:tls';
+import { createSecureContext } from 'node:tls';
 import type { Connection } from './credentials.ts';
 import { ApiError, apiErrorOf, isFailure } from './errors.ts';
 import { type Answer, type Exchange, exchange, StaleSocketError, parseRetryAfter, parseWarnings } from './exchange.ts';
@@ -78,8 +78,6 @@ export interface Transport {
   request(request: ApiRequest): Promise<ApiAnswer>;
   /** Reads JSON lines until the server ends the answer. Throws as `request` does; a stream that breaks off is a ConnectionError. */
   stream(request: StreamRequest): Promise<void>;
-  /** The same, at one of the API servers behind this address: `10.0.0.1:6443`. It shows the certificate that this address does. */
-  at(address: string): Transport;
   /** Closes every connection. What is under way fails. */
   close(): void;
 }
@@ -163,11 +161,6 @@ export function createTransport(connection: Connection, options: TransportOption
       };
       for await (const line of linesOf(answer.bytes(), onLongLine)) onValue(JSON.parse(line));
     },
-    at: (address) =>
-      createTransport(
-        { ...connection, server: new URL(`https://${address}`), shownTo: connection.server.hostname },
-        { ...options, maxSockets: 1 },
-      ),
     close() {
       pools.work.destroy();
       pools.standing.destroy();
@@ -182,10 +175,6 @@ export const within = (
 ): Transport => ({
   request: (request) => transport.request({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
   stream: (request) => transport.stream({ ...request, ...bounds, signal: request.signal ?? bounds.signal }),
-  at: (address) => {
-    const direct = transport.at(address);
-    return { ...within(direct, bounds), close: () => direct.close() };
-  },
   close: () => undefined,
 });
 
@@ -226,13 +215,12 @@ const basePath = (server: URL): string => server.pathname.replace(/\/$/, '');
 function agentOf(connection: Connection, maxSockets: number): HttpAgent {
   const common = { keepAlive: true, maxSockets, timeout: idleSocketMs, scheduling: 'lifo' as const };
   if (connection.server.protocol === 'http:') return new HttpAgent(common);
-  const { ca, cert, key, serverName, shownTo } = connection;
+  const { ca, cert, key, serverName } = connection;
   return new HttpsAgent({
     ...common,
     // Made once: the agent would otherwise parse the certificates for each connection, and compare them for each request.
     secureContext: createSecureContext({ ca, cert, key }),
     rejectUnauthorized: connection.insecure !== true,
     ...(serverName === undefined ? {} : { servername: serverName }),
-    ...(shownTo === undefined ? {} : { checkServerIdentity: (_host, shown) => checkServerIdentity(shownTo, shown) }),
   });
 }

@@ -5,7 +5,6 @@ export const kinds = {
   configMaps: { ...core, plural: 'configmaps' },
   customResourceDefinitions: { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' },
   deployments: { group: 'apps', version: 'v1', plural: 'deployments' },
-  endpointSlices: { group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices' },
   events: { ...core, plural: 'events' },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
   namespaces: { ...core, plural: 'namespaces' },
