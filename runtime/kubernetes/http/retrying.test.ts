@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { pause, retrying } from './retrying.ts';
+
+/** Fails with these problems, one after the other, and then succeeds. */
+async function tried(problems: readonly string[], stop = new AbortController()) {
+  const [logged, waits, left]: [string[], number[], string[]] = [[], [], [...problems]];
+  const log = (level: string) => (fields: { problem: string }, text: string) =>
+    void logged.push(`${level}: ${text}: ${fields.problem}`);
+  const result = await retrying(
+    async () => {
+      const problem = left.shift();
+      if (problem !== undefined) throw new Error(problem);
+      return 'done';
+    },
+    {
+      ...{ signal: stop.signal, failure: 'cannot do it, retrying', firstMs: 1_000, maxMs: 3_000 },
+      logger: { warn: log('warn'), debug: log('debug') } as never,
+      wait: async (ms) => {
+        waits.push(ms);
+        if (waits.length === 4) stop.abort();
+      },
+    },
+  );
+  return { result, logged, waits };
+}
+
+describe('retrying', () => {
+  it('returns the result of the first attempt that succeeds, without a wait', async () => {
+    expect(await tried([])).toEqual({ result: 'done', logged: [], waits: [] });
+  });
+
+  it('doubles its waits up to the longest, of which it takes off up to a half', async () => {
+    const { result, waits } = await tried(['a', 'a', 'a']);
+    expect(result).toBe('done');
+    for (const [index, full] of [1_000, 2_000, 3_000].entries()) {
+      expect(waits[index]).toBeGreaterThanOrEqual(full / 2);
+      expect(waits[index]).toBeLessThanOrEqual(full);
+    }
+  });
+
+  it('warns of each new problem, and logs its repetition at debug level', async () => {
+    const { logged } = await tried(['a', 'a', 'b']);
+    expect(logged).toEqual(
+      ['warn', 'debug', 'warn'].map((level, index) => `${level}: cannot do it, retrying: ${'aab'[index]}`),
+    );
+  });
+
+  it('returns undefined if the signal is aborted while it waits', async () => {
+    expect(await tried(['a', 'a', 'a', 'a', 'a'])).toMatchObject({ result: undefined, waits: { length: 4 } });
+  });
+
+  it('makes no attempt, and logs nothing, if the signal is aborted before', async () => {
+    const stop = new AbortController();
+    stop.abort();
+    expect(await tried(['a'], stop)).toEqual({ result: undefined, logged: [], waits: [] });
+  });
+
+  it('reports no failure of an attempt that the signal ended', async () => {
+    const stop = new AbortController();
+    const logged: string[] = [];
+    const logger = { warn: () => logged.push('warn'), debug: () => logged.push('debug') } as never;
+    const attempt = () => {
+      stop.abort();
+      return Promise.reject(new Error('aborted'));
+    };
+    expect(await retrying(attempt, { signal: stop.signal, logger, failure: '' })).toBeUndefined();
+    expect(logged).toEqual([]);
+  });
+});
+
+describe('a pause', () => {
+  it('ends with the signal', async () => {
+    const stop = new AbortController();
+    const paused = pause(60_000, stop.signal);
+    stop.abort();
+    await expect(paused).resolves.toBeUndefined();
+  });
+});
