@@ -5,7 +5,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { changesOf } from '../kubernetes/watch/watches.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { createLogger } from '../observability/logging.ts';
-import { areTrusting, inspectPair, signerOf } from './inspect.ts';
+import { areTrusting, inspectPair, signerOf } from './plan-certificates.ts';
 import { issueAuthority, issuePair, issueServing } from './issue.ts';
 import { rotateCertificates } from './rotation.ts';
 import { certificateStore } from './store.ts';
@@ -63,8 +63,7 @@ const transport = () =>
 
 const keep = (now: () => number = Date.now, retryMs = 50) =>
   rotateCertificates({
-    issuePair,
-    ...store,
+    ...{ issuePair, store },
     dnsName,
     changes: changesOf([store.pairRef, store.trustRef], { transport: transport(), logger, signal: stop.signal }),
     logger,

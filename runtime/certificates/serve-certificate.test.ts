@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
-import { followCertificate, type CertificateTimes } from './follow-certificate.ts';
+import { followCertificate, type CertificateTimes } from './serve-certificate.ts';
 import { issuePair } from './issue.ts';
 
 const stop = new AbortController();
@@ -10,7 +10,7 @@ const DAY = 24 * 3_600;
 /** It is valid from an hour before it was issued. */
 const HOUR = 3_600;
 
-/** What is told of a certificate for so many days that is issued now. */
+/** Returns the reported times of a certificate that is issued now, for so many days. */
 async function timesOf(days: number, now: number): Promise<CertificateTimes> {
   const { certificate, key } = await issuePair('localhost', days, now);
   return new Promise((resolve) =>
@@ -31,7 +31,7 @@ describe('a certificate that is served', () => {
     [365, 30 * DAY],
     [90, (90 * DAY + HOUR) / 3],
     [30, (30 * DAY + HOUR) / 3],
-  ])('for %i days is told with its end, and when it is to be renewed', async (days, before) => {
+  ])('for %i days is reported with the time it expires and the time it is due for renewal', async (days, before) => {
     const now = Math.floor(Date.now() / 1_000);
     const { expiresAt, renewalDueAt } = await timesOf(days, now * 1_000);
     expect(expiresAt).toBe(now + days * DAY);

@@ -4,7 +4,7 @@ import { dataOf } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { webhookRefs, webhooksOf } from '../kubernetes/resources/webhooks.ts';
 import { ownMetadata, type Installed } from '../installation/installation.ts';
-import type { CertificateFiles } from './inspect.ts';
+import { withAuthority, type CertificateFiles } from './plan-certificates.ts';
 
 /** The webhook configuration, as far as certificates go. */
 export interface Trust {
@@ -22,7 +22,7 @@ export type CertificateStore = ReturnType<typeof certificateStore>;
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
 
-/** Where the webhook's certificate and the trust in it stand in the API. */
+/** Reads and writes the webhook's certificate (a Secret) and the trust in it (the caBundle of the webhook configuration). */
 export function certificateStore(client: Client, installed: Installed) {
   const { operatorNamespace: namespace, operatorName } = installed;
   const secrets = { ...kinds.secrets, namespace };
@@ -33,6 +33,14 @@ export function certificateStore(client: Client, installed: Installed) {
     [certificateFiles.key]: encode(key),
     [certificateFiles.authority]: encode(authority),
   });
+  const writeTrust = async (bundles: readonly string[], before: Trust): Promise<void> => {
+    const operations = bundles.map((bundle, index) => ({
+      op: 'add' as const,
+      path: `/webhooks/${index}/clientConfig/caBundle`,
+      value: encode(bundle),
+    }));
+    await client.patch(trustRef, guarded(before.resourceVersion, operations), { fieldManager });
+  };
   return {
     pairRef,
     trustRef,
@@ -72,13 +80,13 @@ export function certificateStore(client: Client, installed: Installed) {
       };
     },
 
-    async writeTrust(bundles: readonly string[], before: Trust): Promise<void> {
-      const operations = bundles.map((bundle, index) => ({
-        op: 'add' as const,
-        path: `/webhooks/${index}/clientConfig/caBundle`,
-        value: encode(bundle),
-      }));
-      await client.patch(trustRef, guarded(before.resourceVersion, operations), { fieldManager });
-    },
+    writeTrust,
+
+    /** Lets the API server trust one more authority, beside those that it trusts already. */
+    announce: (authority: string, before: Trust, now: number): Promise<void> =>
+      writeTrust(
+        before.bundles.map((bundle) => withAuthority(bundle, authority, now)),
+        before,
+      ),
   };
 }

@@ -1,5 +1,5 @@
 import { aborted } from '../async/aborted.ts';
-import { certificateSource } from '../certificates/certificates.ts';
+import { certificateSource, type Pair } from '../certificates/serve-certificate.ts';
 import { CredentialCache } from '../credentials/cache.ts';
 import { secretReader } from '../credentials/credential.ts';
 import { changesOf } from '../kubernetes/watch/watches.ts';
@@ -14,7 +14,6 @@ import { keepAccount } from '../telemetry-proxy/account.ts';
 import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
-import { issueElsewhere } from '../certificates/issue-elsewhere.ts';
 import { rotateCertificates } from '../certificates/rotation.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
@@ -22,7 +21,6 @@ import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
 import { keepPodScope } from '../webhook/pod-scope.ts';
-import type { Pair } from '../certificates/follow-certificate.ts';
 import { serveHealth, serveMetrics } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
 import { Reconciling } from './reconciling.ts';
@@ -144,12 +142,8 @@ export function createParts(options: PartsOptions): Part[] {
         if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
         const changes = changesOf([certificates.pairRef, certificates.trustRef], { transport, logger, signal });
         await rotateCertificates({
-          ...certificates,
-          issuePair: issueElsewhere,
-          changes,
+          ...{ store: certificates, changes, logger, signal },
           dnsName: config.webhookHost,
-          logger,
-          signal,
         });
       },
     },

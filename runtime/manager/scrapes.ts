@@ -2,7 +2,7 @@ import { get, type IncomingMessage, type RequestListener, type ServerResponse } 
 import { pipeline } from 'node:stream/promises';
 import { aborted } from '../async/aborted.ts';
 import { paths } from '../contract.ts';
-import type { Pair } from '../certificates/follow-certificate.ts';
+import type { Pair } from '../certificates/serve-certificate.ts';
 import { serveTls, type TlsServer } from '../serving/tls-server.ts';
 import { writeMetrics, type MetricsRegistry } from './health.ts';
 import type { ScrapeAccess } from './scrape-access.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pair } from '../certificates/follow-certificate.ts';
+import type { Pair } from '../certificates/serve-certificate.ts';
 import { Connections } from './connections.ts';
 import { listen, type Where } from './listen.ts';
 

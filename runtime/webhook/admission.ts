@@ -4,7 +4,7 @@ import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics, ReviewOutcome } from '../observability/metrics.ts';
 import { createApp } from './app.ts';
-import { followCertificate, type CertificateSource, type Pair } from '../certificates/follow-certificate.ts';
+import { followCertificate, type CertificateSource, type Pair } from '../certificates/serve-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import { reviewPod } from './injector.ts';
