@@ -59,7 +59,7 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
   };
   const failure = 'cannot check or renew the webhook certificate, retrying';
   while (!signal.aborted) {
-    const idleMs = await retrying(check, { signal, logger, failure, firstMs: retryMs, maxMs: retryMs });
+    const idleMs = await retrying(check, { signal, logger, failure, firstMs: retryMs });
     if (idleMs !== undefined) await changes.wait(idleMs, signal);
   }
 }

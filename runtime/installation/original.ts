@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { originalLease } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
@@ -6,6 +5,7 @@ import { planLease, seeLease, type Lease, type SeenLease } from '../kubernetes/l
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from './installation.ts';
+import { pause } from '../kubernetes/http/retrying.ts';
 
 /** As the original's own, should its Lease not say how long it lasts. */
 const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
@@ -47,6 +47,6 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
     if (outcome !== told)
       logger.info({ lease: originalLease, cause: outcome }, "waiting for the previous operator's lease to expire");
     told = outcome;
-    await sleep(times.retryPeriodMs, undefined, { signal }).catch(() => undefined);
+    await pause(times.retryPeriodMs, signal);
   }
 }

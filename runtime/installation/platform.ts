@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RuntimeConfig } from '../config/config.ts';
-import { describeError } from '../wording/errors.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
+import { retrying } from '../kubernetes/http/retrying.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 
@@ -29,15 +28,9 @@ export async function whenPlatformKnown(
   config: RuntimeConfig,
   { transport, logger, signal }: Watching,
 ): Promise<RuntimeConfig> {
-  while (!signal.aborted) {
-    try {
-      const known = await withPlatform(config, transport);
-      logger.info({ platform: known.platform }, 'platform detected');
-      return known;
-    } catch (error) {
-      logger.warn({ problem: describeError(error) }, 'cannot detect the platform, retrying');
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  return config;
+  const failure = 'cannot detect the platform, retrying';
+  const known = await retrying(() => withPlatform(config, transport), { signal, logger, failure, firstMs: RETRY_MS });
+  if (known === undefined) return config;
+  logger.info({ platform: known.platform }, 'platform detected');
+  return known;
 }

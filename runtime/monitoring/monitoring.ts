@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { parseMonitored, type MonitoredEntry } from '../config/monitored.ts';
@@ -8,6 +7,7 @@ import type { Metadata } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
+import { retrying } from '../kubernetes/http/retrying.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -45,7 +45,10 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
   const { config, transport, logger, signal } = options;
   const monitored = parseMonitored(config.monitoredNamespaces);
   if (monitored.length === 0) return;
-  const marks = await readMarks(options);
+  // Without the marks, a `Lumigo` resource that was deleted would be created again.
+  const failure = 'cannot read the record of monitored namespaces, retrying';
+  const read = () => Marks.read(options.client, config);
+  const marks = await retrying(read, { signal, logger, failure, firstMs: READ_AGAIN_MS });
   if (marks === undefined) return;
   const changes = new Debounce(pause);
   /** By uid, so that a namespace that was deleted and created again is another one. */
@@ -86,19 +89,6 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
     await changes.wait(Math.min(IDLE_MS, ...waits), signal);
   }
   await stopped;
-}
-
-/** Undefined if the term ends first: without the marks, what was deleted would be created again. */
-async function readMarks({ client, config, logger, signal }: MonitoringOptions): Promise<Marks | undefined> {
-  let before: string | undefined;
-  while (!signal.aborted) {
-    const read = await Marks.read(client, config).catch(describeError);
-    if (typeof read !== 'string') return read;
-    if (read !== before) logger.warn({ problem: read }, 'cannot read the record of monitored namespaces, retrying');
-    before = read;
-    await sleep(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined);
-  }
-  return undefined;
 }
 
 async function monitor(options: MonitoringOptions, { namespace, uid, entry }: Task, marks: Marks): Promise<void> {

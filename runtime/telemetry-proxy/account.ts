@@ -1,14 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { RuntimeConfig } from '../config/config.ts';
 import { accountFiles, suffixes } from '../contract.ts';
-import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
+import { pause, retrying } from '../kubernetes/http/retrying.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { writeWhole } from './files.ts';
 
@@ -53,20 +51,10 @@ interface KeepOptions extends AccountOptions {
 
 /** Writes it at once, and anew before it ends, until the signal is aborted. The collector looks at the file each minute. */
 export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }: KeepOptions): Promise<void> {
-  for (let failures = 0; !signal.aborted;) {
-    let waitMs: number;
-    try {
-      waitMs = (await writeAccount(options)) * 1_000 * renewAt;
-      failures = 0;
-    } catch (error) {
-      failures += 1;
-      waitMs = backoffMs(failures, backoff, Math.random());
-      logger.warn(
-        { problem: describeError(error), retryInMs: waitMs },
-        'cannot renew the token of the telemetry proxy, retrying',
-      );
-    }
-    await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+  const failure = 'cannot renew the token of the telemetry proxy, retrying';
+  while (!signal.aborted) {
+    const goodForSeconds = await retrying(() => writeAccount(options), { signal, logger, failure, ...backoff });
+    if (goodForSeconds !== undefined) await pause(goodForSeconds * 1_000 * renewAt, signal);
   }
 }
 

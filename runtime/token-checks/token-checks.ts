@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
@@ -7,6 +6,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { askEndpoint } from './ask-endpoint.ts';
 import { tokenSeen, type TokenSeen } from './decide-seen.ts';
 import { APART_MS, askAt, firstDue, heard, type Asked } from './plan-checks.ts';
+import { pause } from '../kubernetes/http/retrying.ts';
 
 interface TokenChecksOptions {
   /** The URL that the telemetry proxy sends to, without a slash at its end. */
@@ -40,7 +40,7 @@ export class TokenChecks {
       await this.ask();
       if (signal.aborted) break;
       this.report();
-      await sleep(APART_MS, undefined, { signal }).catch(() => undefined);
+      await pause(APART_MS, signal);
     }
     metrics.refusedTokens.reset();
   }

@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
 import { cleanupFinalizer } from '../contract.ts';
-import { describeError } from '../wording/errors.ts';
 import type { Metadata } from '../injection/types.ts';
 import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { addFinalizer, readMetadata } from '../kubernetes/resources/finalizers.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { watchNamed } from '../kubernetes/watch/watches.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
+import { retrying } from '../kubernetes/http/retrying.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import {
   allLeave,
@@ -61,20 +60,15 @@ export class CleanupProtection {
     const { installed, logger } = this.options;
     const watches = protectedObjects(installed).map((object) => this.watch(object, signal));
     await Promise.all(watches.map(({ synced }) => synced));
-    for (let failures = 0; !signal.aborted;) {
-      const problem = await this.undoMistake()
-        .then(() => this.hold())
-        .then(() => undefined, describeError);
-      failures = problem === undefined ? 0 : failures + 1;
-      // Whoever refuses has to change that; nobody is helped by asking four times a second.
-      const restMs = this.goingSince === undefined ? IDLE_MS : POLL_MS;
-      const waitMs = failures === 0 ? restMs : backoffMs(failures, backoff, Math.random());
-      if (problem !== undefined && !signal.aborted)
-        logger[failures === 1 ? 'warn' : 'debug'](
-          { problem, retryInMs: waitMs },
-          'the finalizers that protect the clean-up could not be changed',
-        );
-      await this.changes.wait(waitMs, signal);
+    const check = async (): Promise<void> => {
+      await this.undoMistake();
+      await this.hold();
+    };
+    const failure = 'the finalizers that protect the clean-up could not be changed';
+    const wait = (ms: number) => this.changes.wait(ms, signal);
+    while (!signal.aborted) {
+      await retrying(check, { signal, logger, failure, wait, ...backoff });
+      await wait(this.goingSince === undefined ? IDLE_MS : POLL_MS);
     }
     await Promise.all(watches.map(({ stopped }) => stopped));
   }

@@ -8,20 +8,20 @@ interface RetryingOptions {
   readonly logger: Pick<Logger, 'warn' | 'debug'>;
   /** The message of the log, such as `cannot detect the platform, retrying`. */
   readonly failure: string;
-  /** The wait after the first failure in a row. Each further one doubles it. Default 1 s. */
-  readonly firstMs?: number;
-  /** The longest wait. Default 30 s. */
+  /** The wait after the first failure, of which up to a half is taken off at random. Each further failure doubles it. */
+  readonly firstMs: number;
+  /** The longest wait. Default: `firstMs`, so the pace does not change. */
   readonly maxMs?: number;
   /** Waits for so many milliseconds, or less if there is news. Default: `pause`. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * Calls `attempt` until it succeeds, and returns its result; undefined if the signal is aborted first. Between two calls it waits as
- * `backoffMs` says. The log has each new problem as a warning, and repetitions of it at debug level.
+ * Calls `attempt` until it succeeds, and returns its result; undefined if the signal is aborted first. The log has each new
+ * problem as a warning, and repetitions of it at debug level.
  */
 export async function retrying<T>(attempt: () => Promise<T>, options: RetryingOptions): Promise<T | undefined> {
-  const { signal, logger, failure, firstMs = 1_000, maxMs = 30_000, wait = pause } = options;
+  const { signal, logger, failure, firstMs, maxMs = firstMs, wait = pause } = options;
   let last: string | undefined;
   for (let failures = 1; !signal.aborted; failures += 1) {
     try {

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../../wording/errors.ts';
 import { LeaseHolder } from './lease-holder.ts';
 import { type LeadingOptions, leadTerm, type TakenLease } from './leading-term.ts';
 import { type ElectionTimes, planLease, type SeenLease, seeLease } from './plan-lease.ts';
+import { pause } from '../http/retrying.ts';
 
 export interface ElectionOptions extends LeadingOptions {
   /** Default: 15, 10 and 5 seconds, which is 12 requests a minute. */
@@ -62,7 +62,7 @@ async function acquire(
     }, failed);
     if (typeof outcome === 'object') return outcome;
     // Candidates that try at the same moment would all collide there.
-    await sleep(outcome * (1 + Math.random() / 10), undefined, { signal }).catch(() => undefined);
+    await pause(outcome * (1 + Math.random() / 10), signal);
   }
   return undefined;
 }

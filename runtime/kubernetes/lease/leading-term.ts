@@ -4,6 +4,7 @@ import { describeError } from '../../wording/errors.ts';
 import { FencedError } from '../http/exchange.ts';
 import type { LeaseHolder, LeaseOptions } from './lease-holder.ts';
 import type { ElectionTimes, Lease } from './plan-lease.ts';
+import { pause } from '../http/retrying.ts';
 
 export interface LeadingContext {
   /** Aborted when the leadership ends, before anyone else can have it. */
@@ -59,7 +60,7 @@ export async function leadTerm(options: TermOptions): Promise<void> {
   if (signal.aborted) return;
   await work;
   // Whoever failed is not the first to try again.
-  if (term.cause === 'failed') await sleep(times.retryPeriodMs * 2, undefined, { signal }).catch(() => undefined);
+  if (term.cause === 'failed') await pause(times.retryPeriodMs * 2, signal);
 }
 
 /** `stopped`: on request; `failed`: the work threw; `lost`: another has the Lease, or it could not be renewed in time. */
@@ -105,7 +106,7 @@ class Term {
   async renewUntilTheEnd(): Promise<void> {
     let pauseMs = this.options.times.retryPeriodMs;
     while (!this.signal.aborted) {
-      await sleep(pauseMs, undefined, { signal: this.signal }).catch(() => undefined);
+      await pause(pauseMs, this.signal);
       if (!this.signal.aborted) pauseMs = await this.renew();
     }
   }
