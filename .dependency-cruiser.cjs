@@ -59,6 +59,7 @@ module.exports = {
         path: `^runtime/(${DUTIES})/`,
         pathNot:
           '^runtime/$1/|^runtime/reconciler/(plan-workload|workload-store)\\.ts$|^runtime/token-checks/decide-seen\\.ts$',
+        dependencyTypesNot: ['type-only'],
       },
     },
     ...upwards,

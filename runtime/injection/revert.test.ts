@@ -5,7 +5,8 @@ import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, labels } from '../contract.ts';
 import { decide, type Decision, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
-import { parseRevert, revertKey, revertOf, withoutRevert, withRevert } from './revert.ts';
+import { revertKey } from './revert-key.ts';
+import { parseRevert, revertOf, withoutRevert, withRevert } from './revert.ts';
 import { isReverted, stampOf, stampText } from './stamp.ts';
 import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
 

@@ -1,10 +1,6 @@
 import { annotations, labels } from '../contract.ts';
-import { choiceIn, choiceOf } from './chosen-containers.ts';
-import { fingerprint } from './fingerprint.ts';
 import { withEntry, withoutEmpty } from './lists.ts';
-import { remove } from './remove.ts';
-import type { Metadata, PodTemplate, Workload } from './types.ts';
-import { currentFormat } from './variables.ts';
+import type { Metadata } from './types.ts';
 
 /** Why an injection was removed, and for which program that holds: the other form of the operator's annotation (stamp.ts). */
 export interface Revert {
@@ -14,7 +10,7 @@ export interface Revert {
   readonly cause: string;
   /** How often an injection of this program was removed (1: the first time). */
   readonly attempt: number;
-  /** What the program met, as `revertKey` returns it. */
+  /** What the program met, as `revertKey` returns it (revert-key.ts). */
   readonly key: string;
   /** A sentence: container, reason, exit code, last output. */
   readonly evidence: string;
@@ -56,30 +52,4 @@ export function withoutRevert(metadata: Metadata): Metadata {
     annotations: withEntry(metadata.annotations, annotations.instrumentation, undefined),
   };
   return withoutEmpty({ ...metadata, ...own }, ['labels', 'annotations']);
-}
-
-/**
- * Returns a fingerprint of what a program met: the injector, and of the workload its images, commands, chosen containers and the
- * annotation `lumigo.retry`. An upgrade of the operator, a restart or another sidecar name changes none of them.
- * @param image of the injector
- */
-export function revertKey({ metadata }: Workload, template: PodTemplate, image: string): string {
-  const { containers, initContainers = [] } = remove(template).spec;
-  const programs = [...initContainers, ...containers].map(({ name, image: own, command, args }) => ({
-    ...{ name, image: own, command, args },
-  }));
-  const choice = choiceIn(template.metadata, choiceOf(metadata));
-  return fingerprint({
-    image,
-    format: currentFormat,
-    programs,
-    choice,
-    retry: metadata.annotations?.[annotations.retry],
-  });
-}
-
-/** Returns the revert that holds for a workload as it is now; undefined where there is none, or its program changed since. */
-export function standingRevert(workload: Workload, template: PodTemplate, image: string): Revert | undefined {
-  const found = revertOf(workload.metadata);
-  return found !== undefined && found.key === revertKey(workload, template, image) ? found : undefined;
 }

@@ -107,3 +107,6 @@ const excluded: NamespacePolicy = { state: 'excluded' };
 /** Whether a Lumigo is this operator's to answer: it is there to stay, or waits for us to let it go. */
 export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>
   deletionTimestamp === undefined || finalizers?.includes(contract.finalizer) === true;
+
+/** Names a Lumigo resource in a request. */
+export const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });

@@ -9,7 +9,7 @@ import { within, type Transport } from '../kubernetes/http/transport.ts';
 import type { Standby } from '../installation/standby.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { monitorNamespaces } from '../monitoring/monitoring.ts';
-import { probeWebhook } from '../reconciler/probe.ts';
+import { probeWebhook } from '../webhook/probe.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
 import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
 import { configurationFile } from '../telemetry-proxy/files.ts';

@@ -1,6 +1,6 @@
 import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, Metadata, Workload } from '../injection/types.ts';
-import { isOurs } from '../lumigo/lumigo-store.ts';
+import { isOurs, lumigoRef } from '../lumigo/lumigo-store.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
@@ -15,7 +15,6 @@ const PAGE_SIZE = 25;
 /** A page that is larger is not read: its workloads are read one by one, each when it has its place. */
 const MAX_PAGE_BYTES = 512 * 1024;
 
-export const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
 const workloadRef = ({ kind, namespace, name }: Identity) => ({ ...kind, namespace, name });
 

@@ -6,7 +6,7 @@ import type {
   Metadata,
   Problem,
 } from '../injection/types.ts';
-import type { WebhookSeen } from './judge-probes.ts';
+import type { WebhookSeen } from '../webhook/judge-probes.ts';
 import type { ObservedNamespace } from './observed.ts';
 import { ROLLED_OUT, rolloutCondition, type Untimed } from './conditions-rollout.ts';
 import type { RolloutSummary } from './plan-rollout.ts';

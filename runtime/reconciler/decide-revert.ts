@@ -1,6 +1,7 @@
 import type { Decision } from '../injection/decision.ts';
 import { isInjected, uninstrument } from '../injection/remove.ts';
-import { revertKey, withRevert } from '../injection/revert.ts';
+import { revertKey } from '../injection/revert-key.ts';
+import { withRevert } from '../injection/revert.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
 import type { Evidence } from '../rollout/evidence.ts';

@@ -5,7 +5,7 @@ import type { LumigoResource, Problem } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
-import { lumigoRef } from './api.ts';
+import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import type { Reach } from './judge-probes.ts';
 
 /** What a probe pretends to change. */
