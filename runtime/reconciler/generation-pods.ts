@@ -14,9 +14,8 @@ interface Identity {
 }
 
 const replicaSets = workloads[3];
-/** More pods than these say nothing that these do not say. */
-const MOST_PODS = 50;
-const MAX_BYTES = 1024 * 1024;
+/** Pods of a page. Where none is available, more of them say nothing that these do not say. */
+const MOST_PODS = 20;
 
 type Find = (workload: Workload, client: Client) => Promise<Identity | undefined> | Identity | undefined;
 
@@ -43,13 +42,12 @@ const finders: Readonly<Record<string, Find>> = {
   },
 };
 
-/** A ReplicaSet has the label and the owner; its newest revision is the pod template that the Deployment has now. */
-async function newestReplicaSet(
-  { metadata: { namespace, uid } }: Workload,
-  client: Client,
-): Promise<Identity | undefined> {
+/** Its newest ReplicaSet has the pod template that the Deployment has now. */
+async function newestReplicaSet(workload: Workload, client: Client): Promise<Identity | undefined> {
+  const { namespace, uid } = workload.metadata;
   let newest: Metadata | undefined;
-  for await (const { items } of client.pages({ ...replicaSets, namespace }, { metadataOnly: true }))
+  const options = { metadataOnly: true, labelSelector: selectorOf(workload) };
+  for await (const { items } of client.pages({ ...replicaSets, namespace }, options))
     for (const { metadata } of items)
       if (isOwnedBy(metadata, uid) && revisionOf(metadata) > revisionOf(newest)) newest = metadata;
   const hash = newest?.labels?.['pod-template-hash'];
@@ -57,6 +55,12 @@ async function newestReplicaSet(
     ? undefined
     : { labelSelector: `pod-template-hash=${hash}`, owner: newest.uid ?? '' };
 }
+
+/** The labels by which a workload finds what it owns; owners are compared beside them. */
+const selectorOf = (workload: Workload): string =>
+  Object.entries(mapAt(mapAt(mapAt(workload, 'spec'), 'selector'), 'matchLabels'))
+    .map(([key, value]) => `${key}=${String(value)}`)
+    .join(',');
 
 const isOwnedBy = ({ ownerReferences = [] }: Metadata, uid: string | undefined): boolean =>
   ownerReferences.some((owner) => owner.controller === true && owner.uid === uid);
@@ -70,27 +74,22 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   const isTested = completionOf(workload).kind !== 'no-pods';
   // Argo's Rollouts write the generation as a text.
   if (isTested && Number(mapAt(workload, 'status')['observedGeneration'] ?? 0) < generation) return [];
-  const anyInjected: Identity = { labelSelector: labels.autoTrace };
-  const identity = isTested ? await finders[workload.kind]?.(workload, client) : anyInjected;
+  const identity = isTested ? await finders[workload.kind]?.(workload, client) : { labelSelector: labels.autoTrace };
   if (identity === undefined) return [];
-  const found = await listSome(client, namespace, identity.labelSelector);
-  return found.filter(({ metadata }) => isLookedAt(metadata, identity)).map(lookedAt);
+  const options = { labelSelector: identity.labelSelector, limit: MOST_PODS };
+  for await (const { items } of client.pages({ ...pods, namespace }, options))
+    return items.filter(({ metadata }) => isLookedAt(metadata, identity)).map(lookedAt);
+  return [];
 }
 
 /** Lists the pods of a StatefulSet that have an injection and are not ready: its controller waits for them without end. */
-export async function brokenPods({ metadata: { namespace = '', uid } }: Workload, client: Client) {
-  const found = await listSome(client, namespace, labels.autoTrace);
-  return found.filter((pod) => isOwnedBy(pod.metadata, uid) && isLookedAt(pod.metadata, {}) && !isReady(pod));
-}
-
-async function listSome(
-  client: Client,
-  namespace: string,
-  labelSelector: string,
-): Promise<readonly KubernetesObject[]> {
-  const options = { labelSelector, limit: MOST_PODS, maxBytes: MAX_BYTES };
-  for await (const { items } of client.pages({ ...pods, namespace }, options)) return items;
-  return [];
+export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
+  const { namespace = '', uid = '' } = workload.metadata;
+  const broken: Metadata[] = [];
+  const options = { labelSelector: selectorOf(workload), limit: MOST_PODS };
+  for await (const { items } of client.pages({ ...pods, namespace }, options))
+    for (const pod of items) if (isLookedAt(pod.metadata, { owner: uid }) && !isReady(pod)) broken.push(pod.metadata);
+  return broken;
 }
 
 const isLookedAt = (metadata: Metadata, { owner }: Partial<Identity>): boolean =>

@@ -82,14 +82,11 @@ export class WorkloadJudge {
     try {
       const seen = await api.readWorkload(workload);
       const broken = await api.brokenPods(seen);
-      for (const { metadata } of broken)
-        await api.evict({ namespace, name: metadata.name, uid: metadata.uid ?? '' }).then(
-          () => logger.info({ namespace, pod: metadata.name }, 'broken pod evicted'),
+      for (const { name = '', uid = '' } of broken)
+        await api.evict({ namespace, name, uid }).then(
+          () => logger.info({ namespace, pod: name }, 'broken pod evicted'),
           (error: unknown) =>
-            logger.warn(
-              { namespace, pod: metadata.name, problem: describeError(error) },
-              'cannot evict a broken pod, retrying',
-            ),
+            logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a broken pod, retrying'),
         );
       const observation = { kind: 'evicted', risk: riskOf(seen), isAnyLeft: broken.length > 0 } as const;
       return { kind: 'waiting', metadata: seen.metadata, workload: seen, observation };

@@ -75,7 +75,9 @@ function complete(state: OnProbation, unchangedSince: number, now: number, { soa
 function incomplete(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const { available, refused } = completion;
   const wakeAt = now + settings.lookMs;
-  if (state.kind === 'verified') return { state: { ...state, wakeAt }, action: 'look-at-pods' };
+  // A pod that is available acquits, whatever the others show.
+  const isLookedAt = available === 0;
+  if (state.kind === 'verified') return withLook({ ...state, wakeAt }, isLookedAt);
   // A workload that was complete, or had no pods, and is neither now is judged anew from now on.
   const isNew = state.kind !== 'rolling' || available > state.progress.available;
   const progress = isNew ? { available, at: now } : state.progress;
@@ -85,8 +87,11 @@ function incomplete(state: OnProbation, completion: Progressing, now: number, se
   const stoodMs = now - progress.at;
   if (stoodMs >= settings.deadlineMs) return revert(slow, notAvailable(completion, settings), now);
   if (refused !== undefined) return weigh(slow, { evidence: refusal(refused), ran: false }, now, settings);
-  return stoodMs >= settings.soakMs ? { state: slow, action: 'look-at-pods' } : { state: slow };
+  return withLook(slow, isLookedAt && stoodMs >= settings.soakMs);
 }
+
+const withLook = (state: OnProbation, isLookedAt: boolean): Transition =>
+  isLookedAt ? { state, action: 'look-at-pods' } : { state };
 
 /** Two looks that agree convict. A look that shows nothing clears the one before. */
 export function weigh(

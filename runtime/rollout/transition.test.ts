@@ -296,7 +296,8 @@ const rows: readonly Row[] = [
   ],
   // Late failures.
   ['a verified one that changes is read', verified, touched, 30_000, { state: { ...verified, wakeAt: 10_000 } }],
-  ['one that lost a pod is looked at', verified, status(progressing(1)), 30_000, { action: 'look-at-pods' }],
+  ['one that lost all pods is looked at', verified, status(progressing(0)), 30_000, { action: 'look-at-pods' }],
+  ['one that lost a pod is not', verified, status(progressing(1)), 30_000, { state: { ...verified, wakeAt: 50_000 } }],
   [
     'two looks revert it as well',
     { ...verified, look: { evidence: crash, at: 30_000 } },
