@@ -3,18 +3,20 @@ import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fuzzBySeed, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { RolloutWorld } from '../../sandbox/testing/rollout-world.ts';
+import { REPLICAS, RolloutWorld, worldSettings, type Version } from '../../sandbox/testing/rollout-world.ts';
 import { annotations } from '../contract.ts';
 
 /**
  * Whatever a namespace's users, its pods and the machines do, in whatever order: sandbox/testing/rollout-judge.ts says what must
  * never be seen, at any moment, and docs/use/rollout.md where all of it ends.
  */
+const now: Version = { version: '1.0.0', image: 'injector:1' };
+const environment = { LUMIGO_OPERATOR_VERSION: now.version, LUMIGO_INJECTOR_IMAGE: now.image };
+
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator({
-    settings: { rollout: { soakSeconds: 1, deadlineSeconds: 60 } },
-    controllerManager: false,
+    ...{ settings: worldSettings, environment },
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
@@ -27,6 +29,7 @@ interface Model {
   readonly there: Set<string>;
   isManaged: boolean;
   hasLumigo: boolean;
+  isNeighbourTraced: boolean;
 }
 type Command = fc.AsyncCommand<Model, RolloutWorld>;
 
@@ -39,18 +42,62 @@ interface Row {
 }
 
 const isThere = ({ there }: Model, name: string): boolean => there.has(name);
-const kubelet = (outcome: Parameters<RolloutWorld['pods']>[0]): Row => ({ run: (world) => world.pods(outcome) });
 let versions = 0;
+
+/** Something that happens at once. */
+const happens = (run: (world: RolloutWorld, name: string) => void): Row => ({
+  run: (world, name) => Promise.resolve(run(world, name)),
+});
+
+/** An operator starts in the place of one that was killed. */
+const starts = (version?: Version): Row => ({
+  may: ({ isManaged }) => !isManaged,
+  then: (model) => void (model.isManaged = true),
+  run: (world) => world.start(version),
+});
+
+const edits = (body: () => object, more: () => object = () => ({})): Row => ({
+  may: isThere,
+  run: (world, name) => world.edit(name, body(), more()),
+});
+
+const releases = () => ({ releasedAt: Date.now() });
+const metadataWith = (key: string) => {
+  versions += 1;
+  return { metadata: { annotations: { [key]: `${versions}` } } };
+};
 
 /** What can happen; a name twice happens twice as often. */
 const rows: Readonly<Record<string, Row>> = {
-  'pods become ready': kubelet('ready'),
-  'and ready again': kubelet('ready'),
-  'the injector cannot be pulled': kubelet('no-injector-image'),
-  'programs crash': kubelet('crashes'),
-  'one crashes late': { may: isThere, run: (world, name) => world.pods('crashes', (each) => each === name) },
-  'pods get no readier': kubelet('unready'),
+  'all programs run': happens((world) => world.allPrograms({})),
+  'the injector can be pulled': happens((world) => world.image(true)),
+  'the injector cannot be pulled': happens((world) => world.image(false)),
+  'programs crash with the injection': happens((world) => world.allPrograms({ injected: 'crashes' })),
+  'programs are not ready with the injection': happens((world) => world.allPrograms({ injected: 'unready' })),
+  'one crashes with the injection': happens((world, name) => world.program(name, { injected: 'crashes' })),
+  'it fails by itself': happens((world, name) => world.program(name, { injected: 'unready', clean: 'unready' })),
+  'its user asks for another try': edits(() => metadataWith(annotations.retry), releases),
+  'its user changes the template': edits(() => ({ spec: { template: metadataWith('version') } }), releases),
+  'it is paused': edits(
+    () => ({ spec: { paused: true } }),
+    () => ({ blockedSince: Date.now() }),
+  ),
+  'it goes on': edits(
+    () => ({ spec: { paused: false } }),
+    () => ({ blockedSince: undefined }),
+  ),
+  'it is scaled to zero': edits(
+    () => ({ spec: { replicas: 0 } }),
+    () => ({ hasReplicas: false }),
+  ),
+  'it is scaled up': edits(
+    () => ({ spec: { replicas: REPLICAS } }),
+    () => ({ hasReplicas: true }),
+  ),
+  'a tenant forges': { may: isThere, run: (world, name) => world.forge(name) },
+  'and forges again': { may: isThere, run: (world, name) => world.forge(name) },
   'time passes': { run: () => sleep(1_500) },
+  'more time passes': { run: () => sleep(5_000) },
   'a workload is made': {
     may: (model, name) => !isThere(model, name),
     then: ({ there }, name) => void there.add(name),
@@ -61,43 +108,19 @@ const rows: Readonly<Record<string, Row>> = {
     then: ({ there }, name) => void there.delete(name),
     run: (world, name) => world.delete(name),
   },
-  'its user changes the template': {
-    may: isThere,
-    run: (world, name) => {
-      versions += 1;
-      const template = { metadata: { annotations: { version: `${versions}` } } };
-      return world.edit(name, { spec: { template } }, { releasedAt: Date.now() });
-    },
+  'a neighbour turns tracing on': {
+    may: ({ isManaged, isNeighbourTraced }) => isManaged && !isNeighbourTraced,
+    then: (model) => void (model.isNeighbourTraced = true),
+    run: (world) => world.traceNeighbour(),
   },
-  'somebody asks for another try': {
-    may: isThere,
-    run: (world, name) => {
-      versions += 1;
-      const body = { metadata: { annotations: { [annotations.retry]: `${versions}` } } };
-      return world.edit(name, body, { releasedAt: Date.now() });
-    },
-  },
-  'it is paused': {
-    may: isThere,
-    run: (world, name) => world.edit(name, { spec: { paused: true } }, { blockedSince: Date.now() }),
-  },
-  'it goes on': {
-    may: isThere,
-    run: (world, name) => world.edit(name, { spec: { paused: false } }, { blockedSince: undefined }),
-  },
-  'it fails by itself': { may: isThere, run: (world, name) => world.ail(name, true) },
-  'a budget allows nothing': { run: (world) => world.budget(0) },
-  'a budget allows one': { run: (world) => world.budget(1) },
   'the operator is killed': {
     may: ({ isManaged }) => isManaged,
     then: (model) => void (model.isManaged = false),
     run: (world) => world.kill(),
   },
-  'an operator starts': {
-    may: ({ isManaged }) => !isManaged,
-    then: (model) => void (model.isManaged = true),
-    run: (world) => world.start(),
-  },
+  'an operator starts': starts(),
+  'an operator of the next version starts': starts({ version: '1.0.1', image: now.image }),
+  'an operator with another injector starts': starts({ version: '1.1.0', image: 'injector:2' }),
   'the Lumigo goes': {
     may: ({ isManaged, hasLumigo }) => isManaged && hasLumigo,
     then: (model) => void (model.hasLumigo = false),
@@ -126,12 +149,12 @@ const commands = fc.commands(
 );
 
 it(
-  'F58: whatever happens, few are affected, what was put back is as it was and stays so, and in the end each is where it belongs',
+  'affects few workloads, reverts exactly and settles, whatever tenants, pods and machines do [F58]',
   async () => {
     const property = fc.asyncProperty(commands, async (cmds) => {
-      const world = await RolloutWorld.make(operator, names);
+      const world = await RolloutWorld.make(operator, now, names);
       try {
-        const model = { there: new Set<string>(names), isManaged: true, hasLumigo: true };
+        const model = { there: new Set<string>(names), isManaged: true, hasLumigo: true, isNeighbourTraced: false };
         await fc.asyncModelRun(() => ({ model, real: world }), cmds);
         await world.rest();
       } finally {

@@ -1,32 +1,62 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pods } from '../../runtime/contract.ts';
-import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
+import { annotations, injector, pods } from '../../runtime/contract.ts';
+import type { PodSpec } from '../../runtime/injection/types.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import type { Bench } from './bench.ts';
-import { statuses, type Outcome } from './pods-by-hand.ts';
+import { podStatus, type Outcome } from './pod-outcomes.ts';
+
+/** A pod as its kubelet sees it. */
+export interface HandledPod {
+  readonly name: string;
+  readonly uid: string;
+  /** The value of its label `app`: the name of its workload. */
+  readonly app: string;
+  /** The image of its injector; undefined where it has no injection. */
+  readonly injector: string | undefined;
+  readonly image: string;
+  /** By which its controller tells the pods of one template from those of another. */
+  readonly hash: string;
+  /** What was last said of it. */
+  readonly said: Outcome | undefined;
+}
+
+const POLL_MS = 100;
+const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-pod-template-hash'];
 
 /** Says of each pod of a namespace what becomes of it, as a kubelet would, for as long as it runs; controllers make them. */
 export class KubeletByHand {
-  private readonly said = new Set<string>();
+  private said: ReadonlyMap<string, HandledPod> = new Map();
+  private readonly fewest = new Map<string, number>();
   private readonly ending = new AbortController();
   private readonly running: Promise<void>;
-  /** The fewest pods that were ready at once since there were so many. */
-  fewest = Infinity;
 
+  /** @param outcome asked again and again: a pod that was ready can crash; default: each pod is ready */
   constructor(
     private readonly bench: Bench,
     private readonly namespace: string,
-    private readonly outcome: (pod: KubernetesObject) => Outcome = () => 'ready',
+    private readonly outcome: (pod: HandledPod) => Outcome = () => 'ready',
   ) {
     this.running = this.run();
   }
 
-  /** Those that are not going. */
+  /** Those that are not going, as the API server has them. */
   async pods(): Promise<KubernetesObject[]> {
     const found = await listAll(this.bench.client, { ...pods, namespace: this.namespace });
     return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
+
+  /** Those of a workload of which something was said, or all of them. */
+  seen = (app?: string): HandledPod[] => [...this.said.values()].filter((pod) => app === undefined || pod.app === app);
+
+  /** Begins to count the fewest pods of a workload that are ready at once. */
+  count(app: string): void {
+    this.fewest.set(app, this.ready(app));
+  }
+
+  /** The fewest pods of a workload that were ready at once since `count`. */
+  fewestReady = (app: string): number => this.fewest.get(app) ?? Infinity;
 
   async stop(): Promise<void> {
     this.ending.abort();
@@ -36,20 +66,37 @@ export class KubeletByHand {
   private async run(): Promise<void> {
     while (!this.ending.signal.aborted) {
       const found = await this.pods();
-      const ready = found.filter(({ metadata }) => this.said.has(metadata.uid ?? '')).length;
-      this.fewest = Math.min(this.fewest, ready);
-      for (const pod of found) await this.say(pod);
-      await sleep(100, undefined, { signal: this.ending.signal }).catch(() => undefined);
+      this.said = new Map(
+        await Promise.all(found.map(async (pod) => [pod.metadata.uid ?? '', await this.say(pod)] as const)),
+      );
+      for (const [app, least] of this.fewest) this.fewest.set(app, Math.min(least, this.ready(app)));
+      await sleep(POLL_MS, undefined, { signal: this.ending.signal }).catch(() => undefined);
     }
   }
 
-  private async say(pod: KubernetesObject): Promise<void> {
+  private ready = (app: string): number => this.seen(app).filter(isReady).length;
+
+  private async say(pod: KubernetesObject): Promise<HandledPod> {
     const { name, uid = '' } = pod.metadata;
-    if (this.said.has(uid)) return;
-    const now = new Date().toISOString().replace(/\.\d+/, '');
-    const outcome = this.outcome(pod);
-    const status = { phase: outcome === 'ready' ? 'Running' : 'Pending', ...statuses[outcome](now) };
-    await this.bench.setStatus({ ...pods, namespace: this.namespace, name }, status).catch(undefinedIfNotFound);
-    if (outcome === 'ready') this.said.add(uid);
+    const before: HandledPod = { ...handled(pod), said: this.said.get(uid)?.said };
+    const outcome = this.outcome(before);
+    if (outcome === before.said) return before;
+    const ref = { ...pods, namespace: this.namespace, name };
+    await this.bench.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
+    return { ...before, said: outcome };
   }
+}
+
+export const isReady = ({ said }: HandledPod): boolean => said === 'ready' || said === 'restarted';
+
+function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'said'> {
+  const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;
+  const own = initContainers.find((each) => each.name === injector.container);
+  const isInjected = metadata.annotations?.[annotations.injection] !== undefined;
+  return {
+    ...{ name: metadata.name, uid: metadata.uid ?? '', app: metadata.labels?.['app'] ?? '' },
+    injector: isInjected ? own?.image : undefined,
+    image: containers[0]?.image ?? '',
+    hash: hashLabels.map((label) => metadata.labels?.[label] ?? '').join(''),
+  };
 }

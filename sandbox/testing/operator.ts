@@ -25,8 +25,11 @@ export interface OperatorOptions extends ControlPlaneOptions {
   readonly through?: (cluster: ControlPlane) => Promise<string>;
 }
 
-/** The deadline that tests can wait for. */
-const impatient = { LUMIGO_REMOVAL_DEADLINE_SECONDS: '5' };
+/** The deadline and the soak that tests can wait for, unless they set another soak. */
+const impatientOf = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Texts => ({
+  LUMIGO_REMOVAL_DEADLINE_SECONDS: '5',
+  ...(rollout?.soakSeconds === undefined && { LUMIGO_ROLLOUT_SOAK_SECONDS: '1' }),
+});
 
 export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
   await ensureBundle();
@@ -54,6 +57,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
   const { settings = {}, environment, collector = false } = options;
   const installation = await install(cluster.client, { settings, webhook: webhookPort });
   const reached = { ...cluster, server: (await options.through?.(cluster)) ?? cluster.server };
+  const impatient = impatientOf(settings);
   const start = (more?: Texts, own: Pick<ManagerOptions, 'name' | 'webhookPort'> = { webhookPort }) =>
     startManager(reached, installation, { ...own, environment: { ...impatient, ...environment, ...more }, collector });
   let manager = await start();

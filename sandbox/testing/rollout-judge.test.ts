@@ -1,40 +1,99 @@
 import { expect, it } from '@jest/globals';
+import type { Revert } from '../../runtime/injection/revert.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
+import type { HandledPod } from './kubelet-by-hand.ts';
+import type { Outcome } from './pod-outcomes.ts';
 import { RolloutJudge, type Known, type Seen } from './rollout-judge.ts';
-import { tracing } from './injection.ts';
 
-const START = Date.parse('2026-11-22T12:00:00Z');
-const after = (seconds: number): number => START + seconds * 1_000;
-const iso = (seconds: number): string => new Date(after(seconds)).toISOString();
+const settings = { lookMs: 2_000, deadlineMs: 10_000, soakMs: 1_000 };
+const known: Known = {
+  ...{ templates: ['clean'], written: new Set<string>(), releasedAt: 0, blockedSince: undefined, hasReplicas: true },
+};
+const revertOf = (cause: string): Revert => ({ at: '', cause, attempt: 1, key: '', evidence: '' });
 
-const injected = (name: string, seconds: number): Seen => ({
-  ...{ name, workload: {} as Workload, note: undefined, template: '', isInjected: true },
-  stamp: { change: 'added', at: iso(seconds), by: 'controller', tracing },
+type Shown = 'clean' | 'injected' | Revert;
+
+const seen = (name: string, shown: Shown): Seen => ({
+  ...{ name, workload: {} as Workload, isInjected: shown === 'injected' },
+  template: shown === 'injected' ? 'injected' : 'clean',
+  ...(typeof shown === 'string' ? { text: shown, revert: undefined } : { text: 'reverted', revert: shown }),
 });
 
-/** What is said of two that are injected after ten seconds, where one before them had run. */
-function twoMore(pods: Known['pods']): readonly string[] {
-  const known = { templates: [], releasedAt: START, blockedSince: undefined };
-  const judge = new RolloutJudge(
-    new Map(['a', 'b', 'c'].map((name) => [name, { ...known, pods: name === 'a' ? pods : undefined }])),
-  );
-  judge.proven.add('a');
-  judge.observe([injected('a', 0)]);
-  judge.observe([injected('a', 0), injected('b', 10), injected('c', 10)]);
+const podOf = (app: string, said: Outcome): HandledPod => ({
+  ...{ name: app, uid: app, app, injector: 'injector:1', image: 'app:1', hash: '1', said },
+});
+
+/** Second by second, what is shown of each workload and what its pod does. */
+type Scene = Readonly<Record<string, readonly [Shown, Outcome?]>>;
+
+function judged(scenes: readonly Scene[], more: Readonly<Record<string, Partial<Known>>> = {}): readonly string[] {
+  const all = new Map(['a', 'b', 'c', 'd'].map((name) => [name, { ...known, ...more[name] }] as const));
+  const judge = new RolloutJudge(all, settings);
+  for (const [second, scene] of scenes.entries()) {
+    const shown = Object.entries(scene).map(([name, [each]]) => seen(name, each));
+    const pods = Object.entries(scene).flatMap(([name, [, said]]) => (said === undefined ? [] : [podOf(name, said)]));
+    judge.observe(shown, pods, (second + 1) * 1_000);
+  }
   return judge.violations;
 }
 
-it.each<[string, Known['pods']]>([
-  ['while it runs', { of: iso(0), ready: true }],
-  ['when it has failed in this moment, which nobody could know', { of: iso(0), ready: false, readyUntil: after(9) }],
-])('two follow upon one that has run, %s', (_title, pods) => {
-  expect(twoMore(pods)).toEqual([]);
+const crash = revertOf('Crash');
+const failing: Scene = { a: ['injected', 'crashes'] };
+
+it.each<[string, readonly Scene[]]>([
+  ['a workload that fails for two looks is reverted', [{ a: ['clean'] }, failing, failing, failing, { a: [crash] }]],
+  [
+    'two workloads follow one that has run',
+    [
+      { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
+      { a: ['injected', 'ready'], b: ['clean'], c: ['clean'] },
+      { a: ['injected', 'ready'], b: ['injected'], c: ['injected'] },
+    ],
+  ],
+])('accepts that %s', (_title, scenes) => {
+  expect(judged(scenes)).toEqual([]);
 });
 
-it.each<[string, Known['pods']]>([
-  ['it failed a while ago', { of: iso(0), ready: false, readyUntil: after(7) }],
-  ['its pods never ran', { of: iso(0), ready: false }],
-  ['it was others that ran', { of: iso(-60), ready: true }],
-])('they must not where %s', (_title, pods) => {
-  expect(twoMore(pods)).toContainEqual(expect.stringContaining('a,b,c together, after 1 proven'));
+const halted: Scene = { a: [revertOf('InjectorImage')], b: ['clean'] };
+
+it.each<[string, Readonly<Record<string, Partial<Known>>>, readonly Scene[], string]>([
+  [
+    'a revert of a workload that runs',
+    {},
+    [{ a: ['injected', 'ready'] }, { a: [crash] }],
+    'a was reverted (Crash), and was well',
+  ],
+  ['a revert after one look', {}, [failing, { a: [crash] }], 'after it had failed for 1000 ms'],
+  [
+    'a second injection of a reverted workload',
+    {},
+    [{ a: [crash] }, { a: ['injected'] }],
+    'a was reverted, and is injected again',
+  ],
+  [
+    'two injections at once',
+    {},
+    [{ a: ['clean'] }, { a: ['injected'], b: ['injected'] }],
+    'a,b together, after 0 proven',
+  ],
+  [
+    'an injection beside one whose injector failed',
+    {},
+    [...Array.from({ length: 6 }, () => halted), { ...halted, b: ['injected'] }],
+    'b is injected where a were reverted',
+  ],
+  [
+    'an injection of a paused workload',
+    { a: { blockedSince: -10_000 } },
+    [{ a: ['clean'] }, { a: ['injected'] }],
+    'a is injected, and is paused or fails',
+  ],
+  [
+    'a pod template that its user never wrote',
+    { a: { templates: ['other'] } },
+    [{ a: ['clean'] }],
+    'a: clean was other',
+  ],
+])('reports %s', (_title, more, scenes, sentence) => {
+  expect(judged(scenes, more)).toContainEqual(expect.stringContaining(sentence));
 });

@@ -1,18 +1,17 @@
-import { workloads } from '../../runtime/contract.ts';
-import { noteOf, type RolloutNote } from '../../runtime/injection/rollout-note.ts';
-import { stampOf, type Stamp } from '../../runtime/injection/stamp.ts';
+import { annotations } from '../../runtime/contract.ts';
 import { isInjected } from '../../runtime/injection/remove.ts';
+import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-
-const [deployment] = workloads;
+import { isReady, type HandledPod } from './kubelet-by-hand.ts';
 
 /** A workload as the API server shows it. */
 export interface Seen {
   readonly name: string;
   readonly workload: Workload;
-  readonly stamp: Stamp | undefined;
-  readonly note: RolloutNote | undefined;
+  /** The operator's annotation. */
+  readonly text: string | undefined;
+  readonly revert: Revert | undefined;
   readonly template: string;
   readonly isInjected: boolean;
 }
@@ -20,99 +19,151 @@ export interface Seen {
 /** What was done to a workload, and is known without looking. Times are milliseconds since 1970. */
 export interface Known {
   /** Its pod template as its user wrote it: the present one, and the one before while it is being changed. */
-  templates: readonly string[];
-  /** When it was last asked for another try, or got another template. */
-  releasedAt: number;
+  readonly templates: readonly string[];
+  /** The pod templates that its user's own requests came back with: what of them is injected, the webhook has injected. */
+  readonly written: ReadonlySet<string>;
+  /** When it was last asked for another try, or got another template, or its annotation was overwritten. */
+  readonly releasedAt: number;
   /** Since when it is paused or fails by itself. */
-  blockedSince: number | undefined;
-  /** The injection (its stamp's time) whose pods were made, whether they are ready, and until when they were if they are no more. */
-  pods: { readonly of: string; readonly ready: boolean; readonly readyUntil?: number } | undefined;
+  readonly blockedSince: number | undefined;
+  readonly hasReplicas: boolean;
+}
+
+/** What the judge remembers of a workload. */
+interface Memory {
+  readonly seen: Seen;
+  /** By which the newest pods with an injection are known. */
+  readonly hash: string | undefined;
+  /** Since when some of those pods are not ready, none is, and all are. */
+  readonly some?: number | undefined;
+  readonly none?: number | undefined;
+  readonly all?: number | undefined;
+  /** When it was seen to be reverted, if it is still. */
+  readonly revertedAt?: number | undefined;
 }
 
 /** What is on its way when the operator decides, and what it may not know yet. */
-const LATE_MS = 2_000;
+const LATE_MS = 4_000;
+/** How much shorter the judge may see what the operator saw. */
+const EARLY_MS = 600;
 
-const isInjectors = ({ cause }: RolloutNote): boolean => cause.startsWith('Injector');
-
-export function seenOf(object: Workload): Seen {
-  const workload = { ...object, apiVersion: deployment.apiVersion, kind: deployment.kind };
+export function seenOf(workload: Workload): Seen {
   const { metadata } = workload;
   const template = templateOf(workload);
   return {
-    ...{ name: metadata.name ?? '', workload, stamp: stampOf(metadata), note: noteOf(metadata) },
+    ...{ name: metadata.name ?? '', workload, revert: revertOf(metadata) },
+    text: metadata.annotations?.[annotations.instrumentation],
     ...{ template: JSON.stringify(template), isInjected: template !== undefined && isInjected(template) },
   };
 }
 
-/** What is known of an injection's pods once they have become ready, or are not. */
-export const podsAfter = (before: Known['pods'], of: string, ready: boolean): Known['pods'] => ({
-  ...{ of, ready },
-  ...(!ready && before?.of === of && before.ready && { readyUntil: Date.now() }),
-});
+/** Whether a namespace goes no further, of which those were reverted. */
+export const isHalted = (reverts: readonly (Revert | undefined)[]): boolean =>
+  reverts.length >= 2 || reverts.some((revert) => revert?.cause.startsWith('Injector') === true);
 
-/** Notes that hold: nobody has asked for another try of those since. */
-export const frozen = (all: readonly Seen[], known: ReadonlyMap<string, Known>): Seen[] =>
-  all.filter(({ name, note }) => note !== undefined && (known.get(name)?.releasedAt ?? 0) < Date.parse(note.at));
-
-/** Whether a namespace goes no further, of which those are frozen. */
-export const isHalted = (found: readonly Seen[]): boolean =>
-  found.length >= 2 || found.some(({ note }) => note !== undefined && isInjectors(note));
-
-/** How one state follows upon another, against what was done: every sentence says what must not be. */
+/** How one state follows upon another, against what was done and what became of the pods: every sentence says what must not be. */
 export class RolloutJudge {
-  private before: ReadonlyMap<string, Seen> = new Map();
-  /** Workloads whose pods were ready with the injection, since there is a Lumigo. */
+  private memories: ReadonlyMap<string, Memory> = new Map();
+  private readonly uids = new Set<string>();
+  /** Workloads that have run with their injection since there is a Lumigo; and with which pod template each has. */
   readonly proven = new Set<string>();
+  private readonly ran = new Set<string>();
+  /** Texts of the operator's annotation that it did not write. */
+  readonly forged = new Set<string>();
   readonly violations: string[] = [];
 
-  constructor(private readonly known: ReadonlyMap<string, Known>) {}
+  /** @param settings the time between two looks, the deadline and the soak, in milliseconds */
+  constructor(
+    private readonly known: ReadonlyMap<string, Known>,
+    private readonly settings: { readonly lookMs: number; readonly deadlineMs: number; readonly soakMs: number },
+  ) {}
 
-  observe(all: readonly Seen[]): void {
-    for (const seen of all) {
-      this.judgeTemplate(seen);
-      if (seen.isInjected && seen.stamp?.at !== this.before.get(seen.name)?.stamp?.at) this.injected(seen, all);
-    }
-    this.before = new Map(all.map((seen) => [seen.name, seen]));
+  observe(all: readonly Seen[], pods: readonly HandledPod[], now = Date.now()): void {
+    const before = this.memories;
+    this.memories = new Map(all.map((seen) => [seen.name, this.remember(seen, pods, now)]));
+    for (const seen of all) this.judge(seen, before.get(seen.name), all, now);
+    for (const { uid } of pods) this.uids.add(uid);
   }
 
-  private judgeTemplate({ name, isInjected: is, template }: Seen): void {
+  /** Those that were reverted, and that no user has asked for another try of since. */
+  frozen = (until = Infinity): (Revert & { readonly name: string })[] =>
+    [...this.memories.values()].flatMap(({ seen: { name, revert }, revertedAt = Infinity }) =>
+      revert !== undefined && revertedAt < until && (this.known.get(name)?.releasedAt ?? 0) < revertedAt
+        ? [{ ...revert, name }]
+        : [],
+    );
+
+  private remember(seen: Seen, pods: readonly HandledPod[], now: number): Memory {
+    const before = this.memories.get(seen.name);
+    const injected = pods.filter(({ app, injector }) => app === seen.name && injector !== undefined);
+    const hash = injected.find(({ uid }) => !this.uids.has(uid))?.hash ?? before?.hash;
+    const newest = injected.filter((pod) => pod.hash === hash && pod.said !== undefined);
+    const isOwn = seen.revert !== undefined && !this.forged.has(seen.text ?? '');
+    const revertedAt = isOwn ? (before?.seen.text === seen.text ? before?.revertedAt : now) : undefined;
+    const kept = before?.hash === hash && before?.seen.isInjected === true ? before : undefined;
+    // After its injection is removed, its last pods say what they said.
+    if (newest.length === 0) return { ...kept, seen, hash, revertedAt };
+    const since = (is: boolean, from: number | undefined) => (is ? (from ?? now) : undefined);
+    const isComplete = pods.every(({ app, injector }) => app !== seen.name || injector !== undefined);
+    return {
+      ...{ seen, hash, revertedAt },
+      some: since(!newest.every(isReady), kept?.some),
+      none: since(!newest.some(isReady), kept?.none),
+      all: since(newest.every(isReady) && isComplete, kept?.all),
+    };
+  }
+
+  private judge(seen: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
+    const { name, template } = seen;
+    const { all: runs = Infinity } = this.memories.get(name) ?? {};
+    if (seen.isInjected && now - runs >= this.settings.soakMs - EARLY_MS) {
+      this.proven.add(name);
+      this.ran.add(name + template);
+    }
+    if (!seen.isInjected) this.judgeTemplate(seen);
+    if (seen.isInjected && before?.seen.template !== template) this.injected(seen, before, all, now);
+    const isReverted = before?.seen.isInjected === true && !seen.isInjected && seen.revert !== undefined;
+    if (isReverted) this.reverted(name, seen.revert, before, now);
+  }
+
+  private judgeTemplate({ name, template }: Seen): void {
     const templates = this.known.get(name)?.templates;
-    if (is || templates === undefined || templates.includes(template)) return;
+    if (templates === undefined || templates.includes(template)) return;
     this.violated(`${name}: ${template} was ${templates.join()}`);
   }
 
   private violated = (sentence: string): void => void this.violations.push(`${new Date().toISOString()} ${sentence}`);
 
-  private injected({ name, stamp }: Seen, all: readonly Seen[]): void {
-    const known = this.known.get(name);
-    if (known === undefined || stamp === undefined) return;
-    const at = Date.parse(stamp.at);
-    const before = this.before.get(name)?.note;
-    if (before !== undefined && known.releasedAt < Date.parse(before.at))
-      this.violated(`${name} was reverted, and is injected again by the ${stamp.by}`);
-    if (stamp.by !== 'controller') return;
-    const halts = frozen(
-      all.filter((each) => each.name !== name),
-      this.known,
-    );
-    if (isHalted(halts.filter(({ note }) => at - Date.parse(note?.at ?? '') > LATE_MS)))
-      this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
-    if (known.blockedSince !== undefined && at - known.blockedSince > LATE_MS)
-      this.violated(`${name} is injected, and is paused or fails`);
-    this.waves(all, at);
+  private reverted(name: string, revert: Revert | undefined, before: Memory, now: number): void {
+    const { lookMs, deadlineMs } = this.settings;
+    const [since, least] =
+      revert?.cause === 'NotReady' ? [before.some, deadlineMs / 2] : [before.none, lookMs - EARLY_MS];
+    if (since === undefined) this.violated(`${name} was reverted (${revert?.cause}), and was well`);
+    else if (now - since < least)
+      this.violated(`${name} was reverted (${revert?.cause}) after it had failed for ${now - since} ms`);
   }
 
-  /** @param decided when the operator wrote the newest of the injections, in milliseconds since 1970 */
-  private waves(all: readonly Seen[], decided: number): void {
-    const affected = all.filter(
-      ({ name, stamp, isInjected: is }) => is && stamp?.by === 'controller' && !this.isReady(name, stamp.at, decided),
-    );
+  private injected({ name, template }: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
+    const known = this.known.get(name);
+    if (known === undefined) return;
+    if (before?.revertedAt !== undefined && known.releasedAt < before.revertedAt)
+      this.violated(`${name} was reverted, and is injected again`);
+    if (known.written.has(template)) return;
+    const halts = this.frozen(now - LATE_MS).filter((each) => each.name !== name);
+    if (isHalted(halts))
+      this.violated(`${name} is injected where ${halts.map((each) => each.name).join(' and ')} were reverted`);
+    if (known.blockedSince !== undefined && now - known.blockedSince > LATE_MS)
+      this.violated(`${name} is injected, and is paused or fails`);
+    this.waves(all);
+  }
+
+  private waves(all: readonly Seen[]): void {
+    const affected = all.filter((seen) => {
+      const { written, hasReplicas } = this.known.get(seen.name) ?? {};
+      const isOperators = seen.isInjected && hasReplicas === true && written?.has(seen.template) === false;
+      return isOperators && !this.ran.has(seen.name + seen.template);
+    });
     if (affected.length > Math.max(1, 2 * this.proven.size))
       this.violated(`${affected.map(({ name }) => name).join()} together, after ${this.proven.size} proven`);
-  }
-
-  private isReady(name: string, at: string, decided: number): boolean {
-    const pods = this.known.get(name)?.pods;
-    return pods?.of === at && (pods.ready || decided - (pods.readyUntil ?? -Infinity) <= LATE_MS);
   }
 }

@@ -1,111 +1,154 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { workloads } from '../../runtime/contract.ts';
-import { describeError } from '../../runtime/wording/errors.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
-import { isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
+import type { Bench } from './bench.ts';
 import { eventually } from './eventually.ts';
+import { forgery } from './forgeries.ts';
+import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
-import { PodsByHand, type Outcome } from './pods-by-hand.ts';
-import { frozen, isHalted, podsAfter, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
+import type { Outcome } from './pod-outcomes.ts';
+import { isHalted, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
+import { workloadOf } from './workloads.ts';
 
 const [deployment] = workloads;
-const budgets = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const;
 const POLL_MS = 100;
+const REVISION = 'deployment.kubernetes.io/revision';
+export const REPLICAS = 2;
+
+/** The operator's settings in such a world. */
+export const worldSettings = { rollout: { soakSeconds: 1, deadlineSeconds: 10 } };
+const judged = { soakMs: 1_000, lookMs: 2_000, deadlineMs: 10_000 };
+
+/** What becomes of a program with the injection, and without it. */
+interface Program {
+  readonly injected: Outcome;
+  readonly clean: Outcome;
+}
+const well: Program = { injected: 'ready', clean: 'ready' };
+
+/** A version of the operator, and the image that it injects. */
+export interface Version {
+  readonly version: string;
+  readonly image: string;
+}
+
+/** Creates a Deployment with pods. */
+export async function createDeployment(bench: Bench, namespace: string, name: string, more: object = {}) {
+  const manifest = workloadOf(deployment, namespace, name);
+  return bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: REPLICAS, ...more } });
+}
+
+/** Waits until all pods of a Deployment are available, as its controller says. */
+export const whenAvailable = (bench: Bench, namespace: string, name: string, replicas = REPLICAS) =>
+  eventually(async () => {
+    const { metadata, status } = (await bench.get(deployment, namespace, name)) as Workload & {
+      status?: { observedGeneration?: number; availableReplicas?: number; updatedReplicas?: number; replicas?: number };
+    };
+    expect(status).toMatchObject({
+      ...{ observedGeneration: metadata.generation, replicas, availableReplicas: replicas, updatedReplicas: replicas },
+    });
+  });
 
 /**
- * A namespace in which somebody works, and a twin without a Lumigo in which the same is done: what a workload is without an
- * injection shows there, to the byte. What a Deployment's controller does of itself is done beside, and each state is judged.
+ * A namespace in which a tenant works, a twin without a Lumigo in which the same is done, and a neighbour. The twin shows, to the
+ * byte, what a workload is without an injection; the neighbour, that nothing reaches it. Controllers are real.
  */
 export class RolloutWorld {
   readonly known = new Map<string, Known>();
-  readonly judge = new RolloutJudge(this.known);
-  private readonly hand: PodsByHand;
+  readonly judge = new RolloutJudge(this.known, judged);
+  private readonly programs = new Map<string, Program>();
+  private readonly missing = new Set<string>();
+  private readonly kubelets: KubeletByHand[];
+  private forgeries = 0;
+  private version: Version;
   private ended = false;
-  private controller: Promise<void> = Promise.resolve();
+  private following: Promise<void> = Promise.resolve();
   isManaged = true;
   hasLumigo = true;
+  private isNeighbourTraced = false;
 
   private constructor(
     private readonly operator: OperatorBench,
+    private readonly first: Version,
     readonly namespace: string,
     private readonly twin: string,
+    private readonly neighbour: string,
   ) {
-    this.hand = new PodsByHand(operator.bench, namespace);
+    const { bench } = operator;
+    this.version = first;
+    this.kubelets = [
+      new KubeletByHand(bench, namespace, (pod) => this.outcome(pod)),
+      new KubeletByHand(bench, neighbour),
+    ];
   }
 
-  /** With workloads of these names that run, and an active Lumigo. */
-  static async make(operator: OperatorBench, names: readonly string[]): Promise<RolloutWorld> {
+  /** With Deployments of these names that run, and an active Lumigo. */
+  static async make(operator: OperatorBench, version: Version, names: readonly string[]): Promise<RolloutWorld> {
     const { bench } = operator;
-    const world = new RolloutWorld(operator, await bench.namespace('model'), await bench.namespace('twin'));
+    const places = ['model', 'twin', 'neighbour'].map((prefix) => bench.namespace(prefix));
+    const [namespace = '', twin = '', neighbour = ''] = await Promise.all(places);
+    const world = new RolloutWorld(operator, version, namespace, twin, neighbour);
     for (const name of names) await world.create(name);
-    world.controller = world.follow();
-    await bench.activate(world.namespace);
+    for (const name of ['one', 'two']) await createDeployment(bench, neighbour, name);
+    for (const name of names) await whenAvailable(bench, namespace, name);
+    world.following = world.follow();
+    await bench.activate(namespace);
     return world;
   }
 
   async create(name: string): Promise<void> {
-    await new PodsByHand(this.operator.bench, this.twin).deployment(name);
+    await createDeployment(this.operator.bench, this.twin, name);
+    this.programs.set(name, well);
     const templates = [await this.twinOf(name)];
-    this.known.set(name, { templates, releasedAt: Date.now(), blockedSince: undefined, pods: undefined });
-    await this.hand.deployment(name);
+    const known = { templates, written: new Set<string>(), releasedAt: Date.now(), blockedSince: undefined };
+    this.known.set(name, { ...known, hasReplicas: true });
+    this.note(await createDeployment(this.operator.bench, this.namespace, name));
   }
 
   async delete(name: string): Promise<void> {
     this.known.delete(name);
     const { client } = this.operator.bench;
     for (const namespace of [this.namespace, this.twin]) await client.delete({ ...deployment, namespace, name });
-    await this.hand.end(name);
   }
 
-  /** What a user changes, here and in the twin. */
+  /** What its user changes, here and in the twin. */
   async edit(name: string, body: object, more: Partial<Known> = {}): Promise<void> {
     const { bench } = this.operator;
     const before = this.of(name);
     await bench.merge(deployment, this.twin, name, body);
     const after = await this.twinOf(name);
     this.known.set(name, { ...before, ...more, templates: [...before.templates.slice(-1), after] });
-    await bench.merge(deployment, this.namespace, name, body);
-    if ('blockedSince' in more) await this.settle(name);
+    this.note(await bench.merge(deployment, this.namespace, name, body));
   }
 
-  /** It fails, or is well again, without anybody's doing. */
-  async ail(name: string, fails: boolean): Promise<void> {
-    this.known.set(name, { ...this.of(name), blockedSince: fails ? Date.now() : undefined });
-    const seen = (await this.read()).find((each) => each.name === name);
-    if (seen?.isInjected === false) await this.settle(name);
+  /** A tenant writes what the operator writes. */
+  async forge(name: string): Promise<void> {
+    this.forgeries += 1;
+    const { text, body } = forgery(this.forgeries);
+    this.judge.forged.add(text);
+    this.known.set(name, { ...this.of(name), releasedAt: Infinity });
+    this.note(await this.operator.bench.merge(deployment, this.namespace, name, body));
+    this.known.set(name, { ...this.of(name), releasedAt: Date.now() });
   }
 
-  /** The kubelet has got to the pods of what is injected, and this becomes of those that were not made yet. */
-  async pods(outcome: Outcome, which: (name: string) => boolean = () => true): Promise<void> {
-    const ready = outcome === 'ready';
-    const injected = (await this.read()).filter((each) => each.isInjected && which(each.name));
-    for (const { name, stamp } of injected) {
-      const known = this.known.get(name);
-      if (stamp === undefined || known === undefined) continue;
-      if (known.pods?.of === stamp.at && known.pods.ready === ready) continue;
-      this.known.set(name, { ...known, pods: podsAfter(known.pods, stamp.at, ready) });
-      if (ready) this.judge.proven.add(name);
-      // What was put back or deleted meanwhile has no such pods.
-      await this.become(name, outcome).catch(undefinedIfNotFound);
-    }
+  /** What becomes of a program from now on, whether it runs already or not. */
+  program(name: string, program: Partial<Program>): void {
+    this.programs.set(name, { ...well, ...program });
+    const known = this.known.get(name);
+    const fails = program.clean !== undefined && program.clean !== 'ready';
+    if (known !== undefined && fails) this.known.set(name, { ...known, blockedSince: Date.now() });
   }
 
-  private async become(name: string, outcome: Outcome): Promise<void> {
-    await this.hand.end(name);
-    await this.hand.start(name, outcome);
-    if (outcome === 'ready') await this.settle(name);
+  allPrograms(program: Partial<Program>): void {
+    for (const name of this.programs.keys()) this.program(name, program);
   }
 
-  async budget(maxUnavailable: number): Promise<void> {
-    const { namespace } = this;
-    const body = {
-      ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace, name: 'all' } },
-      spec: { maxUnavailable, selector: {} },
-    };
-    const ref = { ...budgets, namespace, name: 'all' };
-    await this.operator.bench.client.patch(ref, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
+  /** Whether nodes that do not have the injector's image yet get it. */
+  image(isThere: boolean): void {
+    if (isThere) this.missing.clear();
+    else this.missing.add(this.version.image);
   }
 
   async kill(): Promise<void> {
@@ -113,15 +156,20 @@ export class RolloutWorld {
     this.isManaged = false;
   }
 
-  async start(): Promise<void> {
-    await this.operator.startManager();
+  /** Another injector is another try for what was reverted, and another version of the operator is none. */
+  async start(version = this.version): Promise<void> {
+    if (version.image !== this.version.image)
+      for (const [name, known] of this.known) this.known.set(name, { ...known, releasedAt: Date.now() });
+    this.version = version;
+    const { version: LUMIGO_OPERATOR_VERSION, image: LUMIGO_INJECTOR_IMAGE } = version;
+    await this.operator.startManager({ LUMIGO_OPERATOR_VERSION, LUMIGO_INJECTOR_IMAGE });
     this.isManaged = true;
   }
 
   async deleteLumigo(): Promise<void> {
     await this.operator.bench.deleteLumigo(this.namespace);
     this.hasLumigo = false;
-    await eventually(async () => this.isClean());
+    await eventually(() => this.expectClean());
     this.judge.proven.clear();
   }
 
@@ -130,43 +178,66 @@ export class RolloutWorld {
     this.hasLumigo = true;
   }
 
-  /** Nobody does anything any more, and what is injected runs: then each workload is injected, frozen, or in a halted namespace. */
+  async traceNeighbour(): Promise<void> {
+    this.isNeighbourTraced = true;
+    await this.operator.bench.activate(this.neighbour);
+  }
+
+  /** No one does anything any more, and all programs run: then each workload is injected, reverted, or in a halted namespace. */
   async rest(): Promise<void> {
     if (!this.isManaged) await this.start();
     if (!this.hasLumigo) await this.makeLumigo();
+    if (!this.isNeighbourTraced) await this.traceNeighbour();
+    this.image(true);
+    this.allPrograms({});
     for (const [name, { blockedSince }] of this.known)
       if (blockedSince !== undefined) await this.edit(name, { spec: { paused: false } }, { blockedSince: undefined });
-    await eventually(
-      async () => {
-        await this.pods('ready');
-        const all = await this.read();
-        const stopped = frozen(all, this.known);
-        const waiting = all.filter((each) => !each.isInjected && !stopped.includes(each));
-        expect(isHalted(stopped) ? [] : waiting.map(({ name }) => name)).toEqual([]);
-      },
-      { timeoutMs: 40_000, intervalMs: 300 },
-    );
+    await eventually(() => this.expectRest(), { timeoutMs: 90_000, intervalMs: 300 });
+  }
+
+  private async expectRest(): Promise<void> {
+    const reverts = this.judge.frozen();
+    const names = new Set(reverts.map(({ name }) => name));
+    const waiting = (await this.read(this.namespace)).filter((each) => !each.isInjected && !names.has(each.name));
+    expect(isHalted(reverts) ? [] : waiting.map(({ name }) => name)).toEqual([]);
+    const others = await this.read(this.neighbour);
+    expect(others.map(({ isInjected }) => isInjected)).toEqual([true, true]);
   }
 
   /** Ends the world: nothing of the operator is left in it. */
   async end(): Promise<void> {
+    const { bench } = this.operator;
     try {
       if (!this.isManaged) await this.start();
       if (this.hasLumigo) await this.deleteLumigo();
+      if (this.isNeighbourTraced) await bench.deleteLumigo(this.neighbour);
+      if (this.version !== this.first) {
+        await this.kill();
+        await this.start(this.first);
+      }
     } finally {
       this.ended = true;
-      await this.controller;
+      await this.following;
+      for (const kubelet of this.kubelets) await kubelet.stop();
     }
   }
 
-  private async isClean(): Promise<void> {
+  private outcome({ app, injector, said }: HandledPod): Outcome {
+    const { injected, clean } = this.programs.get(app) ?? well;
+    if (injector === undefined) return clean;
+    const isPulled = said !== undefined && said !== 'no-injector-image';
+    return this.missing.has(injector) && !isPulled ? 'no-injector-image' : injected;
+  }
+
+  private async expectClean(): Promise<void> {
     const { bench } = this.operator;
-    for (const { name, workload } of await this.read()) {
+    for (const { name, workload } of await this.read(this.namespace)) {
       const twin = await bench.get(deployment, this.twin, name);
-      const { labels, annotations } = twin.metadata;
+      const { labels, annotations: { [REVISION]: _revision, ...annotations } = {} } = twin.metadata;
       expect(workload['spec']).toEqual(twin['spec']);
-      expect(workload.metadata).toMatchObject({ ...(labels && { labels }), ...(annotations && { annotations }) });
-      expect(JSON.stringify(workload.metadata.annotations ?? {})).not.toContain('operator.lumigo.io');
+      expect(workload.metadata).toMatchObject({ labels, annotations });
+      const own = JSON.stringify(workload.metadata.annotations ?? {});
+      if (!own.includes('"neither"')) expect(own).not.toContain('operator.lumigo.io');
     }
   }
 
@@ -176,32 +247,31 @@ export class RolloutWorld {
     return known;
   }
 
+  /** A user's request came back with this. */
+  private note(written: object): void {
+    const { name, template } = seenOf({ ...(written as Workload), ...typeOf });
+    const known = this.known.get(name);
+    if (known !== undefined) this.known.set(name, { ...known, written: new Set([...known.written, template]) });
+  }
+
   private twinOf = async (name: string): Promise<string> =>
     JSON.stringify(await this.operator.bench.templateOf(deployment, this.twin, name));
 
-  private settle(name: string): Promise<void> {
-    const fails = this.known.get(name)?.blockedSince !== undefined;
-    return this.hand.settle(name, fails ? 1 : undefined);
+  private async read(namespace: string): Promise<readonly Seen[]> {
+    const found = await listAll(this.operator.bench.client, { ...deployment, namespace });
+    return found.map((item) => seenOf({ ...(item as Workload), ...typeOf }));
   }
 
-  private async read(): Promise<readonly Seen[]> {
-    const found = await listAll(this.operator.bench.client, { ...deployment, namespace: this.namespace });
-    return found.map((item) => seenOf(item as Workload));
-  }
-
-  /** Judges what there is, and has Deployments without an injection go back to their old pods, until the end. */
+  /** Judges what there is until the end. */
   private async follow(): Promise<void> {
     for (; !this.ended; await sleep(POLL_MS)) {
-      const all = await this.read();
-      this.judge.observe(all);
-      for (const { name, isInjected, workload } of all) {
-        const { observedGeneration } = (workload['status'] ?? {}) as { observedGeneration?: number };
-        if (isInjected || observedGeneration === workload.metadata.generation) continue;
-        await this.hand
-          .end(name)
-          .then(() => this.settle(name))
-          .catch((error: unknown) => isNotFound(error) || this.judge.violations.push(describeError(error)));
-      }
+      const all = await this.read(this.namespace);
+      this.judge.observe(all, this.kubelets[0]?.seen() ?? []);
+      for (const { name, revert } of await this.read(this.neighbour))
+        if (revert !== undefined)
+          this.judge.violations.push(`the neighbour's ${name} was reverted: ${revert.evidence}`);
     }
   }
 }
+
+const typeOf = { apiVersion: deployment.apiVersion, kind: deployment.kind } as const;

@@ -1,0 +1,65 @@
+import { injector } from '../../runtime/contract.ts';
+import type { PodSpec } from '../../runtime/injection/types.ts';
+import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
+
+/** What becomes of a pod's containers. */
+export type Outcome = 'ready' | 'restarted' | 'unready' | 'no-injector-image' | 'no-secret' | 'crashes';
+
+type Status = Readonly<Record<string, unknown>>;
+
+interface Row {
+  readonly phase: 'Running' | 'Pending';
+  readonly isReady?: true;
+  /** Of the injector's container; left out: it has succeeded. */
+  readonly injector?: Status;
+  /** Of the program's container. */
+  readonly program?: Status;
+}
+
+const container = (name: string, more: Status): Status => ({
+  ...{ name, image: '', imageID: '', ready: false, restartCount: 0 },
+  ...more,
+});
+
+const endedWith = (exitCode: number, reason: string): Status => ({
+  terminated: { exitCode, reason, message: 'the last words' },
+});
+
+const rows: Readonly<Record<Outcome, Row>> = {
+  ready: { phase: 'Running', isReady: true },
+  // It was ended twice for its memory a while ago, and has been well since.
+  restarted: {
+    phase: 'Running',
+    isReady: true,
+    program: { state: { running: {} }, ready: true, restartCount: 2, lastState: endedWith(137, 'OOMKilled') },
+  },
+  unready: { phase: 'Running' },
+  'no-injector-image': {
+    phase: 'Pending',
+    injector: { state: { waiting: { reason: 'ImagePullBackOff', message: 'not found' } } },
+  },
+  'no-secret': {
+    phase: 'Pending',
+    program: { state: { waiting: { reason: 'CreateContainerConfigError', message: 'secret "late" not found' } } },
+  },
+  crashes: {
+    phase: 'Running',
+    program: { state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 3, lastState: endedWith(3, 'Error') },
+  },
+};
+
+const succeeded: Status = { state: { terminated: { exitCode: 0, reason: 'Completed' } } };
+
+/** Returns the status of a pod as a kubelet would write it. */
+export function podStatus(outcome: Outcome, { spec }: KubernetesObject): object {
+  const { phase, isReady = false, injector: own = succeeded, program } = rows[outcome];
+  const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;
+  const now = new Date().toISOString().replace(/\.\d+/, '');
+  const isInjected = initContainers.some(({ name }) => name === injector.container);
+  return {
+    phase,
+    conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: now }],
+    initContainerStatuses: isInjected ? [container(injector.container, own)] : [],
+    containerStatuses: program === undefined ? [] : containers.map(({ name }) => container(name, program)),
+  };
+}
