@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fuzzBySeed, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { REPLICAS, RolloutWorld, worldSettings, type Version } from '../../sandbox/testing/rollout-world.ts';
+import { RolloutWorld, worldSettings, type Version } from '../../sandbox/testing/rollout-world.ts';
+import { REPLICAS } from '../../sandbox/testing/running-workloads.ts';
 import { annotations } from '../contract.ts';
 
 /**

@@ -1,227 +1,147 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { annotations, labels, workloads } from '../contract.ts';
-import { noteOf } from '../injection/rollout-note.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { PodsByHand } from '../../sandbox/testing/pods-by-hand.ts';
+import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { annotations, labels } from '../contract.ts';
 
-/** Rollouts against a real API server; what a Deployment's controller and a kubelet would write is written by hand. */
+/** Rollouts as a namespace's users see them: real controllers make the pods, and the test says what becomes of these. */
 let operator: OperatorBench;
+const stages = new RolloutStages();
 beforeAll(async () => {
   operator = await startOperator({
-    settings: { rollout: { soakSeconds: 1, deadlineSeconds: 10 } },
-    controllerManager: false,
-    // Nobody makes the accounts that pods would have.
+    settings: { rollout: { soakSeconds: 1, deadlineSeconds: 15 } },
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
-afterAll(() => operator?.stop());
-
-const [deployment] = workloads;
-
-/** A namespace with Deployments that run, and an active Lumigo as soon as it is asked for. */
-async function stage(prefix: string, names: readonly string[]) {
-  const { bench } = operator;
-  const namespace = await bench.namespace(prefix);
-  const hand = new PodsByHand(bench, namespace);
-  for (const name of names) await hand.deployment(name);
-  const instrumented = async () => {
-    const found = [];
-    for (const name of names) if (await bench.isInstrumented(deployment, namespace, name)) found.push(name);
-    return found;
-  };
-  return {
-    ...{ bench, namespace, hand, instrumented },
-    whenInstrumented: (expected: readonly string[]) =>
-      eventually(async () => expect(await instrumented()).toEqual(expected), { timeoutMs: 20_000 }),
-    /** Nothing more happens for a while. */
-    async stays(expected: readonly string[]) {
-      for (const end = Date.now() + 3_000; Date.now() < end;) {
-        expect(await instrumented()).toEqual(expected);
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      }
-    },
-    /** Its new pods run, and its status says so. */
-    async runs(...which: readonly string[]) {
-      for (const name of which) {
-        await hand.start(name, 'ready');
-        await hand.settle(name);
-      }
-    },
-    whenSaid: (expected: object) =>
-      eventually(
-        async () => {
-          const { status } = await bench.readLumigo(namespace);
-          expect(status?.conditions?.find(({ type }) => type === 'RolledOut')).toMatchObject(expected);
-        },
-        { timeoutMs: 20_000 },
-      ),
-    noteOf: async (name: string) => noteOf((await bench.get(deployment, namespace, name)).metadata),
-    reasons: async (name: string) => (await bench.events(namespace, name)).map(({ reason }) => reason).sort(),
-  };
-}
-
-describe('a rollout', () => {
-  it('begins with one workload, and goes on with more as their pods run', async () => {
-    const { bench, namespace, whenInstrumented, stays, runs, whenSaid } = await stage('waves', ['a', 'b', 'c', 'd']);
-    await bench.activate(namespace);
-    await whenInstrumented(['a']);
-    await whenSaid({
-      status: 'False',
-      reason: 'Progressing',
-      message: 'In progress: Deployment/a. 3 workloads are queued',
-    });
-    const listed = async () => (await bench.readLumigo(namespace)).status?.instrumentedResources;
-    await eventually(async () => expect(await listed()).toMatchObject([{ name: 'a', state: 'OnTrial' }]));
-    await stays(['a']);
-    await runs('a');
-    await whenInstrumented(['a', 'b', 'c']);
-    await eventually(async () => expect(await listed()).toMatchObject([{ state: 'Proven' }, {}, {}]));
-    await runs('b');
-    await stays(['a', 'b', 'c']);
-    await runs('c');
-    await whenInstrumented(['a', 'b', 'c', 'd']);
-    await runs('d');
-    await whenSaid({ status: 'True', reason: 'Complete' });
-  });
-
-  it('F58: puts back what cannot start, exactly, halts, says why, and goes on when somebody asks for it', async () => {
-    const { bench, namespace, hand, whenInstrumented, stays, whenSaid, ...seen } = await stage('missing', ['a', 'b']);
-    const before = await bench.get(deployment, namespace, 'a');
-    await bench.activate(namespace);
-    await whenInstrumented(['a']);
-    await hand.start('a', 'no-injector-image', 1);
-    await whenInstrumented([]);
-    const after = await bench.get(deployment, namespace, 'a');
-    expect(after['spec']).toEqual(before['spec']);
-    expect(await seen.noteOf('a')).toMatchObject({ cause: 'InjectorImage' });
-    await hand.end('a');
-    await hand.settle('a');
-    await whenSaid({ reason: 'Halted' });
-    await stays([]);
-    const { message } =
-      (await bench.readLumigo(namespace)).status?.conditions?.find(({ type }) => type === 'RolledOut') ?? {};
-    expect(message).toContain('Deployment/a was reverted');
-    expect(message).toContain("container 'lumigo-injector': ImagePullBackOff, not found");
-    expect(await seen.reasons('a')).toEqual(['LumigoAddedInstrumentation', 'LumigoRevertedInstrumentation']);
-    await eventually(async () => expect(await seen.reasons('lumigo')).toEqual(['LumigoRolloutHalted']));
-    // Else it would be the first now: the one that is tried again has a rollout of its own just then.
-    await bench.merge(deployment, namespace, 'b', { spec: { paused: true } });
-    await bench.merge(deployment, namespace, 'a', { metadata: { annotations: { [annotations.retry]: '1' } } });
-    await hand.settle('a');
-    await whenInstrumented(['a']);
-    expect(await seen.noteOf('a')).toBeUndefined();
-  });
-
-  it('goes on where it was when the operator is killed: with a workload on trial, and with one reverted', async () => {
-    const { bench, namespace, hand, whenInstrumented, stays, runs, ...seen } = await stage('killed', ['a', 'b', 'c']);
-    await bench.activate(namespace);
-    await whenInstrumented(['a']);
-    await operator.killManager();
-    await operator.startManager();
-    await stays(['a']);
-    await runs('a');
-    await whenInstrumented(['a', 'b', 'c']);
-    await operator.killManager();
-    await hand.start('b', 'crashes');
-    await hand.start('c', 'no-injector-image');
-    await operator.startManager();
-    await whenInstrumented(['a']);
-    expect([(await seen.noteOf('b'))?.cause, (await seen.noteOf('c'))?.cause]).toEqual(['Crash', 'InjectorImage']);
-    expect((await seen.noteOf('b'))?.evidence).toContain('the last words');
-    await hand.settle('b');
-    await hand.settle('c');
-    await operator.killManager();
-    await operator.startManager();
-    await stays(['a']);
-  });
-
-  it('leaves what is paused or fails until it is not, and waits for nothing without pods', async () => {
-    const { bench, namespace, hand, whenInstrumented, whenSaid, runs } = await stage('blocked', [
-      'fails',
-      'paused',
-      'still',
-    ]);
-    await bench.merge(deployment, namespace, 'paused', { spec: { paused: true } });
-    await hand.settle('fails', 1);
-    await bench.merge(deployment, namespace, 'still', { spec: { replicas: 0 } });
-    await hand.settle('still');
-    await bench.activate(namespace);
-    await whenInstrumented(['still']);
-    await whenSaid({
-      reason: 'Blocked',
-      message:
-        'The operator waits because Deployment/fails has 1 of 2 pods not ready. The operator waits because Deployment/paused is paused',
-    });
-    await hand.settle('fails');
-    await whenInstrumented(['fails', 'still']);
-    await runs('fails');
-  });
-
-  it('puts back what does not get ready in time', async () => {
-    const { bench, namespace, hand, whenInstrumented, ...seen } = await stage('slow', ['a']);
-    await bench.activate(namespace);
-    await whenInstrumented(['a']);
-    await hand.start('a', 'unready');
-    await whenInstrumented([]);
-    expect(await seen.noteOf('a')).toMatchObject({ cause: 'NotReady' });
-    await hand.settle('a');
-  });
-
-  it('carries an update in the same way: one that fails is taken out, the others keep what they had, and what is asked for next is tried', async () => {
-    const { bench, namespace, hand, whenInstrumented, runs, whenSaid, ...seen } = await stage('update', ['a', 'b']);
-    const before = await bench.get(deployment, namespace, 'a');
-    await bench.activate(namespace);
-    await whenInstrumented(['a']);
-    await runs('a');
-    await whenInstrumented(['a', 'b']);
-    await runs('b');
-    await whenSaid({ reason: 'Complete' });
-    const former = await bench.get(deployment, namespace, 'b');
-    await bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
-    const logs = async (name: string) => (await bench.get(deployment, namespace, name)).metadata.annotations;
-    await eventually(async () => expect(JSON.stringify(await logs('a'))).toContain('logs=true'));
-    await hand.end('a');
-    await hand.start('a', 'no-injector-image', 1);
-    await whenInstrumented(['b']);
-    await hand.end('a');
-    await hand.settle('a');
-    await whenSaid({ reason: 'Halted' });
-    expect((await bench.get(deployment, namespace, 'a'))['spec']).toEqual(before['spec']);
-    expect(await seen.noteOf('a')).toMatchObject({ cause: 'InjectorImage' });
-    expect((await bench.get(deployment, namespace, 'b'))['spec']).toEqual(former['spec']);
-    await bench.changeLumigo(namespace, { spec: { logging: { enabled: false } } });
-    await whenInstrumented(['a', 'b']);
-    expect(await seen.noteOf('a')).toBeUndefined();
-  });
-
-  it('leaves no trace of a revert, neither when the Lumigo is deleted nor when the template changes', async () => {
-    const { bench, namespace, hand, whenInstrumented, ...seen } = await stage('trace', ['a', 'b']);
-    const before = await bench.get(deployment, namespace, 'a');
-    await bench.activate(namespace);
-    await whenInstrumented(['a']);
-    await hand.start('a', 'no-injector-image', 1);
-    await whenInstrumented([]);
-    await hand.settle('a');
-    await bench.merge(deployment, namespace, 'b', { spec: { template: { metadata: { labels: { version: '2' } } } } });
-    await whenInstrumented(['b']);
-    await bench.deleteLumigo(namespace);
-    const { metadata } = await bench.get(deployment, namespace, 'a');
-    expect([metadata.labels, metadata.annotations]).toEqual([before.metadata.labels, before.metadata.annotations]);
-    expect(metadata.labels?.[labels.rollout]).toBeUndefined();
-    expect(await seen.noteOf('a')).toBeUndefined();
-  });
+afterAll(async () => {
+  await stages.stop();
+  await operator?.stop();
 });
 
-describe('what the webhook injects', () => {
-  it('is watched as well, and reverted if its pods cannot start', async () => {
-    const { bench } = operator;
-    const { namespace, hand, ...seen } = await stage('webhook', []);
-    await bench.activate(namespace);
-    await hand.deployment('new');
-    expect(await bench.isInstrumented(deployment, namespace, 'new')).toBe(true);
-    await hand.start('new', 'no-injector-image');
-    await bench.whenInstrumented(deployment, namespace, 'new', false);
-    expect(await seen.noteOf('new')).toMatchObject({ cause: 'InjectorImage' });
+const deployments = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
+
+describe('a rollout', () => {
+  it('begins with one workload, and goes on with more as their pods become available', async () => {
+    const stage = await stages.make(operator, 'waves', deployments('a', 'b', 'c', 'd'));
+    await stage.activate();
+    await stage.whenInstrumented('a');
+    await stage.whenSaid({
+      ...{ status: 'False', reason: 'Progressing' },
+      message: 'In progress: Deployment/a. 3 workloads are queued',
+    });
+    const listed = async () => (await stage.status())?.instrumentedResources;
+    await eventually(async () => expect(await listed()).toMatchObject([{ name: 'a', state: 'RollingOut' }]));
+    await stage.stays('a');
+    stage.become('ready', 'a');
+    await stage.whenInstrumented('a', 'b', 'c');
+    await eventually(async () => expect(await listed()).toMatchObject([{ state: 'Verified' }, {}, {}]));
+    stage.become('ready', 'b');
+    await stage.stays('a', 'b', 'c');
+    stage.become('ready', 'c');
+    await stage.whenInstrumented('a', 'b', 'c', 'd');
+    stage.become('ready', 'd');
+    await stage.whenSaid({ status: 'True', reason: 'Complete' });
+  });
+
+  it('reverts what cannot start exactly, halts, says why, and goes on if its user asks for it [F58]', async () => {
+    const stage = await stages.make(operator, 'missing', deployments('a', 'b'));
+    const before = await stage.read('a');
+    stage.become('no-injector-image', 'a');
+    await stage.activate();
+    await stage.whenReverted('a', 'InjectorImage');
+    expect((await stage.read('a'))['spec']).toEqual(before['spec']);
+    await stage.whenSaid({ reason: 'Halted' });
+    await stage.stays();
+    const { message } = (await stage.rolledOut()) ?? {};
+    expect(message).toContain('Deployment/a was reverted (InjectorImage)');
+    expect(message).toContain("container 'lumigo-injector': ImagePullBackOff, not found");
+    expect(await stage.reasons('a')).toEqual(['LumigoAddedInstrumentation', 'LumigoRevertedInstrumentation']);
+    await eventually(async () => expect(await stage.reasons('lumigo')).toEqual(['LumigoRolloutHalted']));
+    // Both are queued now, and either can be the first.
+    await stage.merge('b', { spec: { paused: true } });
+    await stage.merge('a', { metadata: { annotations: { [annotations.retry]: '1' } } });
+    await stage.whenInstrumented('a');
+    expect(await stage.revertOf('a')).toBeUndefined();
+  });
+
+  it('goes on where it was when the operator is killed, with workloads that roll out and reverted ones', async () => {
+    const stage = await stages.make(operator, 'killed', deployments('a', 'b', 'c'));
+    await stage.activate();
+    await stage.whenInstrumented('a');
+    await operator.killManager();
+    await operator.startManager();
+    await stage.stays('a');
+    stage.become('ready', 'a');
+    await stage.whenInstrumented('a', 'b', 'c');
+    await operator.killManager();
+    stage.become('crashes', 'b');
+    stage.become('no-injector-image', 'c');
+    await operator.startManager();
+    await stage.whenInstrumented('a');
+    expect([(await stage.revertOf('b'))?.cause, (await stage.revertOf('c'))?.cause]).toEqual([
+      'Crash',
+      'InjectorImage',
+    ]);
+    expect((await stage.revertOf('b'))?.evidence).toContain('the last words');
+    await operator.killManager();
+    await operator.startManager();
+    await stage.stays('a');
+  });
+
+  it('waits for what is paused or fails, and does not wait for what has no pods', async () => {
+    const stage = await stages.make(operator, 'blocked', {
+      fails: {},
+      paused: { spec: { paused: true } },
+      still: { spec: { replicas: 0 } },
+    });
+    stage.become('ready', 'fails');
+    stage.fail('fails', true);
+    await eventually(async () => expect((await stage.read('fails'))['status']).not.toHaveProperty('availableReplicas'));
+    await stage.activate();
+    await stage.whenInstrumented('still');
+    await stage.whenSaid({
+      reason: 'Blocked',
+      message:
+        'The operator waits because Deployment/fails has pods that are not available. The operator waits because Deployment/paused is paused',
+    });
+    stage.fail('fails', false);
+    await stage.whenInstrumented('fails', 'still');
+  });
+
+  it('reverts what does not become available in time', async () => {
+    const stage = await stages.make(operator, 'slow', deployments('a'));
+    await stage.activate();
+    await stage.whenReverted('a', 'NotReady');
+    expect((await stage.revertOf('a'))?.evidence).toContain('within 15 seconds');
+  });
+
+  it('carries an update in the same way, and leaves what others had if the first one fails', async () => {
+    const stage = await stages.make(operator, 'update', deployments('a', 'b'));
+    const before = await stage.read('a');
+    stage.become('ready', 'a', 'b');
+    await stage.activate();
+    await stage.whenInstrumented('a', 'b');
+    await stage.whenSaid({ reason: 'Complete' });
+    const former = await stage.read('b');
+    stage.become('no-injector-image', 'a');
+    await stage.bench.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
+    await stage.whenReverted('a', 'InjectorImage');
+    await stage.whenSaid({ reason: 'Halted' });
+    expect((await stage.read('a'))['spec']).toEqual(before['spec']);
+    await stage.stays('b');
+    expect((await stage.read('b'))['spec']).toEqual(former['spec']);
+  });
+
+  it('leaves no trace of a revert when the Lumigo resource is deleted', async () => {
+    const stage = await stages.make(operator, 'trace', deployments('a', 'b'));
+    const { metadata: before } = await stage.read('a');
+    stage.become('no-injector-image', 'a');
+    await stage.activate();
+    await stage.whenReverted('a', 'InjectorImage');
+    expect((await stage.read('a')).metadata.labels?.[labels.rollout]).toBe('reverted');
+    await stage.bench.deleteLumigo(stage.namespace);
+    const { metadata } = await stage.read('a');
+    expect(metadata.labels).toEqual(before.labels);
+    expect(Object.keys(metadata.annotations ?? {})).toEqual(Object.keys(before.annotations ?? {}));
   });
 });

@@ -23,6 +23,8 @@ export interface HandledPod {
 }
 
 const POLL_MS = 100;
+/** What keeps a pod from starting, and does nothing to one that runs. */
+const startsOnly: ReadonlySet<Outcome> = new Set(['no-injector-image', 'no-secret']);
 const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-pod-template-hash'];
 
 /** Says of each pod of a namespace what becomes of it, as a kubelet would, for as long as it runs; controllers make them. */
@@ -80,7 +82,7 @@ export class KubeletByHand {
     const { name, uid = '' } = pod.metadata;
     const before: HandledPod = { ...handled(pod), said: this.said.get(uid)?.said };
     const outcome = this.outcome(before);
-    if (outcome === before.said) return before;
+    if (outcome === before.said || (isReady(before) && startsOnly.has(outcome))) return before;
     const ref = { ...pods, namespace: this.namespace, name };
     await this.bench.setStatus(ref, podStatus(outcome, pod)).catch(undefinedIfNotFound);
     return { ...before, said: outcome };

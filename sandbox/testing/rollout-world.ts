@@ -3,20 +3,17 @@ import { expect } from '@jest/globals';
 import { workloads } from '../../runtime/contract.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
-import type { Bench } from './bench.ts';
 import { eventually } from './eventually.ts';
 import { forgery } from './forgeries.ts';
 import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
 import type { Outcome } from './pod-outcomes.ts';
 import { isHalted, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
-import { workloadOf } from './workloads.ts';
+import { createRunning, whenComplete } from './running-workloads.ts';
 
 const [deployment] = workloads;
 const POLL_MS = 100;
 const REVISION = 'deployment.kubernetes.io/revision';
-export const REPLICAS = 2;
-
 /** The operator's settings in such a world. */
 export const worldSettings = { rollout: { soakSeconds: 1, deadlineSeconds: 10 } };
 const judged = { soakMs: 1_000, lookMs: 2_000, deadlineMs: 10_000 };
@@ -33,23 +30,6 @@ export interface Version {
   readonly version: string;
   readonly image: string;
 }
-
-/** Creates a Deployment with pods. */
-export async function createDeployment(bench: Bench, namespace: string, name: string, more: object = {}) {
-  const manifest = workloadOf(deployment, namespace, name);
-  return bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: REPLICAS, ...more } });
-}
-
-/** Waits until all pods of a Deployment are available, as its controller says. */
-export const whenAvailable = (bench: Bench, namespace: string, name: string, replicas = REPLICAS) =>
-  eventually(async () => {
-    const { metadata, status } = (await bench.get(deployment, namespace, name)) as Workload & {
-      status?: { observedGeneration?: number; availableReplicas?: number; updatedReplicas?: number; replicas?: number };
-    };
-    expect(status).toMatchObject({
-      ...{ observedGeneration: metadata.generation, replicas, availableReplicas: replicas, updatedReplicas: replicas },
-    });
-  });
 
 /**
  * A namespace in which a tenant works, a twin without a Lumigo in which the same is done, and a neighbour. The twin shows, to the
@@ -91,20 +71,20 @@ export class RolloutWorld {
     const [namespace = '', twin = '', neighbour = ''] = await Promise.all(places);
     const world = new RolloutWorld(operator, version, namespace, twin, neighbour);
     for (const name of names) await world.create(name);
-    for (const name of ['one', 'two']) await createDeployment(bench, neighbour, name);
-    for (const name of names) await whenAvailable(bench, namespace, name);
+    for (const name of ['one', 'two']) await createRunning(bench, neighbour, name);
+    for (const name of names) await whenComplete(bench, deployment, namespace, name);
     world.following = world.follow();
     await bench.activate(namespace);
     return world;
   }
 
   async create(name: string): Promise<void> {
-    await createDeployment(this.operator.bench, this.twin, name);
+    await createRunning(this.operator.bench, this.twin, name);
     this.programs.set(name, well);
     const templates = [await this.twinOf(name)];
     const known = { templates, written: new Set<string>(), releasedAt: Date.now(), blockedSince: undefined };
     this.known.set(name, { ...known, hasReplicas: true });
-    this.note(await createDeployment(this.operator.bench, this.namespace, name));
+    this.note(await createRunning(this.operator.bench, this.namespace, name));
   }
 
   async delete(name: string): Promise<void> {
@@ -222,11 +202,10 @@ export class RolloutWorld {
     }
   }
 
-  private outcome({ app, injector, said }: HandledPod): Outcome {
+  private outcome({ app, injector }: HandledPod): Outcome {
     const { injected, clean } = this.programs.get(app) ?? well;
     if (injector === undefined) return clean;
-    const isPulled = said !== undefined && said !== 'no-injector-image';
-    return this.missing.has(injector) && !isPulled ? 'no-injector-image' : injected;
+    return this.missing.has(injector) ? 'no-injector-image' : injected;
   }
 
   private async expectClean(): Promise<void> {
