@@ -36,6 +36,11 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
     workload('Rollout', { replicas: 2 }, { ...steady, updatedReplicas: 1, phase: 'Paused' }),
     { kind: 'paused' },
   ],
+  [
+    'a Deployment that runs and is paused',
+    workload('Deployment', { replicas: 2, paused: true }, { ...steady, observedGeneration: 1 }),
+    { kind: 'complete', isPaused: true },
+  ],
   ['no replicas', workload('Deployment', { replicas: 0 }, {}), { kind: 'no-pods' }],
   ['a CronJob', workload('CronJob', {}, {}), { kind: 'no-pods' }],
   ['a ReplicaSet', workload('ReplicaSet', { replicas: 2 }, {}), { kind: 'no-pods' }],

@@ -10,7 +10,8 @@ import { kindOf } from '../injection/workload.ts';
 export type Completion =
   /** A change of the template replaces no pod: there are none, or the kind leaves them. */
   | { readonly kind: 'no-pods' }
-  | { readonly kind: 'complete' }
+  /** `isPaused`: a change of the template would replace no pod for now. */
+  | { readonly kind: 'complete'; readonly isPaused?: true }
   /** Its user, or a step of its own strategy, holds the rollout. */
   | { readonly kind: 'paused' }
   | {
@@ -87,8 +88,9 @@ export function completionOf(workload: Workload, generation = workload.metadata.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= generation;
   const found = countsOf(workload, isSeen);
   if (found === undefined) return { kind: 'no-pods' };
-  if (isSeen && isComplete(found)) return { kind: 'complete' };
-  return isPaused(spec, status) ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
+  const paused = isPaused(spec, status);
+  if (isSeen && isComplete(found)) return paused ? { kind: 'complete', isPaused: true } : { kind: 'complete' };
+  return paused ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
 }
 
 /** Argo's Rollouts pause at steps of their own strategy as well. */

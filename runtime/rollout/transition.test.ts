@@ -63,6 +63,7 @@ type Row = readonly [title: string, from: WorkloadState, seen: Observation, at: 
 const rows: readonly Row[] = [
   // Before the injection.
   ['a healthy workload is queued', idle, due(complete), 0, { state: queued }],
+  ['one that runs and is paused is blocked', idle, due({ ...complete, isPaused: true }), 0, { state: blocked }],
   ['a paused one is blocked', idle, due({ kind: 'paused' }), 0, { state: { ...blocked, reason: 'Paused' } }],
   [
     'one in the middle of a rollout is blocked',

@@ -142,7 +142,7 @@ export function blockedBy(completion: Reading['completion'], injector: Reading['
     case 'no-pods':
       return mayGoFirst(injector) ? undefined : 'InjectorUnverified';
     case 'complete':
-      return undefined;
+      return completion.isPaused === true ? 'Paused' : undefined;
     case 'paused':
       return 'Paused';
     case 'progressing':
