@@ -1,63 +1,22 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { lumigo as contract, workloads } from '../../runtime/contract.ts';
-import { noteOf } from '../../runtime/injection/rollout-note.ts';
-import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import { workloads } from '../../runtime/contract.ts';
 import { restrictedNamespace, service } from '../node/apps.ts';
-import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { NodeBench } from './bench.ts';
+import { RolloutView } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
 /** A rollout meets what is odd about a namespace, on a real node, under requests: each case in a namespace of its own, side by side. */
-const [deployments, , statefulSets] = workloads;
+const [, , statefulSets] = workloads;
 const LONG_MS = 400_000;
 let bench: NodeBench;
+let view: RolloutView;
 beforeAll(async () => {
   bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 45 } });
+  view = new RolloutView(bench);
 }, LONG_MS);
 afterEach(stopFollowing);
 afterAll(() => bench?.stop());
-
-type Kind = typeof deployments | typeof statefulSets;
-
-const read = async (namespace: string, name: string, kind: Kind = deployments) =>
-  (await bench.client.get({ ...kind, namespace, name })) as Workload;
-
-const change = (namespace: string, name: string, spec: object) =>
-  bench.client.patch({ ...deployments, namespace, name }, { kind: 'merge', body: { spec } });
-
-const whenSaid = (namespace: string, ...texts: readonly string[]) =>
-  eventually(
-    async () => {
-      const lumigo = (await bench.client.get({
-        ...contract,
-        ...{ namespace, name: 'lumigo' },
-      })) as unknown as LumigoResource;
-      const message = lumigo.status?.conditions?.find(({ type }) => type === 'RolledOut')?.message;
-      for (const text of texts) expect(message).toContain(text);
-    },
-    { timeoutMs: 120_000 },
-  );
-
-const isInjected = async (namespace: string, name: string): Promise<boolean> =>
-  JSON.stringify((await read(namespace, name))['spec']).includes('lumigo-injector');
-
-/** It is put back, and every pod runs without the injection within 30 s of that. */
-async function isBack(namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<string> {
-  const at = await eventually(
-    async () => {
-      const note = noteOf((await read(namespace, name, kind)).metadata);
-      if (note === undefined) throw new Error(`${name} is not reverted`);
-      expect(note.cause).toMatch(cause);
-      return Date.parse(note.at);
-    },
-    { timeoutMs: 180_000 },
-  );
-  await bench.whenRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 60_000 });
-  const seconds = (Date.now() - at) / 1_000;
-  expect(seconds).toBeLessThan(30);
-  return `back after ${seconds.toFixed(1)} s`;
-}
 
 /** How a namespace is before it gets a Lumigo (resolves with what is asked there), and what becomes of it. */
 interface Odd {
@@ -73,7 +32,7 @@ const odd: Readonly<Record<string, Odd>> = {
       await bench.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { namespace, name: 'all' }, spec });
       return urls;
     },
-    outcome: (namespace) => isBack(namespace, 'app', /PodsRefused/),
+    outcome: (namespace) => view.isBack(namespace, 'app', /PodsRefused/),
   },
   midway: {
     async prepare(namespace) {
@@ -82,8 +41,8 @@ const odd: Readonly<Record<string, Odd>> = {
       return urls;
     },
     async outcome(namespace) {
-      await whenSaid(namespace, 'Deployment/app is in the middle of');
-      expect(await isInjected(namespace, 'app')).toBe(false);
+      await view.whenSaid(namespace, 'Deployment/app is in the middle of');
+      expect(await view.isInjected(namespace, 'app')).toBe(false);
       await bench.apply(touchyDeployment(namespace, 'app', 'serve'));
       await bench.whenRunning(namespace, 'app', { replicas: 2, timeoutMs: 180_000 });
       return 'left, then injected';
@@ -92,11 +51,13 @@ const odd: Readonly<Record<string, Odd>> = {
   changed: {
     prepare: (namespace) => prepareTouchy(bench, namespace, { app: 'crash' }),
     async outcome(namespace) {
-      await eventually(async () => expect(await isInjected(namespace, 'app')).toBe(true), { timeoutMs: 180_000 });
+      await view.whenInjected(namespace, 'app', 180_000);
       const mine = { version: '2' };
-      await change(namespace, 'app', { template: { metadata: { annotations: mine } } });
-      const back = await isBack(namespace, 'app', /Crash|NotReady/);
-      expect((await read(namespace, 'app'))['spec']).toMatchObject({ template: { metadata: { annotations: mine } } });
+      await view.change(namespace, 'app', { template: { metadata: { annotations: mine } } });
+      const back = await view.isBack(namespace, 'app', /Crash|NotReady/);
+      expect((await view.read(namespace, 'app'))['spec']).toMatchObject({
+        template: { metadata: { annotations: mine } },
+      });
       return back;
     },
   },
@@ -104,7 +65,7 @@ const odd: Readonly<Record<string, Odd>> = {
     async prepare(namespace) {
       const urls = await prepareTouchy(bench, namespace, { paused: 'serve', good: 'serve' });
       await bench.apply(touchyDeployment(namespace, 'failing', 'never'));
-      await change(namespace, 'paused', { paused: true });
+      await view.change(namespace, 'paused', { paused: true });
       // A rollout by a controller does not ask for it.
       const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'good' } } };
       const metadata = { namespace, name: 'none' };
@@ -113,8 +74,12 @@ const odd: Readonly<Record<string, Odd>> = {
     },
     async outcome(namespace) {
       await bench.whenRunning(namespace, 'good', { replicas: 2, timeoutMs: 180_000 });
-      await whenSaid(namespace, 'Deployment/paused is paused', 'Deployment/failing has 2 of 2 pods not ready');
-      await change(namespace, 'paused', { paused: false });
+      await view.whenSaid(
+        namespace,
+        'Deployment/paused is paused',
+        'Deployment/failing has pods that are not available',
+      );
+      await view.change(namespace, 'paused', { paused: false });
       await bench.whenRunning(namespace, 'paused', { replicas: 2, timeoutMs: 180_000 });
       return 'left, then injected';
     },
@@ -128,12 +93,12 @@ const odd: Readonly<Record<string, Odd>> = {
       await bench.whenRunning(namespace, 'db', { instrumented: false, replicas: 2, timeoutMs: 120_000 });
       return [await bench.addressOf(namespace, 'db')];
     },
-    outcome: (namespace) => isBack(namespace, 'db', /Crash|NotReady/, statefulSets),
+    outcome: (namespace) => view.isBack(namespace, 'db', /Crash|NotReady/, statefulSets),
   },
 };
 
 it(
-  'a quota, a rollout of its own, a change in between, a pause, a program that fails by itself, a budget of zero, a StatefulSet: none is affected but what breaks, and that is back within 30 s',
+  'reverts within 30 s what breaks in an odd namespace, and affects nothing else',
   async () => {
     const names = Object.keys(odd);
     const urls: string[] = [];

@@ -1,168 +1,176 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { lumigo as contract, managerSelector, pods, workloads } from '../../runtime/contract.ts';
-import { noteOf } from '../../runtime/injection/rollout-note.ts';
-import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
-import { podsOf, whenOperatorReady } from '../node/operator.ts';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { labels } from '../../runtime/contract.ts';
+import { revertOf } from '../../runtime/injection/revert.ts';
+import { stampOf } from '../../runtime/injection/stamp.ts';
+import { ask } from '../node/ask.ts';
+import { restrictedNamespace } from '../node/apps.ts';
+import { isReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { NodeBench } from './bench.ts';
+import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
-/** Injections that break programs, on a real node, under requests. */
-const [deployments] = workloads;
-
+/** Programs that fail with the injection, on a real node, under requests: each case in its own namespace, side by side. */
 const LONG_MS = 300_000;
-
 let bench: NodeBench;
+let view: RolloutView;
+beforeAll(async () => {
+  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 30 } });
+  view = new RolloutView(bench);
+}, LONG_MS);
 afterEach(stopFollowing);
+afterAll(() => bench?.stop());
 
-const read = async (namespace: string, name: string): Promise<Workload> =>
-  (await bench.client.get({ ...deployments, namespace, name })) as Workload;
+const podAddresses = async (namespace: string, app: string): Promise<string[]> =>
+  (await bench.pods(namespace, app)).filter(isReady).map(({ status }) => `http://${status?.podIP}:8080`);
 
-const conditionOf = async (namespace: string) => {
-  const lumigo = (await bench.client.get({ ...contract, namespace, name: 'lumigo' })) as unknown as LumigoResource;
-  return lumigo.status?.conditions?.find(({ type }) => type === 'RolledOut');
-};
+/** The program exits before it answers. */
+const exits = (url: string): Promise<unknown> => ask(url).catch(() => undefined);
 
-const isInjected = async (namespace: string, name: string): Promise<boolean> =>
-  JSON.stringify((await read(namespace, name))['spec']).includes('lumigo-injector');
-
-async function killOperator(): Promise<void> {
-  for (const { metadata } of await podsOf(bench.system.node, 'lumigo-system', managerSelector))
-    await bench.client.delete({ ...pods, namespace: 'lumigo-system', name: metadata.name });
-  await whenOperatorReady(bench.system.node);
+/** Resolves with the addresses of services that must answer all the time, and with the outcome after a `Lumigo` resource is created. */
+interface Case {
+  readonly prepare: (namespace: string) => Promise<readonly string[]>;
+  readonly outcome: (namespace: string) => Promise<string>;
 }
 
-const secondsSince = (started: number): string => ((Date.now() - started) / 1_000).toFixed(1);
-
-describe('an injector image that does not exist', () => {
-  beforeAll(async () => {
-    const image = { repository: 'registry.invalid/no-such-injector', tag: '1' };
-    bench = await NodeBench.start({ injectorWebhook: { lumigoInjector: { image } } });
-  });
-  afterAll(() => bench?.stop());
-
-  it(
-    'F58: affects one workload of six, which is as it was soon after; no request fails, and the Lumigo says why',
-    async () => {
-      const names = Array.from({ length: 6 }, (_, index) => `app-${index}`);
-      const urls = await prepareTouchy(bench, 'missing', Object.fromEntries(names.map((name) => [name, 'serve'])));
-      const before = await Promise.all(names.map((name) => read('missing', name)));
-      const following = follow(bench, 'missing', urls);
+const cases: Readonly<Record<string, Case>> = {
+  /** The reconciler injects existing workloads: one that crashes, and one that never gets ready. */
+  existing: {
+    prepare: (namespace) =>
+      prepareTouchy(bench, namespace, { 'a-good': 'serve', 'b-crash': 'crash', 'c-slow': 'slow' }),
+    async outcome(namespace) {
+      await bench.whenRunning(namespace, 'a-good', { replicas: 2, timeoutMs: 120_000 });
+      const back = await Promise.all([
+        view.isBack(namespace, 'b-crash', /^Crash$/),
+        view.isBack(namespace, 'c-slow', /^NotReady$/),
+      ]);
+      const crash = revertOf((await view.read(namespace, 'b-crash')).metadata);
+      expect(crash?.evidence).toContain('these are my last words');
+      expect(await view.condition(namespace)).toMatchObject({ status: 'False' });
+      return back.join(' and ');
+    },
+  },
+  /** The webhook injects a new workload, and one whose template changes as its opt-out ends. */
+  webhook: {
+    async prepare(namespace) {
+      const { metadata, ...updated } = touchyDeployment(namespace, 'updated', 'serve');
+      const optOut = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'false' } };
+      await bench.apply(restrictedNamespace(namespace), { ...updated, metadata: optOut });
+      await bench.whenRunning(namespace, 'updated', { instrumented: false, replicas: 2 });
+      return [];
+    },
+    async outcome(namespace) {
+      await bench.apply(touchyDeployment(namespace, 'created', 'slow'), touchyDeployment(namespace, 'updated', 'slow'));
+      const by = async (name: string) => stampOf((await view.read(namespace, name)).metadata)?.by;
+      expect([await by('created'), await by('updated')]).toEqual(['webhook', 'webhook']);
+      const back = ['created', 'updated'].map((name) => view.isBack(namespace, name, /^NotReady$/));
+      return (await Promise.all(back)).join(' and ');
+    },
+  },
+  /** The program exits after its soak, and cannot start again in a pod with the injection. */
+  late: {
+    prepare: (namespace) => prepareTouchy(bench, namespace, { app: 'serve' }).then(() => []),
+    async outcome(namespace) {
+      await view.whenVerified(namespace, 'app');
+      for (const address of await podAddresses(namespace, 'app')) await exits(`${address}/break`);
       const started = Date.now();
-      await bench.lumigo('missing', tokenOf(1));
-      await eventually(async () => expect(await conditionOf('missing')).toMatchObject({ reason: 'Halted' }), {
-        timeoutMs: 90_000,
-      });
-      const halted = secondsSince(started);
-      await sleep(15_000);
-      const { asked, failures, injected } = await following.stop();
-      process.stderr.write(`      halted after ${halted} s; ${asked} requests, ${failures.length} failed\n`);
-      expect(failures).toEqual([]);
-      expect(injected).toHaveLength(1);
-      const after = await Promise.all(names.map((name) => read('missing', name)));
-      expect(after.map(({ spec }) => (spec as { template: unknown }).template)).toEqual(
-        before.map(({ spec }) => (spec as { template: unknown }).template),
-      );
-      const [note] = after.flatMap(({ metadata }) => noteOf(metadata) ?? []);
-      expect(note).toMatchObject({ cause: 'InjectorImage' });
-      const { message } = (await conditionOf('missing')) ?? { message: '' };
-      expect(message).toContain("container 'lumigo-injector': ImagePullBackOff");
-      expect(message).toContain('lumigo.retry');
-      for (const name of names) await bench.whenRunning('missing', name, { instrumented: false, replicas: 2 });
+      await view.whenReverted(namespace, 'app', /^Crash$/);
+      const took = secondsSince(started);
+      expect(Number(took)).toBeLessThan(120);
+      return `reverted ${took} s after it broke, ${await view.isBack(namespace, 'app', /^Crash$/)}`;
     },
-    LONG_MS,
-  );
+  },
+  /** The first in the alphabet ends all of its pods before a new one starts. */
+  recreate: {
+    async prepare(namespace) {
+      await prepareTouchy(bench, namespace, { 'a-all': 'serve' }, { strategy: { type: 'Recreate' } });
+      return prepareTouchy(bench, namespace, { 'b-some': 'serve', 'c-some': 'serve', 'd-some': 'serve' });
+    },
+    async outcome(namespace) {
+      const names = ['a-all', 'b-some', 'c-some', 'd-some'];
+      await bench.whenRunning(namespace, 'a-all', { replicas: 2, timeoutMs: 240_000 });
+      const metadata = await Promise.all(names.map(async (name) => (await view.read(namespace, name)).metadata));
+      const [last = '', ...others] = metadata.map((each) => stampOf(each)?.at ?? '');
+      expect(others.filter((at) => at >= last)).toEqual([]);
+      for (const name of names) expect(await view.isInjected(namespace, name)).toBe(true);
+      return 'last';
+    },
+  },
+};
 
-  it(
-    'is reverted in a new workload that the webhook injected [F58]',
+it(
+  'reverts each program that fails, and no request to another one fails [F68, F73]',
+  async () => {
+    const names = Object.keys(cases);
+    const urls = (await Promise.all(Object.entries(cases).map(([name, { prepare }]) => prepare(name)))).flat();
+    const following = follow(bench, 'existing', urls);
+    const started = Date.now();
+    await Promise.all(names.map((name, index) => bench.lumigo(name, tokenOf(20 + index))));
+    const took = await Promise.all(names.map(async (name) => `${name} ${await cases[name]?.outcome(name)}`));
+    const { asked, failures } = await following.stop();
+    process.stderr.write(
+      `      ${secondsSince(started)} s: ${took.join(', ')}; ${asked} requests, ${failures.length} failed\n`,
+    );
+    expect(failures).toEqual([]);
+  },
+  LONG_MS,
+);
+
+it(
+  'reverts across restarts of the operator, and an upgrade reverts no healthy workload [F63]',
+  async () => {
+    const [killed, upgraded] = ['killed', 'upgraded'];
+    await prepareTouchy(bench, upgraded, { app: 'warm' });
+    const urls = await prepareTouchy(bench, killed, { 'a-crash': 'crash', 'b-good': 'serve' });
+    const following = follow(bench, killed, urls);
+    const started = Date.now();
+    await Promise.all([bench.lumigo(killed, tokenOf(30)), bench.lumigo(upgraded, tokenOf(31))]);
+    await view.whenInjected(killed, 'a-crash');
+    await view.killOperator();
+    const restarted = view.whenVerified(upgraded, 'app').then(() => restartOnePodTwice(upgraded));
+    await Promise.all([view.whenReverted(killed, 'a-crash', /^Crash$/), restarted]);
+    await view.upgradeOperator('999.0.0');
+    const before = stampOf((await view.read(upgraded, 'app')).metadata);
+    await view.change(upgraded, 'app', { template: { metadata: { annotations: { version: '2' } } } });
+    const after = stampOf((await view.read(upgraded, 'app')).metadata);
+    expect(after).toMatchObject({ by: 'webhook', change: 'updated' });
+    expect(after?.at).not.toBe(before?.at);
+    await bench.whenRunning(killed, 'b-good', { replicas: 2, timeoutMs: 90_000 });
+    await bench.whenRunning(killed, 'a-crash', { instrumented: false, replicas: 2 });
+    await whenReplaced(upgraded);
+    await view.whenVerified(upgraded, 'app');
+    expect(await view.isInjected(killed, 'a-crash')).toBe(false);
+    expect(stampOf((await view.read(upgraded, 'app')).metadata)).toEqual(after);
+    const { asked, failures } = await following.stop();
+    process.stderr.write(`      ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`);
+    expect(failures).toEqual([]);
+  },
+  LONG_MS,
+);
+
+async function restartOnePodTwice(namespace: string): Promise<void> {
+  const [address = ''] = await podAddresses(namespace, 'app');
+  for (const restarts of [1, 2]) {
+    await exits(`${address}/exit`);
+    await eventually(
+      async () => {
+        const counts = (await bench.pods(namespace, 'app')).map(({ status }) => status?.containerStatuses?.[0]);
+        expect(counts).toContainEqual(expect.objectContaining({ restartCount: restarts, started: true }));
+        await ask(address);
+      },
+      { timeoutMs: 60_000 },
+    );
+  }
+}
+
+/** Every pod runs with the second version of the template. */
+const whenReplaced = (namespace: string): Promise<void> =>
+  eventually(
     async () => {
-      await bench.apply(touchyDeployment('missing', 'new', 'serve'));
-      const started = Date.now();
-      await bench.whenRunning('missing', 'new', { instrumented: false, replicas: 2, timeoutMs: 90_000 });
-      process.stderr.write(`      a new workload runs after ${secondsSince(started)} s\n`);
-      expect(noteOf((await read('missing', 'new')).metadata)).toMatchObject({ cause: 'InjectorImage' });
+      const pods = await bench.pods(namespace, 'app');
+      expect(pods.filter(isReady).map(({ metadata }) => metadata.annotations?.['version'])).toEqual(['2', '2']);
+      expect(pods).toHaveLength(2);
     },
-    LONG_MS,
+    { timeoutMs: 120_000 },
   );
-
-  it(
-    'leaves no trace of a revert when the Lumigo is deleted',
-    async () => {
-      await bench.client.delete({ ...contract, namespace: 'missing', name: 'lumigo' });
-      await eventually(
-        async () => {
-          for (const name of ['app-0', 'new'])
-            expect(
-              JSON.stringify((await read('missing', name)).metadata).replace(/"managedFields".*/, ''),
-            ).not.toContain('umigo');
-        },
-        { timeoutMs: 30_000 },
-      );
-    },
-    LONG_MS,
-  );
-});
-
-describe('programs that do not bear the injection', () => {
-  beforeAll(async () => {
-    bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 30 } });
-  });
-  afterAll(() => bench?.stop());
-
-  it(
-    'are put back one by one, with their last words, and the namespace halts at two; those that do get it',
-    async () => {
-      const apps = { 'a-good': 'serve', 'b-crash': 'crash', 'c-slow': 'slow', 'd-good': 'serve' };
-      const urls = await prepareTouchy(bench, 'touchy', apps);
-      const following = follow(bench, 'touchy', urls);
-      const started = Date.now();
-      await bench.lumigo('touchy', tokenOf(2));
-      await bench.whenRunning('touchy', 'a-good', { replicas: 2, timeoutMs: 60_000 });
-      await eventually(
-        async () => {
-          expect(noteOf((await read('touchy', 'b-crash')).metadata)).toMatchObject({ cause: 'Crash' });
-          expect(noteOf((await read('touchy', 'c-slow')).metadata)).toMatchObject({ cause: 'NotReady' });
-          expect(await conditionOf('touchy')).toMatchObject({ status: 'False' });
-        },
-        { timeoutMs: 180_000 },
-      );
-      const { asked, failures } = await following.stop();
-      process.stderr.write(`      ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`);
-      expect(failures).toEqual([]);
-      expect(noteOf((await read('touchy', 'b-crash')).metadata)?.evidence).toContain('these are my last words');
-      for (const name of ['b-crash', 'c-slow'])
-        await bench.whenRunning('touchy', name, { instrumented: false, replicas: 2 });
-    },
-    LONG_MS,
-  );
-
-  it(
-    'are put back, and the others get it, where the operator is killed with one on trial and with one put back',
-    async () => {
-      // What was put back there counts no longer.
-      await bench.client.delete({ group: '', version: 'v1', plural: 'namespaces', name: 'touchy' });
-      const urls = await prepareTouchy(bench, 'killed', { 'a-crash': 'crash', 'b-good': 'serve' });
-      const following = follow(bench, 'killed', urls);
-      const started = Date.now();
-      await bench.lumigo('killed', tokenOf(4));
-      await eventually(async () => expect(await isInjected('killed', 'a-crash')).toBe(true), { timeoutMs: 30_000 });
-      await killOperator();
-      await eventually(
-        async () => expect(noteOf((await read('killed', 'a-crash')).metadata)).toMatchObject({ cause: 'Crash' }),
-        { timeoutMs: 120_000 },
-      );
-      await killOperator();
-      await bench.whenRunning('killed', 'b-good', { replicas: 2, timeoutMs: 90_000 });
-      await bench.whenRunning('killed', 'a-crash', { instrumented: false, replicas: 2 });
-      expect(await isInjected('killed', 'a-crash')).toBe(false);
-      const { asked, failures } = await following.stop();
-      process.stderr.write(
-        `      killed twice: ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`,
-      );
-      expect(failures).toEqual([]);
-    },
-    LONG_MS,
-  );
-});

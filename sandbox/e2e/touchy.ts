@@ -4,18 +4,37 @@ import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from
 import { isInstrumented, podsOf } from '../node/operator.ts';
 import type { NodeBench } from './bench.ts';
 
-/** A program that serves, unless it is injected: then it ends at once, or never gets ready. */
-const touchy = (how: string): string => `
+/** What a program does before it serves; `ready` says if it gets ready, `injected` if it has the injection. */
+const behaviors = {
+  serve: '',
+  never: 'ready = () => false;',
+  /** Ready only after 12 s, which is longer than the soak of these tests. */
+  warm: 'const at = Date.now() + 12_000; ready = () => Date.now() > at;',
+  crash: "if (injected) { console.error('these are my last words'); process.exit(3); }",
+  slow: 'ready = () => !injected;',
+} as const;
+export type Behavior = keyof typeof behaviors;
+
+/**
+ * A program that is asked for `/exit` exits once. After `/break` it exits at each start of its pod: that memory outlives a container, and a
+ * pod with the injection alone has it.
+ */
+const touchy = (how: Behavior): string => `
+  const fs = require('node:fs');
   const injected = process.env.LD_PRELOAD !== undefined;
-  if (injected && ${how === 'crash'}) { console.error('these are my last words'); process.exit(3); }
+  let ready = () => true;
+  if (injected && fs.existsSync('/dev/shm/broken')) process.exit(3);
+  ${behaviors[how]}
   require('node:http').createServer((request, response) => {
-    response.statusCode = (${how === 'never'} || (injected && ${how === 'slow'})) && request.url === '/healthz' ? 503 : 200;
+    if (request.url === '/break') fs.writeFileSync('/dev/shm/broken', '');
+    if (request.url === '/exit' || request.url === '/break') process.exit(1);
+    response.statusCode = request.url === '/healthz' && !ready() ? 503 : 200;
     response.end('served');
   }).listen(8080);
   process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3000));`;
 
 /** A Deployment of two such programs. */
-export function touchyDeployment(namespace: string, name: string, how: string, more: object = {}) {
+export function touchyDeployment(namespace: string, name: string, how: Behavior, more: object = {}) {
   const template = podTemplate(name, { image: nodeImage });
   const containers = template.spec.containers.map((container) => ({
     ...container,
@@ -62,16 +81,18 @@ export async function stopFollowing(): Promise<void> {
   for (const stop of toStop.splice(0)) await stop().catch(() => undefined);
 }
 
-/** Programs that run, each behind a service, in a namespace without a Lumigo. */
+/** Programs that run, each behind a service, in a namespace without a Lumigo. Resolves with the services' addresses. */
 export async function prepareTouchy(
   bench: NodeBench,
   namespace: string,
-  apps: Readonly<Record<string, string>>,
+  apps: Readonly<Record<string, Behavior>>,
+  more: object = {},
 ): Promise<string[]> {
   await bench.apply(restrictedNamespace(namespace));
   for (const [name, how] of Object.entries(apps))
-    await bench.apply(touchyDeployment(namespace, name, how), service(namespace, name));
+    await bench.apply(touchyDeployment(namespace, name, how, more), service(namespace, name));
+  const replicas = (more as { replicas?: number }).replicas ?? 2;
   for (const name of Object.keys(apps))
-    await bench.whenRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 120_000 });
+    await bench.whenRunning(namespace, name, { instrumented: false, replicas, timeoutMs: 120_000 });
   return Promise.all(Object.keys(apps).map((name) => bench.addressOf(namespace, name)));
 }

@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lumigo as contract, workloads } from '../../runtime/contract.ts';
+import { revertOf } from '../../runtime/injection/revert.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import { nodeImage, podTemplate } from '../node/apps.ts';
+import { eventually } from '../testing/eventually.ts';
+import { tokenOf } from '../testing/telemetry.ts';
+import { NodeBench } from './bench.ts';
+import { RolloutView, secondsSince } from './rollout-view.ts';
+import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
+
+/** An injector image that does not exist, on a real node, under requests, with the defaults of a rollout. */
+const [, , , , cronJobs, jobs] = workloads;
+const LONG_MS = 300_000;
+const namespace = 'missing';
+const names = ['app-0', 'app-1', 'app-2', 'app-3'];
+
+let bench: NodeBench;
+let view: RolloutView;
+beforeAll(async () => {
+  const image = { repository: 'registry.invalid/no-such-injector', tag: '1' };
+  bench = await NodeBench.start({ injectorWebhook: { lumigoInjector: { image } } });
+  view = new RolloutView(bench);
+}, LONG_MS);
+afterEach(stopFollowing);
+afterAll(() => bench?.stop());
+
+/** A pod template whose program exits with 0. */
+const shortTemplate = () => {
+  const { metadata, spec } = podTemplate('short', { image: nodeImage, command: ['/nodejs/bin/node', '-e', ''] });
+  return { metadata, spec: { ...spec, restartPolicy: 'Never' } };
+};
+const job = (name: string) => ({
+  ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { namespace, name } },
+  spec: { backoffLimit: 0, template: shortTemplate() },
+});
+const cronJob = (name: string) => ({
+  ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { namespace, name } },
+  spec: { schedule: '* * * * *', jobTemplate: { spec: { backoffLimit: 0, template: shortTemplate() } } },
+});
+
+const whenSucceeded = (name: string) =>
+  eventually(
+    async () =>
+      expect(await bench.client.get({ ...jobs, namespace, name })).toMatchObject({ status: { succeeded: 1 } }),
+    { timeoutMs: 60_000 },
+  );
+
+it(
+  'reverts the one workload that it affects within 60 s, while no request fails [F58]',
+  async () => {
+    const urls = await prepareTouchy(bench, namespace, Object.fromEntries(names.map((name) => [name, 'serve'])));
+    await bench.apply(cronJob('each-minute'));
+    const before = await Promise.all(names.map((name) => view.read(namespace, name)));
+    const following = follow(bench, namespace, urls);
+    const started = Date.now();
+    await bench.lumigo(namespace, tokenOf(1));
+    await view.whenReason(namespace, 'Halted', 90_000);
+    const halted = secondsSince(started);
+    for (const name of names) await bench.whenRunning(namespace, name, { instrumented: false, replicas: 2 });
+    await sleep(10_000);
+    const { asked, failures, injected } = await following.stop();
+    process.stderr.write(`      halted after ${halted} s; ${asked} requests, ${failures.length} failed\n`);
+    expect(failures).toEqual([]);
+    expect(Number(halted)).toBeLessThan(60);
+    expect(injected).toHaveLength(1);
+    const after = await Promise.all(names.map((name) => view.read(namespace, name)));
+    expect(after.map(templateOf)).toEqual(before.map(templateOf));
+    const reverts = after.flatMap(({ metadata }) => revertOf(metadata) ?? []);
+    expect(reverts).toEqual([expect.objectContaining({ cause: 'InjectorImage', attempt: 1 })]);
+    const { message } = (await view.condition(namespace)) ?? { message: '' };
+    expect(message).toContain("container 'lumigo-injector': ImagePullBackOff");
+    expect(message).toContain('lumigo.retry');
+  },
+  LONG_MS,
+);
+
+it(
+  'lets a new Job, a new Deployment and a CronJob run without the injection [F67]',
+  async () => {
+    await bench.apply(job('migrate'), touchyDeployment(namespace, 'new', 'serve'));
+    await whenSucceeded('migrate');
+    await bench.whenRunning(namespace, 'new', { instrumented: false, replicas: 2 });
+    expect(await view.isInjected(namespace, 'migrate', jobs)).toBe(false);
+    expect(await view.isInjected(namespace, 'new')).toBe(false);
+    expect(revertOf((await view.read(namespace, 'new')).metadata)).toBeUndefined();
+    expect(await view.isInjected(namespace, 'each-minute', cronJobs)).toBe(false);
+    await eventually(
+      async () =>
+        expect(await view.read(namespace, 'each-minute', cronJobs)).toMatchObject({
+          status: { lastSuccessfulTime: expect.any(String) },
+        }),
+      { timeoutMs: 90_000 },
+    );
+  },
+  LONG_MS,
+);
+
+it(
+  'leaves no trace of a revert when the Lumigo is deleted',
+  async () => {
+    await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
+    const traces = async (name: string): Promise<string> => {
+      const { managedFields: _fields, ...metadata } = (await view.read(namespace, name)).metadata;
+      return JSON.stringify(metadata);
+    };
+    await eventually(
+      async () => {
+        for (const name of [...names, 'new']) expect(await traces(name)).not.toContain('umigo');
+      },
+      { timeoutMs: 30_000 },
+    );
+  },
+  LONG_MS,
+);

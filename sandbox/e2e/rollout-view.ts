@@ -1,0 +1,111 @@
+import { expect } from '@jest/globals';
+import { lumigo as contract, managerSelector, pods, workloads } from '../../runtime/contract.ts';
+import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
+import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import { isInjected } from '../../runtime/injection/remove.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import { apply } from '../manager/apply.ts';
+import { podsOf, whenOperatorReady } from '../node/operator.ts';
+import { eventually } from '../testing/eventually.ts';
+import type { NodeBench } from './bench.ts';
+
+/** How far a rollout is, as users see it: workloads, their annotation, and the `Lumigo` resource's status. */
+const [deployments] = workloads;
+type Kind = (typeof workloads)[number];
+const manager = {
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+  metadata: { namespace: 'lumigo-system', name: 'lumigo-lumigo-operator-controller-manager' },
+};
+
+export class RolloutView {
+  constructor(private readonly bench: NodeBench) {}
+
+  async read(namespace: string, name: string, kind: Kind = deployments): Promise<Workload> {
+    return (await this.bench.client.get({ ...kind, namespace, name })) as Workload;
+  }
+
+  async isInjected(namespace: string, name: string, kind?: Kind): Promise<boolean> {
+    const template = templateOf(await this.read(namespace, name, kind));
+    return template !== undefined && isInjected(template);
+  }
+
+  whenInjected = (namespace: string, name: string, timeoutMs = 30_000): Promise<void> =>
+    eventually(async () => expect(await this.isInjected(namespace, name)).toBe(true), { timeoutMs });
+
+  private async lumigo(namespace: string): Promise<LumigoResource> {
+    return (await this.bench.client.get({ ...contract, namespace, name: 'lumigo' })) as unknown as LumigoResource;
+  }
+
+  async condition(namespace: string) {
+    return (await this.lumigo(namespace)).status?.conditions?.find(({ type }) => type === 'RolledOut');
+  }
+
+  whenReason = (namespace: string, reason: string, timeoutMs = 120_000): Promise<void> =>
+    eventually(async () => expect(await this.condition(namespace)).toMatchObject({ reason }), { timeoutMs });
+
+  whenSaid = (namespace: string, ...texts: readonly string[]): Promise<void> =>
+    eventually(
+      async () => {
+        const message = (await this.condition(namespace))?.message;
+        for (const text of texts) expect(message).toContain(text);
+      },
+      { timeoutMs: 120_000 },
+    );
+
+  whenVerified = (namespace: string, name: string): Promise<void> =>
+    eventually(
+      async () => {
+        const listed = (await this.lumigo(namespace)).status?.instrumentedResources ?? [];
+        expect(listed).toContainEqual(expect.objectContaining({ name, state: 'Verified' }));
+      },
+      { timeoutMs: 120_000 },
+    );
+
+  whenReverted = (namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<Revert> =>
+    eventually(
+      async () => {
+        const revert = revertOf((await this.read(namespace, name, kind)).metadata);
+        if (revert === undefined) throw new Error(`${name} is not reverted`);
+        expect(revert.cause).toMatch(cause);
+        return revert;
+      },
+      { timeoutMs: 180_000 },
+    );
+
+  /** It is reverted, and every pod runs without the injection within 30 s of that. */
+  async isBack(namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<string> {
+    const { at } = await this.whenReverted(namespace, name, cause, kind);
+    await this.bench.whenRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 60_000 });
+    const seconds = (Date.now() - Date.parse(at)) / 1_000;
+    expect(seconds).toBeLessThan(30);
+    return `back after ${seconds.toFixed(1)} s`;
+  }
+
+  change = (namespace: string, name: string, spec: object) =>
+    this.bench.client.patch({ ...deployments, namespace, name }, { kind: 'merge', body: { spec } });
+
+  async killOperator(): Promise<void> {
+    for (const { metadata } of await this.operatorPods())
+      await this.bench.client.delete({ ...pods, namespace: 'lumigo-system', name: metadata.name });
+    await whenOperatorReady(this.bench.system.node);
+  }
+
+  /** Restarts the manager as another version of itself. */
+  async upgradeOperator(version: string): Promise<void> {
+    const containers = [{ name: 'manager', env: [{ name: 'LUMIGO_OPERATOR_VERSION', value: version }] }];
+    const before = (await this.operatorPods()).map(({ metadata }) => metadata.uid);
+    await apply(this.bench.client, { ...manager, spec: { template: { spec: { containers } } } } as Manifest, 'upgrade');
+    await eventually(
+      async () => {
+        for (const { metadata } of await this.operatorPods()) expect(before).not.toContain(metadata.uid);
+      },
+      { timeoutMs: 120_000 },
+    );
+    await whenOperatorReady(this.bench.system.node);
+  }
+
+  private operatorPods = () => podsOf(this.bench.system.node, 'lumigo-system', managerSelector);
+}
+
+export const secondsSince = (started: number): string => ((Date.now() - started) / 1_000).toFixed(1);
