@@ -33,7 +33,7 @@ const stampAt = (at: string): string =>
   `added ${at} by controller; secret=lumigo-credentials/token traces=true logs=false label=true`;
 const FUTURE = '2099-01-01T00:00:00.000Z';
 
-/** What a tenant writes into the annotation of an injected workload, once or every second. */
+/** A text that a tenant writes into the annotation of an injected workload, once or every second. */
 interface Forgery {
   readonly program: Behavior;
   readonly text: () => string;

@@ -4,7 +4,7 @@ import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from
 import { isInstrumented, podsOf } from '../node/operator.ts';
 import type { NodeBench } from './bench.ts';
 
-/** What a program does before it serves; `ready` says if it gets ready, `injected` if it has the injection. */
+/** Programs, by their lines before they serve. `ready` says if the program is ready, `injected` if it has the injection. */
 const behaviors = {
   serve: '',
   never: 'ready = () => false;',
@@ -16,8 +16,8 @@ const behaviors = {
 export type Behavior = keyof typeof behaviors;
 
 /**
- * A program that is asked for `/exit` exits once. After `/break` it exits at each start of its pod: that memory outlives a container, and a
- * pod with the injection alone has it.
+ * A request for `/exit` ends the program once. After `/break` it exits at each start while it is injected: the mark is in the pod's shared
+ * memory, which outlives a container.
  */
 const touchy = (how: Behavior): string => `
   const fs = require('node:fs');
