@@ -1,17 +1,21 @@
-import type { Now, ObservedLumigo, ObservedNamespace } from './observed.ts';
-import { planLumigo } from './plan-lumigo.ts';
-import { LISTED_RESOURCES, listInstrumented, type LumigoAction } from './plan-status.ts';
+import { lumigo as contract } from '../contract.ts';
+import type { InstrumentedResource } from '../injection/types.ts';
+import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
+import { LISTED_RESOURCES, listInstrumented, planStatus } from './plan-status.ts';
+import type { LumigoAction, LumigoContext, PlannedAction } from './plan-status.ts';
+import { isContested } from './plan-workload.ts';
 import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 
 interface NamespacePlan extends WorkloadsPlan {
-  /** At most one for each Lumigo: the next follows from what comes of it. */
+  /** At most one for each `Lumigo` resource, because the next one depends on its result. */
   readonly lumigoes: readonly LumigoAction[];
 }
 
-/** Should nobody have answered whether there is a Lumigo, it is asked again. */
+/** Time after which the API server is asked again whether there is a `Lumigo` resource. */
 const CONFIRM_MS = 10_000;
+const never: PlannedAction = { wakeAt: Infinity };
 
-/** What is to be done in a namespace, with reasons: a function of what was seen and of the time, and of nothing else. */
+/** Plans a namespace, with reasons. The plan depends on what was seen and on the time, and on nothing else. */
 export function planNamespace(observed: ObservedNamespace, now: Now): NamespacePlan {
   const workloads = planWorkloads(observed, now);
   const acting = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.acting);
@@ -27,21 +31,64 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   };
 }
 
-/** Whether the injections of a namespace's workloads go. */
-const takesOut = ({ state }: ObservedNamespace['policy']): boolean =>
-  state === 'deleting' || state === 'disabled' || state === 'pods';
-
 /**
- * Whether the list in the status says at least what is instrumented: what an earlier leader left is read before anything is
- * added to it, and nothing is taken out that is not on it, because a removal leaves no other trace of what is still to be told.
+ * Returns whether the list in the status has all that is instrumented. A removal leaves no other trace of the events that are still to
+ * be posted, so it waits for that. Every change waits until the list of an earlier leader is read.
  */
 function isListed(acting: ObservedLumigo | undefined, { policy, workloads }: ObservedNamespace): boolean {
   if (acting === undefined) return true;
   if (acting.listed === undefined) return false;
-  if (!takesOut(policy)) return true;
+  if (!['deleting', 'disabled', 'pods'].includes(policy.state)) return true;
   const listed = new Map(acting.listed.map(({ uid, resourceVersion }) => [uid, resourceVersion]));
-  return (
-    listed.size >= LISTED_RESOURCES ||
-    listInstrumented(workloads).every(({ uid, resourceVersion }) => listed.get(uid) === resourceVersion)
-  );
+  const isThere = (each: InstrumentedResource): boolean => listed.get(each.uid) === each.resourceVersion;
+  return listed.size >= LISTED_RESOURCES || listInstrumented(workloads).every(isThere);
+}
+
+function planLumigo(lumigo: ObservedLumigo, context: LumigoContext): PlannedAction {
+  const { isBusy, failure } = lumigo;
+  if (isBusy) return never;
+  if (failure !== undefined && failure.retryAt > context.now.ms) return { wakeAt: failure.retryAt };
+  const action = planFirst(lumigo, context);
+  if (action !== undefined) return { action, ...never };
+  const release = isDeleted(lumigo) ? planRelease(lumigo, context) : never;
+  if (release.action !== undefined) return release;
+  const status = planStatus(lumigo, context);
+  return { ...status, wakeAt: Math.min(status.wakeAt, release.wakeAt) };
+}
+
+const isDeleted = ({ resource }: ObservedLumigo): boolean => resource.metadata.deletionTimestamp !== undefined;
+
+/** Returns the action that precedes a release and the status; undefined if there is none. */
+function planFirst(observed: ObservedLumigo, { acting }: LumigoContext): LumigoAction | undefined {
+  const { resource: lumigo, listed } = observed;
+  const isHeld = lumigo.metadata.finalizers?.includes(contract.finalizer) === true;
+  if (isDeleted(observed) && observed !== acting)
+    return { do: 'remove-finalizer', lumigo, reason: 'another Lumigo resource is in effect', leftBehind: [] };
+  if (!isDeleted(observed) && !isHeld)
+    return { do: 'add-finalizer', lumigo, reason: 'its workloads are cleaned up before it is deleted' };
+  if (observed === acting && listed === undefined)
+    return { do: 'adopt', lumigo, reason: 'an earlier leader may have left a list' };
+  return undefined;
+}
+
+/**
+ * A deleted resource keeps its finalizer while workloads are queued, however long that takes. A workload that refuses delays it until the
+ * deadline only, and is retried afterwards.
+ */
+function planRelease({ resource: lumigo }: ObservedLumigo, context: LumigoContext): PlannedAction {
+  const { observed, now } = context;
+  const waiting = context.workloads.waiting.map((workload) => ({ workload, until: givenUpAt(workload, observed) }));
+  const later = waiting.flatMap(({ until }) => (until > now.ms ? until : []));
+  // If this leader ends before all events are posted, the list in the status lets the next one post them.
+  if (later.length > 0 || observed.untold > 0) return { wakeAt: Math.min(...later) };
+  const leftBehind = waiting.map(({ workload }) => workload);
+  const reason = waiting.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
+  return { action: { do: 'remove-finalizer', lumigo, reason, leftBehind }, ...never };
+}
+
+/** Returns when a release stops waiting for a workload that refuses, or that another writer reverts each time. Infinity for any other. */
+function givenUpAt(workload: ObservedWorkload, { policy, removalDeadlineMs }: ObservedNamespace): number {
+  const { failure, write } = workload;
+  if (failure?.policy === policy) return (failure.refusedSince ?? Infinity) + removalDeadlineMs;
+  return isContested(workload, policy) && (write?.repeats ?? 0) > 0 ? -Infinity : Infinity;
 }

@@ -1,12 +1,6 @@
-import { workloads, type WorkloadKind } from '../contract.ts';
-import type {
-  InstrumentedResource,
-  LumigoResource,
-  LumigoStatus,
-  NamespacePolicy,
-  Problem,
-} from '../injection/types.ts';
-import { isSameText, sameConditions, sameResources, sameStatus, statusOf, type StatusInput } from './conditions.ts';
+import { workloads as kinds, type WorkloadKind } from '../contract.ts';
+import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../injection/types.ts';
+import { differenceOf, identity, sameList, statusOf, type StatusInput } from './conditions.ts';
 import {
   isInstrumented,
   type Now,
@@ -17,22 +11,23 @@ import {
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
-/** One thing to be done to a Lumigo, and why. */
+interface StatusWrite {
+  readonly do: 'write-status';
+  readonly status: LumigoStatus;
+  /** Whether the list of instrumented resources is written as well. */
+  readonly withList: boolean;
+  /** Number of times in a row that the same status was written before, each time because another writer had changed it. */
+  readonly repeats: number;
+}
+
+/** One change of a `Lumigo` resource, and its reason. `leftBehind`: workloads that stay instrumented because they refuse to change. */
 export type LumigoAction = { readonly lumigo: LumigoResource; readonly reason: string } & (
   | { readonly do: 'adopt' | 'add-finalizer' }
-  /** `leftBehind`: what stays instrumented because it refuses. */
   | { readonly do: 'remove-finalizer'; readonly leftBehind: readonly ObservedWorkload[] }
-  /** `withList`: whether the list of instrumented resources is written as well. */
-  /** `repeats`: how often in a row the same was written before, each time because another writer had changed it. */
-  | {
-      readonly do: 'write-status';
-      readonly status: LumigoStatus;
-      readonly withList: boolean;
-      readonly repeats: number;
-    }
+  | StatusWrite
 );
 
-/** What the plan of a Lumigo takes into account beside itself. */
+/** Everything beside a `Lumigo` resource that its plan depends on. */
 export interface LumigoContext {
   readonly observed: ObservedNamespace;
   readonly acting: ObservedLumigo | undefined;
@@ -49,154 +44,122 @@ export interface PlannedAction {
 
 /** Minimum time between two writes of one status. */
 const STATUS_MS = 1_000;
-/** Longest wait before the same status is written again over that of another writer, which doubles each time. */
+/** Longest wait before the same status is written again over that of another writer. The wait doubles each time. */
 const CONTEST_MAX_MS = 5 * 60_000;
 /** A contest is over if a status stays as written for this time. */
 const CONTEST_CALM_MS = 2 * CONTEST_MAX_MS;
-/** And of all namespaces that are under way ten a second are told of: a hundred took a fourth of all requests for that. */
+/** All namespaces together report progress ten times a second: with a hundred of them it took a fourth of all requests. */
 const SHARE_MS = 100;
-/** The list is the one large part of a status: that only states in it differ is written so often at the most. */
+/** Minimum time between two lists that differ by states only, because the list is the one large part of a status. */
 const LIST_MS = 10_000;
 
-/** What the status of a Lumigo should say by now, where it says something else. */
+/** Plans the write of a status that differs from what it should be. */
 export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): PlannedAction {
-  const { acting, isListDue, now } = context;
   const { resource, listed = [], statusAt } = lumigo;
-  const acts = lumigo === acting;
-  if (!canBeSaid(lumigo, context)) return { wakeAt: Infinity };
-  const { metadata } = resource;
+  const { acting, isListDue, observed, now } = context;
+  if (lumigo === acting && isSecretAwaited(resource, observed)) return { wakeAt: Infinity };
+  const seen = lumigo === acting ? seenOf(lumigo, context) : nothingSeen;
+  const { wakeAt, withList, instrumented } = planList(lumigo, context);
   const problem = problemOf(resource, context);
-  const isAsked = acts && isListWorthIt(context);
-  const { instrumented, withList, wakeAt } = isAsked ? listDue(lumigo, context) : unlisted(listed);
-  const seen = acts ? seenOf(lumigo, context) : nothingSeen;
-  const status = statusOf({ metadata, problem, instrumented, now: now.iso, ...seen }, resource.status);
-  const current = { ...resource.status, instrumentedResources: listed };
-  if (sameStatus(current, status)) return { wakeAt };
+  const input = { metadata: resource.metadata, problem, instrumented, now: now.iso, ...seen };
+  const status = statusOf(input, resource.status);
+  const difference = differenceOf({ ...resource.status, instrumentedResources: listed }, status);
+  if (difference === undefined) return { wakeAt };
   const repeats = repeatsOf(lumigo, status, withList, now);
-  const intervalMs = isListDue || !sameConditions(current, status) ? STATUS_MS : intervalOf(context);
-  const dueAt = statusAt + Math.max(intervalMs, contestMs(repeats));
+  const isUrgent = isListDue || difference === 'state';
+  const intervalMs = isUrgent ? STATUS_MS : Math.max(STATUS_MS, SHARE_MS * observed.underWay);
+  const contestMs = repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
+  const dueAt = statusAt + Math.max(intervalMs, contestMs);
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
   const reason = 'the status is out of date';
   return { action: { do: 'write-status', lumigo: resource, status, withList, repeats, reason }, wakeAt: Infinity };
 }
 
-/** The same status is due again only if another writer has changed it since, or if its list is another. */
-function repeatsOf(lumigo: ObservedLumigo, status: LumigoStatus, withList: boolean, now: Now): number {
-  const { said, repeats = 0, statusAt } = lumigo;
-  if (said === undefined || !isSameText(said, status) || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
-  return withList && (status.instrumentedResources ?? []).length > 0 ? 0 : repeats + 1;
+/** The same status is due again only if another writer changed it since, or if its list differs. */
+function repeatsOf({ said, repeats = 0, statusAt }: ObservedLumigo, status: LumigoStatus, withList: boolean, now: Now) {
+  if (said === undefined || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
+  const isSaid = ['list', undefined].includes(differenceOf(said, status));
+  return !isSaid || (withList && (status.instrumentedResources ?? []).length > 0) ? 0 : repeats + 1;
 }
 
-const contestMs = (repeats: number): number =>
-  repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
-
-const intervalOf = ({ observed }: LumigoContext): number => Math.max(STATUS_MS, SHARE_MS * observed.underWay);
-
-interface List {
-  readonly instrumented: readonly InstrumentedResource[];
-  /** Whether it is to be written. */
-  readonly withList: boolean;
-  /** When it is, should nothing be seen before. */
-  readonly wakeAt: number;
-}
-
-const unlisted = (instrumented: List['instrumented'], wakeAt = Infinity): List => ({
-  ...{ instrumented, withList: false, wakeAt },
-});
-
-/** The list as it should be, or as it is where it says enough. */
-function listDue({ listed = [], listedAt }: ObservedLumigo, { observed, now }: LumigoContext): List {
-  const instrumented = listInstrumented(observed.workloads);
-  const isNew = instrumented.length === 0 || !sameResources(listed, instrumented);
-  const isSame = instrumented.every(({ state }, index) => state === listed[index]?.state);
-  if (!isNew && isSame) return unlisted(listed);
+/** Returns the list as it should be and must be written, or as it is and when it must be written. */
+function planList(lumigo: ObservedLumigo, context: LumigoContext) {
+  const { listed = [], listedAt } = lumigo;
+  const asListed = { instrumented: listed, withList: false, wakeAt: Infinity };
+  if (lumigo !== context.acting || !isListWorthIt(context)) return asListed;
+  const instrumented = listInstrumented(context.observed.workloads);
+  const isNew = instrumented.length === 0 || !sameList(listed, instrumented, identity);
+  if (!isNew && sameList(listed, instrumented, ['state'])) return asListed;
   const dueAt = isNew ? 0 : listedAt + LIST_MS;
-  return dueAt > now.ms ? unlisted(listed, dueAt) : { instrumented, withList: true, wakeAt: Infinity };
+  return dueAt > context.now.ms ? { ...asListed, wakeAt: dueAt } : { ...asListed, instrumented, withList: true };
 }
 
-/** It is written where nothing is under way and all that was done is told, or where it is due. */
+/** The list is written when nothing is under way and all is reported, or when a removal needs it. */
 const isListWorthIt = ({ workloads, observed, isListDue }: LumigoContext): boolean =>
   isListDue || (workloads.progress.pending === 0 && observed.untold === 0);
 
-/** Without having read its Secret nothing can be said of a Lumigo that is to act. */
-const canBeSaid = (lumigo: ObservedLumigo, { observed, acting }: LumigoContext): boolean =>
-  lumigo !== acting ||
-  observed.credential !== undefined ||
-  observed.policy.state === 'excluded' ||
-  lumigo.resource.metadata.deletionTimestamp !== undefined;
+/** The problem of a resource in effect is known only after its Secret was read. */
+const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: ObservedNamespace): boolean =>
+  credential === undefined && policy.state !== 'excluded' && metadata.deletionTimestamp === undefined;
 
-type Seen = Pick<StatusInput, 'progress' | 'rollout' | 'report' | 'secretVersion' | 'webhook' | 'telemetry' | 'token'>;
+type Seen = Omit<StatusInput, 'metadata' | 'problem' | 'instrumented' | 'now'>;
 
-const seenOf = ({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen => ({
-  progress: workloads.progress,
-  rollout: workloads.rollout.summary,
-  report: workloads.rollout.report,
-  secretVersion: dropsSecretVersion ? undefined : observed.credential?.version,
-  webhook: observed.webhook,
-  telemetry: observed.telemetry,
-  token: observed.token,
-});
+function seenOf({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen {
+  const { credential, webhook, telemetry, token } = observed;
+  const { progress, rollout } = workloads;
+  const secretVersion = dropsSecretVersion ? undefined : credential?.version;
+  return { progress, rollout: rollout.summary, report: rollout.report, secretVersion, webhook, telemetry, token };
+}
 
-/** One that does not act is told nothing of the namespace. */
+/** A resource that is not in effect reports nothing about the namespace. */
 const nothingSeen: Seen = {
   ...{ progress: noProgress, rollout: noRollout, report: undefined },
   ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
 };
 
-/** What keeps a Lumigo from acting, if anything. */
+/** Returns why a `Lumigo` resource is not active; undefined if it is. */
 function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoContext): Problem | undefined {
+  const { policy, credential } = observed;
   const { namespace, uid } = metadata;
-  if (observed.policy.state === 'excluded')
+  if (policy.state === 'excluded')
     return {
       reason: 'NamespaceExcluded',
       message: `The operator never instruments workloads in the '${namespace}' namespace; create the Lumigo resource in the namespace of your workloads`,
     };
-  if (acting === undefined || uid === acting.resource.metadata.uid)
-    return settingMissing(observed.policy) ?? observed.credential?.problem;
+  if (acting !== undefined && uid !== acting.resource.metadata.uid)
+    return {
+      reason: 'DuplicateLumigo',
+      message: `The older Lumigo resource '${acting.resource.metadata.name}' is in effect for the '${namespace}' namespace; delete one of the two`,
+    };
+  if (policy.state !== 'inactive' || policy.needs === undefined) return credential?.problem;
   return {
-    reason: 'DuplicateLumigo',
-    message: `The older Lumigo resource '${acting.resource.metadata.name}' is in effect for the '${namespace}' namespace; delete one of the two`,
+    reason: policy.reason,
+    message: `This installation does not offer Pod mode (spec.tracing.injection.mode: Pod); turn it on with the setting '${policy.needs}: true' of the operator, or use the mode Workload`,
   };
 }
 
-/** What it asks for is not part of this installation. */
-const settingMissing = (policy: NamespacePolicy): Problem | undefined =>
-  policy.state === 'inactive' && policy.needs !== undefined
-    ? {
-        reason: policy.reason,
-        message: `This installation does not offer Pod mode (spec.tracing.injection.mode: Pod); turn it on with the setting '${policy.needs}: true' of the operator, or use the mode Workload`,
-      }
-    : undefined;
-
-/** How many instrumented resources a status lists: some 270 KB, far below etcd's 1.5 MB for an object. */
+/** Number of instrumented resources that a status lists: about 270 KB, far below etcd's 1.5 MB for an object. */
 export const LISTED_RESOURCES = 1_000;
 
-const kindOrder: readonly WorkloadKind[] = workloads;
+const orderOf = ({ kind }: ObservedWorkload): number => (kinds as readonly WorkloadKind[]).indexOf(kind);
 
-/** What a Lumigo's status lists of its namespace: sorted by kind and name, the first `LISTED_RESOURCES` of them. */
+/** Returns the list of a namespace for the status: sorted by kind and name, the first `LISTED_RESOURCES`. */
 export const listInstrumented = (observed: Iterable<ObservedWorkload>): InstrumentedResource[] =>
   [...observed]
     .filter((workload) => isInstrumented(workload) && !workload.deleting)
-    .sort(byKindAndName)
+    .sort((a, b) => orderOf(a) - orderOf(b) || (a.name < b.name ? -1 : 1))
     .slice(0, LISTED_RESOURCES)
     .map(entryOf);
 
-function byKindAndName(a: ObservedWorkload, b: ObservedWorkload): number {
-  const byKind = kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind);
-  if (byKind !== 0) return byKind;
-  return a.name < b.name ? -1 : 1;
-}
+const shownStates: Partial<Record<string, NonNullable<InstrumentedResource['state']>>> = {
+  ...{ rolling: 'RollingOut', soaking: 'RollingOut', verified: 'Verified' },
+};
 
-function entryOf({ kind, name, namespace, uid, ...workload }: ObservedWorkload): InstrumentedResource {
+function entryOf({ kind, name, namespace, uid, state, ...workload }: ObservedWorkload): InstrumentedResource {
   const { resourceVersion, instrumentedVersion = resourceVersion } = workload;
-  const state = stateOf(workload);
+  const shown = shownStates[state?.kind ?? 'idle'];
   return {
     ...{ apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion: instrumentedVersion, uid },
-    ...(state === undefined ? {} : { state }),
+    ...(shown === undefined ? {} : { state: shown }),
   };
-}
-
-function stateOf({ state }: Pick<ObservedWorkload, 'state'>): InstrumentedResource['state'] {
-  if (state?.kind === 'rolling' || state?.kind === 'soaking') return 'RollingOut';
-  return state?.kind === 'verified' ? 'Verified' : undefined;
 }
