@@ -1,17 +1,14 @@
-/** What breaks at once may break in so many namespaces at the most before the cluster halts. */
-const AT_ONCE = 4;
-/** So long a namespace keeps its turn while others wait: what is slow, or made to be slow, delays them no longer. */
+/** A broken injector affects at most this number of namespaces before the cluster halts. */
+const MAX_NAMESPACES = 4;
+/** Maximum time of a turn while other namespaces wait, so that slow workloads delay them no longer. */
 const TURN_MS = 5 * 60_000;
 
-/** In which namespaces something is changed: a few at a time, first come, first served, each for a bounded time. */
+/** The few namespaces in which something is changed, in order of arrival. */
 export class NamespaceTurns {
-  /** In the order in which they came, with the time since which each has its turn. The first few have one. */
+  /** In order of arrival, with the time at which the turn began; undefined for a namespace that waits. */
   private readonly namespaces = new Map<string, number | undefined>();
 
-  constructor(
-    private readonly onTurn: (namespace: string) => void,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+  constructor(private readonly onTurn: (namespace: string) => void) {}
 
   has(namespace: string): boolean {
     return this.current().includes(namespace);
@@ -25,18 +22,17 @@ export class NamespaceTurns {
     for (const each of this.current()) if (!before.includes(each)) this.onTurn(each);
   }
 
+  /** Moves each turn that is over to the end of the line, and begins the next ones. */
   private current(): string[] {
-    const now = this.now();
-    const isOver = ([, since]: readonly [string, number | undefined]): boolean =>
-      since !== undefined && now - since >= TURN_MS;
-    for (const [namespace, since] of [...this.namespaces].slice(0, AT_ONCE))
-      if (this.namespaces.size > AT_ONCE && isOver([namespace, since])) {
-        this.namespaces.delete(namespace);
-        this.namespaces.set(namespace, undefined);
-      }
-    const first = [...this.namespaces.keys()].slice(0, AT_ONCE);
-    for (const namespace of first)
-      if (this.namespaces.get(namespace) === undefined) this.namespaces.set(namespace, now);
-    return first;
+    const now = performance.now();
+    const first = () => [...this.namespaces.keys()].slice(0, MAX_NAMESPACES);
+    const isOver = (namespace: string) => now - (this.namespaces.get(namespace) ?? now) >= TURN_MS;
+    for (const namespace of this.namespaces.size > MAX_NAMESPACES ? first().filter(isOver) : []) {
+      this.namespaces.delete(namespace);
+      this.namespaces.set(namespace, undefined);
+    }
+    const current = first();
+    for (const each of current) this.namespaces.set(each, this.namespaces.get(each) ?? now);
+    return current;
   }
 }

@@ -1,67 +1,86 @@
+import type { Metrics } from '../observability/metrics.ts';
 import type { Term } from './term.ts';
 
-/** Planning takes at most this share of the time: a plan that took 2 ms is not made again for 80 ms. */
+/** Planning takes at most this share of the time: a plan that took 2 ms is made again after 80 ms at the earliest. */
 const SHARE = 1 / 40;
-/** What happens together is planned together. */
+/** Minimum time between two plans of a namespace, so that changes at the same time share one plan. */
 const SHORTEST_MS = 10;
 /** Timers cannot be set for longer. */
 const LONGEST_MS = 24 * 3_600_000;
-/** While what is known of the Lumigo resources is out of date nothing is planned. */
+/** Time until the next attempt while the knowledge about `Lumigo` resources is out of date. */
 const BEHIND_MS = 300;
 
-/** Has each namespace planned soon after something was seen of it, and not more often than it is worth. */
+/** Plans each namespace soon after a change in it, within its share of the time. */
 export class Planner {
-  private readonly signal: AbortSignal;
-  private readonly lumigoesRead: Term['lumigoesRead'];
   private readonly appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
-  /** By namespace, until when it rests after its last plan. */
+  /** By namespace. An entry is deleted when its time has passed. */
   private readonly restUntil = new Map<string, number>();
 
-  /** `plan`: plans and begins what is planned; returns when to plan again should nothing happen before, by the monotonic clock. */
+  /** `plan` plans a namespace and begins the changes. It returns when to plan again without a change, by the monotonic clock. */
   constructor(
     private readonly plan: (namespace: string) => number,
-    { signal, lumigoesRead }: Pick<Term, 'signal' | 'lumigoesRead'>,
+    private readonly term: Pick<Term, 'signal' | 'lumigoesRead'>,
   ) {
-    this.signal = signal;
-    this.lumigoesRead = lumigoesRead;
-    signal.addEventListener('abort', () => {
+    term.signal.addEventListener('abort', () => {
       for (const { timer } of this.appointments.values()) clearTimeout(timer);
       this.appointments.clear();
     });
   }
 
-  /** Something of the namespace was seen. */
+  /** Plans a namespace as soon as its share allows. */
   request(namespace: string): void {
     this.appoint(namespace, Math.max(performance.now() + 1, this.restUntil.get(namespace) ?? 0));
   }
 
   private appoint(namespace: string, at: number): void {
-    if (this.signal.aborted || at === Infinity) return;
     const before = this.appointments.get(namespace);
-    if (before !== undefined && before.at <= at) return;
-    if (before !== undefined) clearTimeout(before.timer);
+    if (this.term.signal.aborted || at >= (before?.at ?? Infinity)) return;
+    clearTimeout(before?.timer);
     const inMs = Math.min(Math.max(0, at - performance.now()), LONGEST_MS);
-    const timer = setTimeout(() => this.keep(namespace), inMs);
-    this.appointments.set(namespace, { at, timer });
+    this.appointments.set(namespace, { at, timer: setTimeout(() => this.keep(namespace), inMs) });
   }
 
   private keep(namespace: string): void {
+    const { lumigoesRead } = this.term;
     this.appointments.delete(namespace);
     const started = performance.now();
-    if (!this.lumigoesRead.isCurrent) {
-      void this.lumigoesRead.catchUp(0);
+    if (!lumigoesRead.isCurrent) {
+      void lumigoesRead.catchUp(0);
       return this.appoint(namespace, started + BEHIND_MS);
     }
     const wakeAt = this.plan(namespace);
     const ended = performance.now();
     const restUntil = ended + Math.max(SHORTEST_MS, (ended - started) / SHARE);
     this.restUntil.set(namespace, restUntil);
-    setTimeout(() => this.rested(namespace, restUntil), restUntil - ended).unref();
+    const forget = () => this.restUntil.get(namespace) === restUntil && this.restUntil.delete(namespace);
+    setTimeout(forget, restUntil - ended).unref();
     this.appoint(namespace, Math.max(wakeAt, restUntil));
   }
+}
 
-  /** Namespaces come and go. */
-  private rested(namespace: string, restUntil: number): void {
-    if (this.restUntil.get(namespace) === restUntil) this.restUntil.delete(namespace);
+/** The metric of workloads per namespace that wait for a change or are being changed, for one term. */
+export class Pending {
+  private readonly waiting = new Set<string>();
+
+  constructor(
+    private readonly metric: Metrics['pendingChanges'],
+    signal: AbortSignal,
+  ) {
+    signal.addEventListener('abort', () => metric.reset(), { once: true });
+  }
+
+  /** Number of namespaces with such workloads. */
+  get namespaces(): number {
+    return this.waiting.size;
+  }
+
+  note(namespace: string, workloads: number): void {
+    if (workloads > 0) {
+      this.waiting.add(namespace);
+      this.metric.set({ namespace }, workloads);
+    } else {
+      this.waiting.delete(namespace);
+      this.metric.remove({ namespace });
+    }
   }
 }

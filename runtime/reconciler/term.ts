@@ -7,22 +7,21 @@ import type { ReconcilerApi } from './api.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { WorkloadStore } from './workload-store.ts';
 
-/** What everything that works for one term of this replica's leadership shares. */
+/** Everything that the parts of the reconciler share for one term of this replica's leadership. */
 export interface Term {
   readonly config: RuntimeConfig;
-  /** Bounded by the term: nothing goes out once it is over. */
+  /** Sends nothing after the term. */
   readonly api: ReconcilerApi;
   readonly store: WorkloadStore;
   readonly lumigoes: LumigoStore;
-  /** Whether what is known of the Lumigo resources is out of date. */
   readonly lumigoesRead: Pick<CatchUp, 'isCurrent' | 'catchUp'>;
   readonly events: EventQueue;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Once it is aborted nothing is begun any more. */
+  /** Aborted at the end of the term. Nothing begins afterwards. */
   readonly signal: AbortSignal;
-  /** What is stamped before this time (ISO 8601) was told by an earlier leader. */
+  /** ISO 8601. An earlier leader has reported each stamp before this time. */
   readonly since: string;
-  /** Has a namespace planned anew: something of it changed, or an action there has ended, whatever came of it. */
+  /** Plans a namespace again because something in it changed, or because an action there ended with any result. */
   readonly enqueue: (namespace: string) => void;
 }
