@@ -6,7 +6,7 @@ const input: StatusInput = {
   metadata: { generation: 2 },
   problem: undefined,
   progress: { pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
-  rollout: noRollout,
+  summary: noRollout,
   report: undefined,
   instrumented: [],
   secretVersion: undefined,

@@ -1,30 +1,20 @@
-import type {
-  Condition,
-  InjectorReport,
-  InstrumentedResource,
-  LumigoStatus,
-  Metadata,
-  Problem,
-} from '../injection/types.ts';
+import type { Condition, InstrumentedResource, LumigoStatus, Metadata, Problem } from '../injection/types.ts';
 import { ROLLED_OUT, rolloutCondition, type Untimed } from './conditions-rollout.ts';
 import type { ObservedNamespace } from './observed.ts';
-import type { RolloutSummary } from './plan-rollout.ts';
+import type { RolloutPlan } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
 
-export interface StatusInput extends Pick<ObservedNamespace, 'webhook' | 'telemetry' | 'token'> {
+export interface StatusInput
+  extends Pick<ObservedNamespace, 'webhook' | 'telemetry' | 'token'>, Pick<RolloutPlan, 'report' | 'summary'> {
   readonly metadata: Pick<Metadata, 'generation' | 'deletionTimestamp'>;
   readonly problem: Problem | undefined;
   readonly progress: Progress;
-  readonly rollout: RolloutSummary;
-  /** The webhook reads this of the status. */
-  readonly report: InjectorReport | undefined;
   readonly instrumented: readonly InstrumentedResource[];
   /** The resourceVersion of the Secret as it was last read. */
   readonly secretVersion: string | undefined;
   /** ISO 8601, in whole seconds. */
   readonly now: string;
 }
-
 type Known = ReadonlyMap<string, Condition>;
 
 /** Returns the status that a `Lumigo` resource should have. A condition keeps its time while its status stays, so the same input writes nothing. */
@@ -52,14 +42,14 @@ const condition = (type: string, holds: boolean, reason: string, message: string
 });
 
 function conditionsOf(input: StatusInput, known: Known): Untimed[] {
-  const { problem, webhook, telemetry, token, progress, rollout } = input;
+  const { problem, webhook, telemetry, token, progress, summary } = input;
   const accepted = onceThereWas(token.accepted, good.token, known);
   return [
     activeCondition(input, accepted),
     condition('Error', problem !== undefined, problem?.reason ?? 'NoError', problem?.message ?? ''),
     webhook === undefined ? [] : condition('WebhookReachable', webhook.reachable, webhook.reason, webhook.message),
     telemetry === undefined ? [] : observed(telemetry, good.telemetry),
-    rolloutCondition(rollout, known.has(ROLLED_OUT)) ?? [],
+    rolloutCondition(summary, known.has(ROLLED_OUT)) ?? [],
     onceThereWas(elsewhereIn(progress), good.injections, known) ?? [],
     accepted ?? [],
   ].flat();
@@ -84,14 +74,14 @@ const good = {
   token: condition('TokenAccepted', true, 'Accepted', "Lumigo's endpoint accepts the token"),
 };
 
+const OTHER_PROXY =
+  "to an address that is not this installation's telemetry proxy. The operator renews the injection when the pod template changes, or at once with the setting injection.updateOnUpgrade";
+
 /** The operator was renamed or moved since: the Service that these injections send to may no longer exist. */
-const elsewhereIn = ({ elsewhere }: Progress): Problem | 'working' =>
-  elsewhere === 0
-    ? 'working'
-    : {
-        reason: 'OtherEndpoint',
-        message: `${workloads(elsewhere, 'sends', 'send')} telemetry to an address that is not this installation's telemetry proxy. The operator renews the injection when the pod template changes, or at once with the setting injection.updateOnUpgrade`,
-      };
+function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
+  const message = `${workloads(elsewhere, 'sends', 'send')} telemetry ${OTHER_PROXY}`;
+  return elsewhere === 0 ? 'working' : { reason: 'OtherEndpoint', message };
+}
 
 const observed = (seen: Problem | 'working', good: Untimed): Untimed =>
   seen === 'working' ? good : condition(good.type, false, seen.reason, seen.message);

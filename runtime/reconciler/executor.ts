@@ -44,61 +44,50 @@ export class Executor {
 
   /** Replaces the changes of a namespace that wait. Those that are under way continue. */
   plan(namespace: string, changes: readonly WorkloadChange[]): void {
-    for (const { kind } of workloads) {
-      const group = `${namespace}/${kind}`;
-      const ofKind = changes.filter(({ workload }) => workload.kind.kind === kind);
-      this.groups.get(group)?.clear();
-      const waiting = this.groups.get(group) ?? (ofKind.length > 0 ? this.begin(group) : undefined);
-      for (const change of ofKind) waiting?.set(change.workload.name, change);
+    for (const kind of workloads) {
+      const group = `${namespace}/${kind.kind}`;
+      const planned = changes.filter(({ workload }) => workload.kind.kind === kind.kind);
+      const known = this.groups.get(group);
+      const waiting: ByName = known ?? new Map();
+      waiting.clear();
+      for (const change of planned) waiting.set(change.workload.name, change);
+      if (known !== undefined || planned.length === 0) continue;
+      this.groups.set(group, waiting);
+      // The next turn of the event loop sees all that is planned together, and reads it together.
+      setImmediate(() => void this.drain(waiting, kind, namespace).then(() => this.groups.delete(group)));
     }
   }
 
-  private begin(group: string): ByName {
-    const waiting: ByName = new Map();
-    this.groups.set(group, waiting);
-    // The next turn of the event loop sees all that is planned together, and reads it together.
-    setImmediate(() => void this.drain(waiting).then(() => this.groups.delete(group)));
-    return waiting;
-  }
-
-  private async drain(waiting: ByName): Promise<void> {
+  private async drain(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {
     const { logger, signal } = this.options;
     for (let failures = 0; waiting.size > 0 && !signal.aborted;) {
-      const problem = await this.workOff(waiting).then(() => undefined, describeError);
+      const problem = await this.workOff(waiting, kind, namespace).then(() => undefined, describeError);
       failures = problem === undefined ? 0 : failures + 1;
-      const [first] = waiting.values();
       if (problem === undefined || signal.aborted) continue;
-      const fields = { namespace: first?.workload.namespace, kind: first?.workload.kind.kind, problem };
-      logger.warn(fields, 'cannot list workloads, retrying');
+      logger.warn({ namespace, kind: kind.kind, problem }, 'cannot list workloads, retrying');
       await sleep(backoffMs(failures, listBackoff, Math.random()), undefined, { signal }).catch(() => undefined);
     }
   }
 
-  private async workOff(waiting: ByName): Promise<void> {
-    const [first] = waiting.values();
+  private async workOff(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {
     const isWorthAList = waiting.size >= WORTH_A_LIST;
     // A few are followed by those that are planned meanwhile. Many are not, because another list may be worth it by then.
     const names = isWorthAList ? [...waiting.keys()] : waiting.keys();
-    if (isWorthAList && first !== undefined) await this.sweep(waiting, first.workload);
-    // Those not in the list are deleted, were created since, or had no room in it. Each is read when it has its place.
-    for (const name of names) await this.admit(waiting, name, undefined);
-  }
-
-  private async sweep(waiting: ByName, { kind, namespace }: WorkloadChange['workload']): Promise<void> {
-    for await (const { workloads: page, bytes } of this.options.pages(kind, namespace)) {
+    for await (const { workloads: page, bytes } of isWorthAList ? this.options.pages(kind, namespace) : []) {
       const release = this.held.takeNow(bytes);
       if (release === undefined) break;
-      for (const workload of page) await this.admit(waiting, workload.metadata.name ?? '', workload);
+      for (const workload of page) await this.admit(waiting, workload.metadata.name ?? '', namespace, workload);
       release();
     }
+    // Those not in the list are deleted, were created since, or had no room in it. Each is read when it has its place.
+    for (const name of names) await this.admit(waiting, name, namespace);
   }
 
   /** Begins a change when there is a place for it, if it is still planned then. */
-  private async admit(waiting: ByName, name: string, fresh: Workload | undefined): Promise<void> {
+  private async admit(waiting: ByName, name: string, namespace: string, fresh?: Workload): Promise<void> {
     const { pacing, signal, change } = this.options;
-    const namespace = waiting.get(name)?.workload.namespace;
-    if (namespace === undefined) return;
-    const leave = await pacing.enter(namespace, signal);
+    if (!waiting.has(name)) return;
+    const leave = await pacing.enter(namespace);
     const planned = waiting.get(name);
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(false);

@@ -23,6 +23,8 @@ const MAX_CONCURRENT_WRITES = 2;
 /** Number of workloads that a log line names. */
 const NAMED = 20;
 
+const fieldsOf = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
+
 /** Makes the planned changes of `Lumigo` resources, one at a time for each, and notes the results. */
 export class LumigoWriter {
   private readonly states = new Map<string, State>();
@@ -52,25 +54,17 @@ export class LumigoWriter {
       // A released resource is forgotten by now.
       if (this.states.has(uid)) this.note(uid, { isBusy: false, failure: undefined });
     } catch (error) {
-      this.failed(action, error);
+      if (!signal.aborted) this.failed(action, error);
     }
     if (!signal.aborted) enqueue(namespace);
   }
 
   private async carryOut(action: LumigoAction): Promise<void> {
     const { api, lumigoes } = this.term;
-    const { lumigo } = action;
-    switch (action.do) {
-      case 'adopt':
-        return this.adopt(lumigo);
-      case 'add-finalizer':
-        return void lumigoes.upsert(await api.writeFinalizer(lumigo, true));
-      case 'remove-finalizer':
-        lumigoes.upsert(await api.writeFinalizer(lumigo, false));
-        return this.released(action);
-      case 'write-status':
-        return this.writeStatus(action);
-    }
+    if (action.do === 'adopt') return this.adopt(action.lumigo);
+    if (action.do === 'write-status') return this.writeStatus(action);
+    lumigoes.upsert(await api.writeFinalizer(action.lumigo, action.do === 'add-finalizer'));
+    if (action.do === 'remove-finalizer') this.released(action);
   }
 
   private async adopt(lumigo: LumigoResource): Promise<void> {
@@ -82,9 +76,8 @@ export class LumigoWriter {
 
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {
     const { api, lumigoes, events, logger } = this.term;
-    const { namespace, name, uid } = lumigo.metadata;
     const contested = 'another client changes the status of the Lumigo resource, writing it less often';
-    if (repeats === 1) logger.warn({ namespace, lumigo: name }, contested);
+    if (repeats === 1) logger.warn(fieldsOf(lumigo), contested);
     const { instrumentedResources: listed = [], ...said } = status;
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};
@@ -93,39 +86,31 @@ export class LumigoWriter {
     for (const event of turnedFalse(lumigo, status)) events.add(event);
     const dropsSecretVersion = status.secretVersion !== answer.status?.secretVersion;
     const statusAt = performance.now();
-    this.note(uid, {
-      dropsSecretVersion,
-      statusAt,
-      said,
-      repeats,
-      ...(withList ? { listed, listedAt: statusAt } : {}),
-    });
+    const list = withList ? { listed, listedAt: statusAt } : {};
+    this.note(lumigo.metadata.uid, { dropsSecretVersion, statusAt, said, repeats, ...list });
   }
 
   private released({ lumigo, leftBehind, reason }: Action<'remove-finalizer'>): void {
     const { logger, lumigoes } = this.term;
-    const { namespace, name, uid, finalizers = [] } = lumigo.metadata;
+    const { namespace, uid, finalizers = [] } = lumigo.metadata;
     // With its last finalizer the resource is deleted, and the watch may have reported that before the answer came.
     if (finalizers.every((each) => each === contract.finalizer)) lumigoes.delete(namespace, uid);
     this.states.delete(uid);
-    const fields = { namespace, lumigo: name };
-    logger.info({ ...fields, reason }, 'removed the cleanup finalizer from the Lumigo resource');
+    logger.info({ ...fieldsOf(lumigo), reason }, 'removed the cleanup finalizer from the Lumigo resource');
     if (leftBehind.length === 0) return;
     const workloads = leftBehind.slice(0, NAMED).map((each) => `${each.kind.kind}/${each.name}`);
-    const stay = 'workloads stay instrumented because their changes are rejected, retrying';
-    logger.error({ ...fields, count: leftBehind.length, workloads }, stay);
+    const message = 'workloads stay instrumented because their changes are rejected, retrying';
+    logger.error({ ...fieldsOf(lumigo), count: leftBehind.length, workloads }, message);
   }
 
   private failed({ do: action, lumigo }: LumigoAction, error: unknown): void {
-    const { logger, signal } = this.term;
-    const { uid, namespace, name } = lumigo.metadata;
-    if (signal.aborted) return;
+    const { uid } = lumigo.metadata;
     const count = (this.states.get(uid)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);
     const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, backoff, Math.random());
     this.note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
-    const fields = { namespace, lumigo: name, action, problem: describeError(error) };
-    if (!isExpected) logger.warn(fields, 'cannot write the Lumigo resource, retrying');
+    const fields = { ...fieldsOf(lumigo), action, problem: describeError(error) };
+    if (!isExpected) this.term.logger.warn(fields, 'cannot write the Lumigo resource, retrying');
   }
 
   private note(uid: string, change: Partial<State>): void {

@@ -5,7 +5,7 @@ const TURN_MS = 5 * 60_000;
 
 /** The few namespaces in which something is changed, in order of arrival. */
 export class NamespaceTurns {
-  /** In order of arrival, with the time at which the turn began; undefined for a namespace that waits. */
+  /** By namespace, when its turn began; undefined while it waits. */
   private readonly namespaces = new Map<string, number | undefined>();
 
   constructor(private readonly onTurn: (namespace: string) => void) {}
@@ -22,17 +22,18 @@ export class NamespaceTurns {
     for (const each of this.current()) if (!before.includes(each)) this.onTurn(each);
   }
 
-  /** Moves each turn that is over to the end of the line, and begins the next ones. */
+  /** A turn that is over moves to the end of the line. */
   private current(): string[] {
     const now = performance.now();
-    const first = () => [...this.namespaces.keys()].slice(0, MAX_NAMESPACES);
-    const isOver = (namespace: string) => now - (this.namespaces.get(namespace) ?? now) >= TURN_MS;
-    for (const namespace of this.namespaces.size > MAX_NAMESPACES ? first().filter(isOver) : []) {
-      this.namespaces.delete(namespace);
-      this.namespaces.set(namespace, undefined);
-    }
-    const current = first();
-    for (const each of current) this.namespaces.set(each, this.namespaces.get(each) ?? now);
-    return current;
+    const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);
+    for (const [namespace, since = now] of first())
+      if (this.namespaces.size > MAX_NAMESPACES && now - since >= TURN_MS) {
+        this.namespaces.delete(namespace);
+        this.namespaces.set(namespace, undefined);
+      }
+    return first().map(([namespace, since = now]) => {
+      this.namespaces.set(namespace, since);
+      return namespace;
+    });
   }
 }

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Pacing } from './pacing.ts';
 
-const { signal: never } = new AbortController();
 afterEach(() => void jest.useRealTimers());
 
 describe('pacing', () => {
@@ -24,7 +23,7 @@ describe('pacing', () => {
         let done = 0;
         await Promise.all(
           order.map(async (namespace) => {
-            const leave = await pacing.enter(namespace, never);
+            const leave = await pacing.enter(namespace);
             inside.push(namespace);
             expect(inside.length).toBeLessThanOrEqual(concurrent);
             expect(inside.filter((other) => other === namespace).length).toBeLessThanOrEqual(perNamespace);
@@ -43,10 +42,10 @@ describe('pacing', () => {
   it('keeps the place of a changed workload until it has settled, and gives an unchanged one back at once', async () => {
     jest.useFakeTimers();
     const pacing = new Pacing({ rolloutConcurrent: 1, rolloutConcurrentPerNamespace: 1, rolloutSettleSeconds: 60 });
-    (await pacing.enter('a', never))(false);
-    (await pacing.enter('a', never))(true);
+    (await pacing.enter('a'))(false);
+    (await pacing.enter('a'))(true);
     let hasEntered = false;
-    void pacing.enter('a', never).then(() => (hasEntered = true));
+    void pacing.enter('a').then(() => (hasEntered = true));
     await jest.advanceTimersByTimeAsync(59_999);
     expect(hasEntered).toBe(false);
     await jest.advanceTimersByTimeAsync(1);

@@ -61,14 +61,12 @@ const isDeleted = ({ resource }: ObservedLumigo): boolean => resource.metadata.d
 /** Returns the action that precedes a release and the status; undefined if there is none. */
 function planFirst(observed: ObservedLumigo, { acting }: LumigoContext): LumigoAction | undefined {
   const { resource: lumigo, listed } = observed;
-  const isHeld = lumigo.metadata.finalizers?.includes(contract.finalizer) === true;
   if (isDeleted(observed) && observed !== acting)
     return { do: 'remove-finalizer', lumigo, reason: 'another Lumigo resource is in effect', leftBehind: [] };
-  if (!isDeleted(observed) && !isHeld)
+  if (!isDeleted(observed) && lumigo.metadata.finalizers?.includes(contract.finalizer) !== true)
     return { do: 'add-finalizer', lumigo, reason: 'its workloads are cleaned up before it is deleted' };
-  if (observed === acting && listed === undefined)
-    return { do: 'adopt', lumigo, reason: 'an earlier leader may have left a list' };
-  return undefined;
+  const isAdopted = observed !== acting || listed !== undefined;
+  return isAdopted ? undefined : { do: 'adopt', lumigo, reason: 'an earlier leader may have left a list' };
 }
 
 /**

@@ -1,30 +1,18 @@
 import { workloads as kinds, type WorkloadKind } from '../contract.ts';
 import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../injection/types.ts';
-import { differenceOf, identity, sameList, statusOf, type StatusInput } from './conditions.ts';
-import {
-  isInstrumented,
-  type Now,
-  type ObservedLumigo,
-  type ObservedNamespace,
-  type ObservedWorkload,
-} from './observed.ts';
+import { differenceOf, identity, sameList, statusOf } from './conditions.ts';
+import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
+import { isInstrumented } from './observed.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
-interface StatusWrite {
-  readonly do: 'write-status';
-  readonly status: LumigoStatus;
-  /** Whether the list of instrumented resources is written as well. */
-  readonly withList: boolean;
-  /** Number of times in a row that the same status was written before, each time because another writer had changed it. */
-  readonly repeats: number;
-}
-
-/** One change of a `Lumigo` resource, and its reason. `leftBehind`: workloads that stay instrumented because they refuse to change. */
+/** One change of a `Lumigo` resource, and its reason. */
 export type LumigoAction = { readonly lumigo: LumigoResource; readonly reason: string } & (
   | { readonly do: 'adopt' | 'add-finalizer' }
+  /** Those that stay instrumented because they refuse to change. */
   | { readonly do: 'remove-finalizer'; readonly leftBehind: readonly ObservedWorkload[] }
-  | StatusWrite
+  /** `repeats`: number of times in a row that the same status was written before, because another writer had changed it. */
+  | { readonly do: 'write-status'; readonly status: LumigoStatus; readonly withList: boolean; readonly repeats: number }
 );
 
 /** Everything beside a `Lumigo` resource that its plan depends on. */
@@ -58,18 +46,15 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const { resource, listed = [], statusAt } = lumigo;
   const { acting, isListDue, observed, now } = context;
   if (lumigo === acting && isSecretAwaited(resource, observed)) return { wakeAt: Infinity };
-  const seen = lumigo === acting ? seenOf(lumigo, context) : nothingSeen;
   const { wakeAt, withList, instrumented } = planList(lumigo, context);
-  const problem = problemOf(resource, context);
-  const input = { metadata: resource.metadata, problem, instrumented, now: now.iso, ...seen };
-  const status = statusOf(input, resource.status);
+  const input = { metadata: resource.metadata, problem: problemOf(resource, context), instrumented, now: now.iso };
+  const status = statusOf({ ...input, ...seenOf(lumigo, context) }, resource.status);
   const difference = differenceOf({ ...resource.status, instrumentedResources: listed }, status);
   if (difference === undefined) return { wakeAt };
   const repeats = repeatsOf(lumigo, status, withList, now);
-  const isUrgent = isListDue || difference === 'state';
-  const intervalMs = isUrgent ? STATUS_MS : Math.max(STATUS_MS, SHARE_MS * observed.underWay);
+  const shareMs = isListDue || difference === 'state' ? 0 : SHARE_MS * observed.underWay;
   const contestMs = repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
-  const dueAt = statusAt + Math.max(intervalMs, contestMs);
+  const dueAt = statusAt + Math.max(STATUS_MS, shareMs, contestMs);
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
   const reason = 'the status is out of date';
   return { action: { do: 'write-status', lumigo: resource, status, withList, repeats, reason }, wakeAt: Infinity };
@@ -83,37 +68,34 @@ function repeatsOf({ said, repeats = 0, statusAt }: ObservedLumigo, status: Lumi
 }
 
 /** Returns the list as it should be and must be written, or as it is and when it must be written. */
-function planList(lumigo: ObservedLumigo, context: LumigoContext) {
+function planList(lumigo: ObservedLumigo, { acting, observed, workloads, isListDue, now }: LumigoContext) {
   const { listed = [], listedAt } = lumigo;
   const asListed = { instrumented: listed, withList: false, wakeAt: Infinity };
-  if (lumigo !== context.acting || !isListWorthIt(context)) return asListed;
-  const instrumented = listInstrumented(context.observed.workloads);
+  // Before a removal the list is written at once, otherwise when nothing is under way and all events are posted.
+  const isWorthIt = isListDue || workloads.progress.pending + observed.untold === 0;
+  if (lumigo !== acting || !isWorthIt) return asListed;
+  const instrumented = listInstrumented(observed.workloads);
   const isNew = instrumented.length === 0 || !sameList(listed, instrumented, identity);
   if (!isNew && sameList(listed, instrumented, ['state'])) return asListed;
   const dueAt = isNew ? 0 : listedAt + LIST_MS;
-  return dueAt > context.now.ms ? { ...asListed, wakeAt: dueAt } : { ...asListed, instrumented, withList: true };
+  return dueAt > now.ms ? { ...asListed, wakeAt: dueAt } : { ...asListed, instrumented, withList: true };
 }
-
-/** The list is written when nothing is under way and all is reported, or when a removal needs it. */
-const isListWorthIt = ({ workloads, observed, isListDue }: LumigoContext): boolean =>
-  isListDue || (workloads.progress.pending === 0 && observed.untold === 0);
 
 /** The problem of a resource in effect is known only after its Secret was read. */
 const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: ObservedNamespace): boolean =>
   credential === undefined && policy.state !== 'excluded' && metadata.deletionTimestamp === undefined;
 
-type Seen = Omit<StatusInput, 'metadata' | 'problem' | 'instrumented' | 'now'>;
-
-function seenOf({ dropsSecretVersion }: ObservedLumigo, { observed, workloads }: LumigoContext): Seen {
-  const { credential, webhook, telemetry, token } = observed;
-  const { progress, rollout } = workloads;
-  const secretVersion = dropsSecretVersion ? undefined : credential?.version;
-  return { progress, rollout: rollout.summary, report: rollout.report, secretVersion, webhook, telemetry, token };
+/** Returns what the status reports about the namespace. A resource that is not in effect reports nothing. */
+function seenOf(lumigo: ObservedLumigo, { acting, observed, workloads }: LumigoContext) {
+  if (lumigo !== acting) return nothingSeen;
+  const { webhook, telemetry, token, credential } = observed;
+  const { report, summary } = workloads.rollout;
+  const secretVersion = lumigo.dropsSecretVersion ? undefined : credential?.version;
+  return { progress: workloads.progress, report, summary, secretVersion, webhook, telemetry, token };
 }
 
-/** A resource that is not in effect reports nothing about the namespace. */
-const nothingSeen: Seen = {
-  ...{ progress: noProgress, rollout: noRollout, report: undefined },
+const nothingSeen = {
+  ...{ progress: noProgress, report: undefined, summary: noRollout },
   ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
 };
 
@@ -151,15 +133,13 @@ export const listInstrumented = (observed: Iterable<ObservedWorkload>): Instrume
     .slice(0, LISTED_RESOURCES)
     .map(entryOf);
 
-const shownStates: Partial<Record<string, NonNullable<InstrumentedResource['state']>>> = {
-  ...{ rolling: 'RollingOut', soaking: 'RollingOut', verified: 'Verified' },
+const shownAs: Partial<Record<string, Pick<Required<InstrumentedResource>, 'state'>>> = {
+  rolling: { state: 'RollingOut' },
+  soaking: { state: 'RollingOut' },
+  verified: { state: 'Verified' },
 };
 
-function entryOf({ kind, name, namespace, uid, state, ...workload }: ObservedWorkload): InstrumentedResource {
-  const { resourceVersion, instrumentedVersion = resourceVersion } = workload;
-  const shown = shownStates[state?.kind ?? 'idle'];
-  return {
-    ...{ apiVersion: kind.apiVersion, kind: kind.kind, name, namespace, resourceVersion: instrumentedVersion, uid },
-    ...(shown === undefined ? {} : { state: shown }),
-  };
+function entryOf({ kind: { apiVersion, kind }, name, namespace, uid, ...workload }: ObservedWorkload) {
+  const { resourceVersion: seenAs, instrumentedVersion: resourceVersion = seenAs, state } = workload;
+  return { apiVersion, kind, name, namespace, resourceVersion, uid, ...shownAs[state?.kind ?? 'idle'] };
 }

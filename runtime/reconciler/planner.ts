@@ -75,12 +75,8 @@ export class Pending {
   }
 
   note(namespace: string, workloads: number): void {
-    if (workloads > 0) {
-      this.waiting.add(namespace);
-      this.metric.set({ namespace }, workloads);
-    } else {
-      this.waiting.delete(namespace);
-      this.metric.remove({ namespace });
-    }
+    this.waiting[workloads > 0 ? 'add' : 'delete'](namespace);
+    if (workloads > 0) this.metric.set({ namespace }, workloads);
+    else this.metric.remove({ namespace });
   }
 }
