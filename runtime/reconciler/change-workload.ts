@@ -41,10 +41,6 @@ export class WorkloadChanger {
     const { workload, policy, task } = change;
     // Planned again once the namespace's events are posted, which takes some milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
-    if (task === 'revert' && !this.recorder.reverting(workload)) {
-      enqueue(workload.namespace);
-      return false;
-    }
     const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
     if (before === undefined) return false;
     const result = await (task === 'evict' ? this.judge.evict(workload) : this.make(change, fresh));
@@ -67,6 +63,7 @@ export class WorkloadChanger {
       if (decision.action === 'none') return { kind: 'left', metadata, workload: seen, decision };
       const observation = this.due(planned, seen, decision);
       if (observation !== undefined) return { kind: 'waiting', metadata, workload: seen, observation };
+      if (revertOf(decision.workload.metadata) !== undefined) await this.recorder.reverting(workload);
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
       const written = await this.write(workload, policy, seen, decision.workload);

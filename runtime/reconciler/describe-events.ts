@@ -8,111 +8,84 @@ import type { QueuedEvent } from './event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-/** What was done to a workload, by the webhook or by the reconciler. `exceptions`: sentences on what was left out of it. */
+/** Returns the event for a change by the webhook or the reconciler. `exceptions`: sentences on what was not injected. */
 export function changed(
   workload: ObservedWorkload,
   policy: NamespacePolicy,
-  change: 'added' | 'updated' | 'removed',
+  change: Exclude<Change, 'none'>,
   exceptions: readonly string[] = [],
 ): QueuedEvent {
   const stamp = change === 'removed' ? undefined : parseStamp(workload.stamp);
-  const which = change === 'removed' ? (workload.instrumentedVersion ?? '') : (stamp?.at ?? '');
-  return {
-    regarding: regarding(workload),
-    reason: eventReasons[change],
-    type: 'Normal',
-    message: `Lumigo instrumentation ${change} (trigger: ${trigger(workload, policy, stamp?.by)})${exceptions.map((each) => `; ${each}`).join('')}`,
-    key: `${change}/${which}`,
-  };
+  const message = `Lumigo instrumentation ${change} (${trigger(workload, policy, stamp?.by)})`;
+  const key = stamp?.at ?? workload.instrumentedVersion ?? '';
+  return { ...warning(workload, eventReasons[change], [message, ...exceptions].join('; '), key), type: 'Normal' };
 }
 
-/** What the decision tried cannot be done with the workload as it is. */
+/** Returns the event for a change that the decision does not permit, once in the life of a policy. */
 export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, decision: Decision): QueuedEvent {
-  const { tried, code, message } = decision;
-  const [reason] = failures[changeFor[tried]];
-  return {
-    regarding: regarding(workload),
-    reason,
-    type: 'Warning',
-    message: `${message} (trigger: ${trigger(workload, policy, 'controller')})`,
-    key: `${reason}/${code}/${policyAge(policy)}`,
-  };
+  const [reason] = failures[changeFor[decision.tried]];
+  const message = `${decision.message} (${trigger(workload, policy)})`;
+  return warning(workload, reason, message, `${decision.code}/${policyAge(policy)}`);
 }
 
-/** The API server refused a change; the same refusal of the same generation is one event. */
+/** Returns the event for a change that the API server refuses, once for a generation and refusal. */
 export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
   const [reason, verb] = failures[change];
-  return {
-    regarding: regarding(workload),
-    reason,
-    type: 'Warning',
-    message: `Cannot ${verb} Lumigo instrumentation (trigger: ${trigger(workload, policy, 'controller')}): ${problem}`,
-    key: `${reason}/${workload.generation}/${problem}`,
-  };
+  const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${problem}`;
+  return warning(workload, reason, message, `${workload.generation}/${problem}`);
 }
 
-/** Another writer has undone the last change, and it was made again. `nextMs`: how long the next undoing will be left alone. */
+/** Returns the event for a change that was repeated because another writer undid it. `nextMs`: the wait before the next repetition. */
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
-  return {
-    regarding: regarding(workload),
-    reason: eventReasons.contested,
-    type: 'Warning',
-    message: `Another writer undid the operator's change ${times}, so Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict: (1) let that writer's changes pass through the webhook, (2) inject pods instead of workloads (spec.tracing.injection.mode: Pod), or (3) opt the workload out with the label lumigo.auto-trace: "false"`,
-    key: `${eventReasons.contested}/${workload.resourceVersion}`,
-  };
+  const message = `Another writer undid the operator's change ${times}, so Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict: (1) let that writer's changes pass through the webhook, (2) inject pods instead of workloads (spec.tracing.injection.mode: Pod), or (3) opt the workload out with the label lumigo.auto-trace: "false"`;
+  return warning(workload, eventReasons.contested, message, workload.resourceVersion);
 }
 
-/** Conditions of a Lumigo that are worth an event when they turn, for any reason or for this one. */
-const told: Readonly<Record<string, { readonly event: string; readonly reason?: string }>> = {
-  TokenAccepted: { event: eventReasons.tokenRefused },
-  [ROLLED_OUT]: { event: eventReasons.rolloutHalted, reason: HALTED },
-};
+/** Returns the event for a revert. Its key is the time of the injection, so each injection has one such event. */
+export function reverted(workload: ObservedWorkload, evidence: Evidence): QueuedEvent {
+  const message = `Removed Lumigo instrumentation because pods failed with it (${evidence.cause}): ${evidence.message}`;
+  return warning(workload, eventReasons.reverted, message, `${parseStamp(workload.stamp)?.at}`);
+}
 
-const isTold = ({ type, status, reason }: Condition): boolean => {
-  const row = told[type];
-  return status === 'False' && row !== undefined && (row.reason === undefined || row.reason === reason);
-};
+/** Returns the event for telemetry that cannot be collected for a `Lumigo` resource. */
+export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
+  warning({ kind: contract, ...metadata }, eventReasons.telemetryFailed, message, key);
 
-/** What a new status of a Lumigo says for the first time. What it said before, under whichever leader, was told then. */
-export function turnedFalse({ apiVersion, kind, metadata, status }: LumigoResource, next: LumigoStatus): QueuedEvent[] {
-  const { namespace, name, uid, resourceVersion = '' } = metadata;
-  const before = new Set(status?.conditions?.filter(isTold).map(({ type }) => type));
-  return (next.conditions ?? []).filter(isTold).flatMap(({ type, message, lastTransitionTime }) => {
-    const reason = told[type]?.event;
-    if (reason === undefined || before.has(type)) return [];
-    const regarding = { apiVersion, kind, namespace, name, uid, resourceVersion };
-    const key = `${reason}/${type === ROLLED_OUT ? resourceVersion : lastTransitionTime}`;
-    return [{ regarding, reason, type: 'Warning', message: message.slice(0, MESSAGE), key }];
+/** The event reasons for conditions that are `False`, by `type` for any reason of the condition, or by `type/reason`. */
+const reported: Readonly<Record<string, string>> = {
+  TokenAccepted: eventReasons.tokenRefused,
+  [`${ROLLED_OUT}/${HALTED}`]: eventReasons.rolloutHalted,
+};
+const reasonFor = ({ type, status, reason }: Condition): string | undefined =>
+  status === 'False' ? (reported[type] ?? reported[`${type}/${reason}`]) : undefined;
+
+/** Returns the events for a new status, without those for the status before, which its leader reported. */
+export function turnedFalse({ metadata, status }: LumigoResource, next: LumigoStatus): QueuedEvent[] {
+  const before = new Set(status?.conditions?.map(reasonFor));
+  return (next.conditions ?? []).flatMap((condition) => {
+    const reason = reasonFor(condition);
+    if (reason === undefined || before.has(reason)) return [];
+    return [warning({ kind: contract, ...metadata }, reason, condition.message, metadata.resourceVersion ?? '')];
   });
 }
 
-/** The API server takes 1,024 characters. */
-const MESSAGE = 1_000;
+type Subject = Pick<ObservedWorkload, 'namespace' | 'name' | 'uid'> & {
+  readonly kind: Pick<QueuedEvent['regarding'], 'apiVersion' | 'kind'>;
+  readonly resourceVersion?: string | undefined;
+};
 
-/** The event on a workload whose injection is removed because its pods failed. Its key holds the injection's stamp: one event per injection. */
-export function reverted(workload: ObservedWorkload, { cause, message }: Evidence): QueuedEvent {
+function warning(subject: Subject, reason: string, message: string, key: string): QueuedEvent {
+  const { namespace, name, uid, resourceVersion = '' } = subject;
+  const { apiVersion, kind } = subject.kind;
   return {
-    regarding: regarding(workload),
-    reason: eventReasons.reverted,
+    regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
+    reason,
     type: 'Warning',
-    message: `Removed Lumigo instrumentation because pods failed with it (${cause}): ${message}`.slice(0, MESSAGE),
-    key: `${eventReasons.reverted}/${parseStamp(workload.stamp)?.at}`,
+    message,
+    key,
   };
 }
-
-/** What a Lumigo asks for cannot be collected. */
-export function telemetryFailed({ metadata }: LumigoResource, message: string, key: string): QueuedEvent {
-  const { namespace, name, uid, resourceVersion = '' } = metadata;
-  const { apiVersion, kind } = contract;
-  const regarding = { apiVersion, kind, namespace, name, uid, resourceVersion };
-  return { regarding, reason: eventReasons.telemetryFailed, type: 'Warning', message, key };
-}
-
-const regarding = ({ kind: { apiVersion, kind }, ...workload }: ObservedWorkload): QueuedEvent['regarding'] => {
-  const { namespace, name, uid, resourceVersion } = workload;
-  return { apiVersion, kind, namespace, name, uid, resourceVersion };
-};
 
 const inWords = (ms: number): string =>
   ms < 60_000 ? `${ms / 1_000} seconds` : ms < 3_600_000 ? `${ms / 60_000} minutes` : `${ms / 3_600_000} hours`;
@@ -124,12 +97,12 @@ const failures: Readonly<Record<Change, readonly [reason: string, verb: string]>
   removed: [eventReasons.cannotRemove, 'remove'],
 };
 
-/** Tells one life of a policy from another, so that what cannot be done is told once in each. */
+/** Returns what distinguishes one life of a policy from the next. */
 export const policyAge = (policy: NamespacePolicy): string =>
   policy.state === 'active' ? policy.createdAt : policy.state;
 
-function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by: Stamp['by'] | undefined): string {
-  const actor = by === 'webhook' ? 'injector webhook' : 'controller';
+function trigger({ namespace }: ObservedWorkload, policy: NamespacePolicy, by?: Stamp['by']): string {
+  const actor = `trigger: ${by === 'webhook' ? 'injector webhook' : 'controller'}`;
   if ('lumigo' in policy) return `${actor}, acting on behalf of the '${namespace}/${policy.lumigo}' Lumigo resource`;
   return `${actor}, acting on the workload's own labels`;
 }

@@ -9,21 +9,23 @@ const refusal = new ApiError({ status: 403, reason: 'Forbidden', message: 'no ev
 
 const counter = (name: string) => new Counter({ name, help: name, labelNames: ['reason'], registers: [] });
 
-/** A queue whose posts are written down; those that `hold` names wait until they are released. */
+const event = (namespace: string, uid: string, key: string): QueuedEvent => ({
+  ...{ key, reason: 'LumigoAddedInstrumentation', type: 'Normal', message: '' },
+  regarding: { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: uid, uid, resourceVersion: '1' },
+});
+
+/** A queue whose posts are recorded. The API server refuses those of the namespace `refuses`. */
 function queueOf({ refuses = '' }: { refuses?: string } = {}) {
   const posted: string[] = [];
   const drained: string[] = [];
   const under = { way: 0, most: 0 };
+  const dropped = counter('dropped');
   const queue = new EventQueue({
     logger: pino({ enabled: false }),
-    metrics: { events: counter('posted'), eventsDropped: counter('dropped') },
+    metrics: { events: counter('posted'), eventsDropped: dropped },
     onDrained: (namespace) => drained.push(namespace),
   });
-  const add = (namespace: string, uid: string, key: string) =>
-    queue.add({
-      ...{ key, reason: 'LumigoAddedInstrumentation', type: 'Normal', message: '' },
-      regarding: { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: uid, uid, resourceVersion: '1' },
-    });
+  const add = (namespace: string, uid: string, key: string) => queue.add(event(namespace, uid, key));
   const post = async ({ regarding: { namespace, uid }, key }: QueuedEvent): Promise<void> => {
     under.most = Math.max(under.most, (under.way += 1));
     await turn();
@@ -31,7 +33,7 @@ function queueOf({ refuses = '' }: { refuses?: string } = {}) {
     if (namespace === refuses) throw refusal;
     posted.push(`${uid}/${key}`);
   };
-  return { queue, add, post, posted, drained, under };
+  return { queue, add, post, posted, drained, dropped, under };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -60,7 +62,7 @@ describe('the queue of events', () => {
     await running;
   });
 
-  it('F7: a namespace that refuses events holds up no other, and nobody waits for what it refuses', async () => {
+  it('posts the events of other namespaces while one refuses them [F7]', async () => {
     const { queue, add, post, posted } = queueOf({ refuses: 'closed' });
     for (let index = 0; index < 20; index += 1) add('closed', `x${index}`, '1');
     for (let index = 0; index < 20; index += 1) add('open', `y${index}`, '1');
@@ -75,21 +77,39 @@ describe('the queue of events', () => {
     await until(() => ended);
   });
 
-  it('F11: what was posted is not posted again when a Lease is lost and won again', async () => {
-    const { queue, add, post, posted } = queueOf();
-    const first = new AbortController();
-    add('shop', 'a', 'added/1');
-    const running = queue.run(first.signal, post, idle);
-    await until(() => posted.length === 1);
-    first.abort();
+  it('drops events beyond 20,000 that wait', async () => {
+    const { queue, add, dropped } = queueOf();
+    for (let index = 0; index < 20_010; index += 1) add('shop', `o${index}`, '1');
+    expect(queue.pending('shop')).toBe(20_000);
+    expect((await dropped.get()).values).toMatchObject([{ value: 10 }]);
+  });
+
+  it('releases the callers that wait for a namespace when its first event fails', async () => {
+    const { queue, add, post, posted, drained } = queueOf({ refuses: 'closed' });
+    const end = new AbortController();
+    const running = queue.run(end.signal, post, idle);
+    add('closed', 'a', '1');
+    await until(() => drained.includes('closed'));
+    expect(queue.pending('closed')).toBe(0);
+    expect(posted).toEqual([]);
+    end.abort();
     await running;
-    const second = new AbortController();
-    void queue.run(second.signal, post, idle);
-    add('shop', 'a', 'added/1');
-    add('shop', 'a', 'added/2');
-    await until(() => posted.length === 2);
-    expect(posted).toEqual(['a/added/1', 'a/added/2']);
-    second.abort();
+  });
+
+  it.each([
+    ['posts an event ahead of the queue', '', ['b/1', 'a/1'], 1],
+    ['queues an event that it cannot post ahead', 'shop', [], 2],
+  ])('%s', async (_what, refuses, expected, left) => {
+    const { queue, add, post, posted } = queueOf({ refuses });
+    const end = new AbortController();
+    const running = queue.run(end.signal, post, idle);
+    await queue.postFirst(event('shop', 'b', '1'));
+    add('shop', 'a', '1');
+    expect(queue.pending('shop')).toBe(left);
+    await until(() => posted.length === expected.length);
+    expect(posted).toEqual(expected);
+    end.abort();
+    await running;
   });
 
   it('F2: posts nothing between two terms, and what waits in the next one', async () => {

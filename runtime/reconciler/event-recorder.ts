@@ -1,80 +1,55 @@
-import { isBlocked, type Decision } from '../injection/decision.ts';
-import { isInstrumented, type ObservedWorkload } from './observed.ts';
+import { isBlocked } from '../injection/decision.ts';
+import { revertOf } from '../injection/revert.ts';
 import { parseStamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed, contested, policyAge, refused, reverted } from './describe-events.ts';
-import type { ChangeResult, Failed, Written } from './facts.ts';
-import { revertOf } from '../injection/revert.ts';
+import type { ChangeResult, Written } from './facts.ts';
+import { isInstrumented, type ObservedWorkload } from './observed.ts';
 import { contestDelayMs } from './plan-workload.ts';
 import type { Term } from './term.ts';
 
 /**
- * Tells of each change once, by an event on the workload. An event's name follows from the change itself, so that telling it
- * again after a crash finds it there; what an earlier leader had the time to tell is not told again at all (docs/contributing/adr/0002).
+ * Reports each change by an event on the workload. The change itself makes the event's name, so nothing is remembered: a second
+ * report finds the first one. Changes that an earlier leader had the time to report are skipped (docs/contributing/adr/0002).
  */
 export class EventRecorder {
-  /** The stamps of injections of whose end was told, by uid. */
-  private readonly revertsTold = new Map<string, string | undefined>();
+  constructor(private readonly term: Pick<Term, 'events' | 'since'>) {}
 
-  constructor(private readonly term: Term) {}
-
-  /** A change stands in the workload's stamp, whoever made it: it is told unless it is known to be told. */
+  /** Reports the change in the workload's stamp, of whichever replica. */
   stamped(workload: ObservedWorkload, policy: NamespacePolicy): void {
-    if (workload.reported === workload.stamp) return;
     const stamp = parseStamp(workload.stamp);
-    if (stamp === undefined) return;
-    if (stamp.change === 'adopted' || stamp.at < this.term.since)
-      this.term.store.note(workload, { reported: workload.stamp });
-    else this.changed(workload, policy, stamp.change);
+    if (stamp === undefined || stamp.change === 'adopted' || stamp.at < this.term.since) return;
+    this.term.events.add(changed(workload, policy, stamp.change));
   }
 
-  /** The watch shows a workload whose stamp somebody else has changed: the webhook, most likely. */
+  /** Reports a stamp that another writer has changed, most likely the webhook. */
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
     if (workload.stamp === before?.stamp) return;
-    if (workload.stamp !== undefined) return this.stamped(workload, policy);
-    if (before !== undefined && !isInstrumented(workload)) this.removed(before, policy);
+    if (workload.stamp !== undefined) this.stamped(workload, policy);
+    else if (before !== undefined && !isInstrumented(workload)) this.removed(before, policy);
   }
 
-  /** An instrumentation is gone; `before` is the workload as it still had it. */
+  /** Reports that an injection no longer exists. `before`: the workload with the injection. */
   removed(before: ObservedWorkload, policy: NamespacePolicy): void {
-    this.changed(before, policy, 'removed');
+    this.term.events.add(changed(before, policy, 'removed'));
   }
 
-  /** An injection is about to be reverted. Says whether that is told by now: the evidence goes with the pods. */
-  reverting(workload: ObservedWorkload): boolean {
-    const { uid, stamp, state } = workload;
-    if (this.revertsTold.get(uid) === stamp || state?.kind !== 'reverting') return true;
-    this.revertsTold.set(uid, stamp);
-    this.term.events.add(reverted(workload, state.evidence));
-    return false;
+  /** Reports a revert before it is written, because the evidence is deleted with the pods. */
+  async reverting(workload: ObservedWorkload): Promise<void> {
+    if (workload.state?.kind === 'reverting')
+      await this.term.events.postFirst(reverted(workload, workload.state.evidence));
   }
 
-  /** What came of a change of ours; `before` is the workload as it was planned. */
+  /** Reports the result of a planned change. `before`: the workload as it was planned. */
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
-    const { events } = this.term;
     if (result.kind === 'written') return this.written(workload, before, policy, result);
-    // A write whose answer was lost shows here, and nobody has told of it: its echo in the watch was left to the answer.
+    // This shows a write whose answer was lost: the watch left its echo to the answer.
     this.seen(workload, before, policy);
-    const said = this.said(workload, before, policy, result);
-    if (said !== undefined) events.add(said);
-  }
-
-  /** What is to be told where nothing was written of an injection. */
-  private said(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult) {
-    switch (result.kind) {
-      case 'left':
-        return isBlocked(result.decision) && this.isNews(workload, policy)
-          ? cannot(workload, policy, result.decision)
-          : undefined;
-      case 'failed':
-        // Told once for each refusal, however often it is tried.
-        return isNewRefusal(before, result) ? refused(workload, policy, result) : undefined;
-      case 'gone':
-      case 'waiting':
-      case 'outdated':
-      case 'written':
-        return undefined;
-    }
+    if (result.kind === 'left' && isBlocked(result.decision) && this.isNews(workload, policy))
+      this.term.events.add(cannot(workload, policy, result.decision));
+    // Each refusal is reported once, although the change is retried.
+    if (result.kind === 'failed' && result.isRefused && before.failure?.problem !== result.problem)
+      this.term.events.add(refused(workload, policy, result));
   }
 
   private written(
@@ -83,33 +58,17 @@ export class EventRecorder {
     policy: NamespacePolicy,
     { change, decision }: Written,
   ): void {
-    // A revert was told before it was written.
+    // The event for a revert came before its write.
     if (change === 'none' || revertOf(decision.workload.metadata) !== undefined) return;
-    if (change === 'removed') this.removed(before, policy);
-    else this.changed(workload, policy, change, exceptionsOf(decision));
+    const exceptions = decision.action === 'inject' ? decision.leftAlone : [];
+    this.term.events.add(changed(change === 'removed' ? before : workload, policy, change, exceptions));
     const repeats = workload.write?.repeats ?? 0;
     if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
   }
 
-  private changed(
-    workload: ObservedWorkload,
-    policy: NamespacePolicy,
-    change: 'added' | 'updated' | 'removed',
-    exceptions: readonly string[] = [],
-  ): void {
-    this.term.store.note(workload, { reported: change === 'removed' ? undefined : workload.stamp });
-    this.term.events.add(changed(workload, policy, change, exceptions));
-  }
-
-  /** Whether the workload or its policy came after an earlier leader had the time to tell of it. */
+  /** Returns whether the workload or its policy is younger than the last report of an earlier leader. */
   private isNews({ createdAt }: ObservedWorkload, policy: NamespacePolicy): boolean {
     const { since } = this.term;
     return !(Date.parse(createdAt) < Date.parse(since) && policyAge(policy) < since);
   }
 }
-
-const isNewRefusal = ({ failure }: ObservedWorkload, { isRefused, problem }: Failed): boolean =>
-  isRefused && failure?.problem !== problem;
-
-const exceptionsOf = (decision: Decision): readonly string[] =>
-  decision.action === 'inject' ? decision.leftAlone : [];

@@ -41,8 +41,6 @@ export interface ObservedWorkload {
   readonly elsewhere?: string | undefined;
   /** It should be changed, and is too large to be decided about: as the check saw it that settled it. */
   readonly tooLarge?: boolean | undefined;
-  /** The stamp whose event is posted, or about to be. */
-  readonly reported?: string | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
   readonly instrumentedVersion?: string | undefined;
   /** A digest of the user's annotations: another try, these containers, not those. */

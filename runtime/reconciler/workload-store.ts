@@ -22,7 +22,6 @@ type Facts = Partial<
     | 'write'
     | 'elsewhere'
     | 'tooLarge'
-    | 'reported'
     | 'instrumentedVersion'
     | 'state'
     | 'judged'
