@@ -17,6 +17,7 @@ const FLOORS = {
     'version',
     'publisher|settings',
     'constructs',
+    'guard',
     'operator',
     'manifests',
     'helm|pulumi',

@@ -16,6 +16,7 @@ import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import { WebhookCertificate, type DeliveredCertificate } from './constructs/webhook-certificate.ts';
 import { Updater } from './constructs/updater.ts';
 import { UserRoles } from './constructs/user-roles.ts';
+import { Guard } from './guard/guard.ts';
 import { contradictionsWith } from './settings/contradictions.ts';
 import type { Manifest } from './manifest.ts';
 import { parseSettings, SettingsError } from './settings/settings.ts';
@@ -59,6 +60,7 @@ export class Operator extends Chart {
     if (settings.createNamespace) new OperatorNamespace(this, 'namespace', settings);
     new LumigoCrd(this, 'crd');
     this.access = new Access(this, 'access', settings);
+    if (settings.guard !== 'Off') new Guard(this, 'guard', settings);
     new UserRoles(this, 'user-roles', settings);
     if (settings.networkPolicy.enabled) new NetworkPolicy(this, 'network-policy', settings);
     issue(this, settings, delivered);
@@ -101,6 +103,7 @@ export function withEverything(settings: Settings): Settings {
     ...settings,
     priorityClassName: '',
     priorityClass: { create: true },
+    guard: 'Deny' as const,
     monitoredNamespaces: parseSettings({ monitoredNamespaces: [{ namespace: 'any' }] }).monitoredNamespaces,
     networkPolicy: { ...settings.networkPolicy, enabled: true },
     metrics: {

@@ -209,6 +209,9 @@ export const suffixes = {
   uninstall: '-uninstall',
   updater: '-updater',
   dashboard: '-dashboard',
+  guardWorkloads: '-guard-workloads',
+  guardInstallation: '-guard-installation',
+  guardNamespaces: '-guard-namespaces',
   lease: '-leader',
 } as const;
 

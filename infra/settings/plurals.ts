@@ -5,6 +5,7 @@ const irregular: Readonly<Record<string, string>> = {
   PriorityClass: 'priorityclasses',
   NetworkPolicy: 'networkpolicies',
   Ingress: 'ingresses',
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
 };
 
 /** Returns the plural name of a kind in the API, for the kinds that an installation or a workload may have. */

@@ -1,0 +1,81 @@
+import { injector } from '../../runtime/contract.ts';
+import { initContainer, injectorMount } from '../../runtime/injection/init-container.ts';
+import { initResources } from '../../runtime/injection/init-resources.ts';
+import type { InjectorSettings, PodSpec } from '../../runtime/injection/types.ts';
+import { all, any, fieldOr, sameExcept, sameItemsBut, text, texts, type Cel } from './cel.ts';
+import { isMount } from './record-rules.ts';
+import { hasShape, Optional, type Shape } from './shape.ts';
+
+/** The injector's directory, as the container runtime reads a path. */
+const OUR_PATH = `^${injector.mountPath.replaceAll('/', '/+')}/*$`;
+
+export const mountsOf = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
+const isOurVolume = (mount: Cel): Cel => `${mount}.name == ${text(injector.volume)}`;
+export const isOnOurPath = (mount: Cel): Cel => `${mount}.mountPath.matches(${text(OUR_PATH)})`;
+const isOurMount = (mount: Cel): Cel => any(isOurVolume(mount), isOnOurPath(mount));
+
+/** Returns true if two lists of containers have the same names in the same order, and each pair differs in these fields only. */
+export const sameContainers = (list: Cel, former: Cel, changed: readonly string[]): readonly Cel[] => [
+  `${list}.map(container, container.name) == ${former}.map(container, container.name)`,
+  eachPair(list, former, sameExcept('container', 'before', changed)),
+];
+
+/** Returns true if a condition holds of each `container` and the one of its name `before`. */
+export const eachPair = (list: Cel, former: Cel, condition: Cel): Cel =>
+  `${list}.all(container, ${former}.exists(before, ${all('before.name == container.name', condition)}))`;
+
+/** The mounts of an app container: ours is added or removed, and a mount that it replaced is restored. */
+export const appMounts = (container: Cel, before: Cel): readonly Cel[] => [
+  sameItemsBut(mountsOf(container), mountsOf(before), isOurMount),
+  `${mountsOf(container)}.filter(mount, ${isOurMount('mount')}).all(mount, ${any(
+    `mount in ${mountsOf(before)}`,
+    hasShape('mount', { ...injectorMount } as Shape),
+    `variables.replacedMountsBefore.exists(json, ${isMount('json', 'mount')})`,
+  )})`,
+];
+
+/** The mounts of a user's init container: those of our volume may be removed. */
+export const initMounts = (container: Cel, before: Cel): readonly Cel[] => [
+  sameItemsBut(mountsOf(container), mountsOf(before), (mount) => `(${isOurVolume(mount)})`),
+  `${mountsOf(container)}.all(mount, mount in ${mountsOf(before)})`,
+];
+
+const anyPod: PodSpec = { containers: [] };
+const anySettings: InjectorSettings = {
+  ...{ version: '', image: '', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [], endpoint: '' },
+  platform: 'kubernetes',
+};
+
+/** The form of the injector's init container. The security context has the fields that OpenShift sets itself, or not. */
+export function injectorShape(): Shape {
+  const { securityContext, resources: _resources, ...fixed } = initContainer(anySettings, anyPod);
+  const required = initContainer({ ...anySettings, platform: 'openshift' }, anyPod).securityContext ?? {};
+  const context = Object.entries({ ...securityContext }).map(([key, value]) => [
+    key,
+    key in required ? value : new Optional(key === 'runAsUser' ? (path) => `${path} > 0` : (value as never)),
+  ]);
+  return {
+    ...(fixed as unknown as { readonly [key: string]: Shape }),
+    image: (path) => `${path} == variables.image`,
+    imagePullPolicy: (path) => `${path} in ${texts(['Always', 'IfNotPresent', 'Never'])}`,
+    securityContext: Object.fromEntries(context) as Shape,
+    resources: new Optional({ limits: new Optional(areRequested), requests: new Optional(areSmall) }),
+  };
+}
+
+/** The most that an injector requests: a container that requests more of everything gets that. */
+const largest = initResources({
+  containers: [{ name: '', resources: { requests: { cpu: '1M', memory: '1E', 'ephemeral-storage': '1E' } } }],
+}).requests as Readonly<Record<string, string>>;
+
+/** A limit without a request would be a request too. */
+const areRequested = (limits: Cel): Cel =>
+  `${limits}.all(resource, resource in container.resources.?requests.orValue({}))`;
+
+const areSmall = (requests: Cel): Cel =>
+  `${requests}.all(resource, ${any(
+    ...Object.entries(largest).map(
+      ([resource, most]) =>
+        `resource == ${text(resource)} && quantity(string(${requests}[resource])).compareTo(quantity(${text(most)})) <= 0`,
+    ),
+  )})`;

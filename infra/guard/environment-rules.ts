@@ -1,0 +1,76 @@
+import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from '../../runtime/injection/variables.ts';
+import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from './cel.ts';
+import { isVariable } from './record-rules.ts';
+import { anything, hasShape, type Shape } from './shape.ts';
+
+const rows = variablesOf(currentFormat);
+const names = rows.map(({ name }) => name);
+
+/** CEL variables about environment variables, by name. The expressions may use those before them. */
+export const environmentVariables = (endpoint: string): Readonly<Record<string, Cel>> => ({
+  endpoint: text(endpoint),
+  injectedNames: `${texts(names)} + variables.recordedVariablesBefore`,
+});
+
+/** Names of the variables that are lists, in which the user has entries too. */
+export const joinedNames = rows.filter((row) => 'joined' in row).map(({ name }) => name);
+
+const isInjected = (variable: Cel): Cel => `(${variable}.name in variables.injectedNames)`;
+
+export const environmentOf = (container: Cel): Cel => fieldOr(container, 'env', '[]');
+
+/** Returns true if the environment of a container differs from the former one in injected variables only, and each of them is allowed. */
+export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => {
+  const [env, former] = [environmentOf(container), environmentOf(before)];
+  const joined = rows.filter((row) => 'joined' in row);
+  return [
+    sameItemsBut(env, former, isInjected),
+    `${env}.filter(variable, variable.name in variables.injectedNames && !(variable.name in ${texts(joinedNames)})).all(variable, ${any(
+      `variable in ${former}`,
+      ...rows.flatMap((row) => isWritten('variable', row, `${container}.name`)),
+      `variables.replacedBefore.exists(json, ${isVariable('json', 'variable')})`,
+    )})`,
+    ...joined.map(({ name, joined: entry }) => sameEntries(env, former, name, entry)),
+  ];
+};
+
+/** Returns the condition that a variable is what the injection writes, for each form of a row of the table. */
+function isWritten(variable: Cel, row: InjectedVariable, container: Cel): readonly Cel[] {
+  if ('joined' in row) return [];
+  const flags = [true, false];
+  const written = flags.flatMap((traces) => flags.map((logs) => row.write({ ...recorded, traces, logs }, CONTAINER)));
+  const forms = new Map(written.map((form) => [JSON.stringify(form), form]));
+  return [...forms.values()].map((form) => hasShape(variable, { name: row.name, ...shapeOf(form, container) }));
+}
+
+/** Placeholders, which `shapeOf` replaces. */
+const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
+const recorded: Recorded = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
+
+function shapeOf<T>(form: T, container: Cel): { readonly [key: string]: Shape } {
+  const shape = (value: unknown): Shape => {
+    if (value === ANY) return anything;
+    if (value === CONTAINER) return (path) => `${path} == ${container}`;
+    if (typeof value === 'string' && value.startsWith(ENDPOINT))
+      return (path) => `${path} == variables.endpoint + ${text(value.slice(ENDPOINT.length))}`;
+    if (typeof value !== 'object' || value === null) return value as Shape;
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, shape(child)]));
+  };
+  return shape(form) as { readonly [key: string]: Shape };
+}
+
+/** An entry of a list in one text, as runtime/injection/joined-list.ts separates them. */
+const ENTRY = String.raw`[^:,\s\x0b\pZ\x{feff}]+`;
+
+/** Returns the entries of a text, without ours. */
+export const otherEntries = (list: Cel, ours: string): Cel =>
+  `${list}.findAll(${text(ENTRY)}).filter(entry, entry != ${text(ours)})`;
+
+/** Returns true if the entries of a joined variable are the same, apart from ours. */
+function sameEntries(env: Cel, former: Cel, name: string, ours: string): Cel {
+  const entries = (list: Cel): Cel =>
+    `${list}.filter(variable, variable.name == ${text(name)} && has(variable.value)).map(variable, ${otherEntries('variable.value', ours)}).filter(entries, entries.size() > 0)`;
+  const references = (list: Cel): Cel =>
+    `${list}.filter(variable, variable.name == ${text(name)} && has(variable.valueFrom))`;
+  return all(`${entries(env)} == ${entries(former)}`, `${references(env)} == ${references(former)}`);
+}

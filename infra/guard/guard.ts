@@ -1,0 +1,49 @@
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { operatorUser } from '../constructs/access.ts';
+import { labels } from '../constructs/labels.ts';
+import type { Settings } from '../settings/schema.ts';
+import { text } from './cel.ts';
+import { workloadPolicy } from './workload-policy.ts';
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+
+/**
+ * The guard: policies in the API server that limit the writes of the manager's account to those that the operator makes. An attacker with
+ * the manager's token meets the same limits (docs/contributing/adr/0038). They ask for the account first, so other requests cost no more.
+ */
+export class Guard extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const policies = [workloadPolicy(settings)];
+    for (const { suffix, rules, namespace, variables, validations } of policies) {
+      const metadata = { name: `${settings.name}${suffix}`, labels: labels(settings, 'guard') };
+      new ApiObject(this, `policy${suffix}`, {
+        apiVersion,
+        kind: 'ValidatingAdmissionPolicy',
+        metadata,
+        spec: {
+          failurePolicy: 'Fail',
+          matchConstraints: {
+            matchPolicy: 'Equivalent',
+            resourceRules: rules.map((rule) => ({ ...rule, scope: '*' })),
+            ...(namespace === undefined
+              ? {}
+              : { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }),
+          },
+          matchConditions: [
+            { name: 'by-the-manager', expression: `request.userInfo.username == ${text(operatorUser(settings))}` },
+          ],
+          variables: Object.entries(variables).map(([name, expression]) => ({ name, expression })),
+          validations: validations.map(({ message, expression }) => ({ expression, message })),
+        },
+      });
+      new ApiObject(this, `binding${suffix}`, {
+        apiVersion,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata,
+        spec: { policyName: metadata.name, validationActions: [settings.guard] },
+      });
+    }
+  }
+}

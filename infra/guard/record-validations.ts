@@ -1,0 +1,42 @@
+import { any, all, text, type Cel } from './cel.ts';
+import { isOnOurPath, mountsOf } from './container-rules.ts';
+import { environmentOf, joinedNames } from './environment-rules.ts';
+import type { Validation } from './policy.ts';
+import { isMount, isVariable } from './record-rules.ts';
+
+const inContainersBefore = (condition: Cel): Cel => `variables.containersBefore.exists(before, ${condition})`;
+
+/** A joined variable is parted without the record. */
+const isJoined = joinedNames.map((name) => `json.startsWith(${text(`{"name":"${name}"`)})`);
+
+const replaced: Cel = `variables.replaced.all(json, ${any(
+  ...isJoined,
+  'json in variables.replacedBefore',
+  inContainersBefore(
+    `${environmentOf('before')}.exists(variable, variable.name in variables.injectedNames && ${isVariable('json', 'variable')})`,
+  ),
+)})`;
+
+const replacedMounts: Cel = `variables.replacedMounts.all(json, ${any(
+  'json in variables.replacedMountsBefore',
+  inContainersBefore(`${mountsOf('before')}.exists(mount, ${isOnOurPath('mount')} && ${isMount('json', 'mount')})`),
+)})`;
+
+const names = (list: string, allowed: Cel): Cel =>
+  `variables.${list}.all(name, name in variables.${list}Before || name in ${allowed})`;
+
+/** The record says what a removal restores, so a new one may contain only what the object contained. */
+export const recordValidations = (may: (what: string) => string): readonly Validation[] => [
+  {
+    message: may('the record of an injection to what the injection replaces, and to nothing else'),
+    expression: any(
+      'variables.record == variables.recordBefore',
+      all(
+        replaced,
+        replacedMounts,
+        names('recordedVariables', 'variables.injectedNames'),
+        names('recordedPullSecrets', 'variables.pullSecrets'),
+      ),
+    ),
+  },
+];

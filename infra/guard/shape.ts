@@ -1,0 +1,41 @@
+import { all, text, texts, type Cel } from './cel.ts';
+
+/**
+ * The form of a JSON value that the operator writes. A function returns the condition of a value that is not fixed. A map has the given
+ * keys and no others.
+ */
+export type Shape =
+  string | number | boolean | Condition | Optional | readonly Shape[] | { readonly [key: string]: Shape };
+
+type Condition = (path: Cel) => Cel;
+
+/** A key of a map that may be missing. */
+export class Optional {
+  constructor(readonly shape: Exclude<Shape, Optional>) {}
+}
+
+/** Any value. */
+export const anything: Condition = () => 'true';
+
+/** Returns the condition that the value at a path, of type `dyn`, has a form. */
+export function hasShape(path: Cel, shape: Shape): Cel {
+  if (shape instanceof Optional) return hasShape(path, shape.shape);
+  if (typeof shape === 'function') return shape(path);
+  if (typeof shape === 'string') return `${path} == ${text(shape)}`;
+  if (typeof shape !== 'object') return `${path} == ${String(shape)}`;
+  return Array.isArray(shape) ? hasItems(path, shape as readonly Shape[]) : hasEntries(path, Object.entries(shape));
+}
+
+const hasItems = (path: Cel, shapes: readonly Shape[]): Cel =>
+  all(`${path}.size() == ${shapes.length}`, ...shapes.map((shape, index) => hasShape(`${path}[${index}]`, shape)));
+
+function hasEntries(path: Cel, entries: readonly (readonly [string, Shape])[]): Cel {
+  const keys = entries.map(([key]) => key);
+  const conditions = entries.map(([key, shape]) => {
+    const field = `${path}.${key}`;
+    return shape instanceof Optional
+      ? `(!has(${field}) || ${hasShape(field, shape)})`
+      : all(`has(${field})`, hasShape(field, shape));
+  });
+  return all(`${path}.all(key, key in ${texts(keys)})`, ...conditions);
+}
