@@ -4,6 +4,8 @@ import { operatorUser } from '../constructs/access.ts';
 import { labels } from '../constructs/labels.ts';
 import type { Settings } from '../settings/schema.ts';
 import { text } from './cel.ts';
+import { installationPolicy } from './installation-policy.ts';
+import { namespacesPolicy } from './namespaces-policy.ts';
 import { workloadPolicy } from './workload-policy.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
@@ -15,7 +17,7 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 export class Guard extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const policies = [workloadPolicy(settings)];
+    const policies = [workloadPolicy, installationPolicy, namespacesPolicy].map((policy) => policy(settings));
     for (const { suffix, rules, namespace, variables, validations } of policies) {
       const metadata = { name: `${settings.name}${suffix}`, labels: labels(settings, 'guard') };
       new ApiObject(this, `policy${suffix}`, {

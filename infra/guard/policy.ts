@@ -1,6 +1,6 @@
 import type { Cel } from './cel.ts';
 
-interface Rule {
+export interface Rule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
   readonly resources: readonly string[];

@@ -1,9 +1,10 @@
-import { annotations, injector, labels, lumigo, probeLabel, suffixes, workloads } from '../../runtime/contract.ts';
+import { annotations, injector, labels, probeLabel, suffixes, workloads } from '../../runtime/contract.ts';
 import { injectorVolume } from '../../runtime/injection/init-container.ts';
 import { imageReference } from '../constructs/image.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import type { Settings } from '../settings/schema.ts';
-import { all, any, fieldOr, sameBut, sameExcept, sameItemsBut, text, texts, type Cel } from './cel.ts';
+import { all, any, fieldOr, sameExcept, sameItemsBut, text, texts, type Cel } from './cel.ts';
+import { isOurKey, sameMap, sameMetadata } from './metadata-rules.ts';
 import { appMounts, eachPair, initMounts, injectorShape, sameContainers } from './container-rules.ts';
 import { environmentVariables, otherEntries, sameEnvironment } from './environment-rules.ts';
 import type { Policy, Validation } from './policy.ts';
@@ -19,14 +20,6 @@ const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 const named = (name: string) => (item: Cel) => `(${item}.name == ${text(name)})`;
 const isInjector = named(injector.container);
 const isOurVolume = named(injector.volume);
-const isOurAnnotation = (key: Cel): Cel => `${key}.startsWith(${text(`${lumigo.group}/`)})`;
-
-const sameMap = (object: string, path: string, excepted: (key: Cel) => Cel): Cel =>
-  sameBut(fieldOr(`variables.${object}`, path, '{}'), fieldOr(`variables.${object}Before`, path, '{}'), excepted);
-
-const sameField = (path: string): Cel =>
-  `${fieldOr('variables.object', path, '[]')} == ${fieldOr('variables.objectBefore', path, '[]')}`;
-
 /** The objects around the pod template, from the outermost: they differ in the next one only. */
 function around(): readonly Cel[] {
   const same = (path: readonly string[], keys: readonly string[]) => {
@@ -51,14 +44,10 @@ const users = (list: string): readonly [Cel, Cel] => [
 const [inits, initsBefore] = users('initContainers');
 const containers = ['variables.containers', 'variables.containersBefore'] as const;
 
-const metadata: readonly Cel[] = [
-  sameMap('object', 'metadata.labels', (key) => `(${key} in ${texts([labels.autoTrace, labels.rollout, probeLabel])})`),
-  sameMap('object', 'metadata.annotations', (key) =>
-    any(isOurAnnotation(key), `${key} == ${text(DAEMON_SET_GENERATION)}`),
-  ),
-  sameField('metadata.finalizers'),
-  sameField('metadata.ownerReferences'),
-];
+const metadata: Cel = sameMetadata('variables.object', 'variables.objectBefore', {
+  labels: (key) => `(${key} in ${texts([labels.autoTrace, labels.rollout, probeLabel])})`,
+  annotations: (key) => any(isOurKey(key), `${key} == ${text(DAEMON_SET_GENERATION)}`),
+});
 
 const isRestart = (key: Cel): Cel => `(variables.isOwnDeployment && ${key} == ${text(RESTARTED_AT)})`;
 
@@ -74,9 +63,14 @@ const templateMetadata: readonly Cel[] = [
     'labels',
     'annotations',
   ]),
-  sameMap('template', 'metadata.labels', (key) => `(${key} == ${text(labels.autoTrace)})`),
-  sameMap('template', 'metadata.annotations', (key) =>
-    any(isOurAnnotation(key), `${key} == ${text(annotations.safeToEvict)}`, isRestart(key)),
+  sameMap(
+    'variables.template',
+    'variables.templateBefore',
+    'metadata.labels',
+    (key) => `(${key} == ${text(labels.autoTrace)})`,
+  ),
+  sameMap('variables.template', 'variables.templateBefore', 'metadata.annotations', (key) =>
+    any(isOurKey(key), `${key} == ${text(annotations.safeToEvict)}`, isRestart(key)),
   ),
   `${safeToEvict('template')} == ${safeToEvict('templateBefore')}`,
 ];
@@ -100,7 +94,7 @@ const validations: readonly Validation[] = [
     message: may('the pod template of a workload, and no other field of its spec'),
     expression: all(...around()),
   },
-  { message: may("only its own labels and annotations of a workload's metadata"), expression: all(...metadata) },
+  { message: may("only its own labels and annotations of a workload's metadata"), expression: metadata },
   { message: may('only its own labels and annotations of a pod template'), expression: all(...templateMetadata) },
   {
     message: may('containers, volumes and pull secrets of a pod template, and no other field of its spec'),
@@ -164,6 +158,10 @@ const validations: readonly Validation[] = [
 
 const groups = [...new Set(workloads.map(({ group }) => group))];
 
+/** The namespaces that the operator never changes. They are one text, because a chart knows the list only as a whole. */
+export const excludedNamespaces = ({ webhook, namespace }: Settings): Cel =>
+  `${text(webhook.excludedNamespaces.join(','))}.split(',') + [${text(namespace)}]`;
+
 /** The policy about workloads: the manager adds and removes the injection, and changes nothing else. */
 export const workloadPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardWorkloads,
@@ -178,9 +176,8 @@ export const workloadPolicy = (settings: Settings): Policy => ({
   }),
   variables: {
     image: text(imageReference(settings.injectorWebhook.lumigoInjector.image, settings.imagePrefix)),
-    // One text, because a chart knows the list only as a whole.
     pullSecrets: `${text(settings.injection.imagePullSecrets.join(','))}.split(',')`,
-    excludedNamespaces: `${text(settings.webhook.excludedNamespaces.join(','))}.split(',') + [${text(settings.namespace)}]`,
+    excludedNamespaces: excludedNamespaces(settings),
     isOwnDeployment: all(
       `request.resource.resource == 'deployments'`,
       `request.namespace == ${text(settings.namespace)}`,

@@ -1,0 +1,94 @@
+import { certificateFiles, cleanupFinalizer, suffixes } from '../../runtime/contract.ts';
+import type { Settings } from '../settings/schema.ts';
+import { all, sameExcept, text, texts, type Cel } from './cel.ts';
+import { isFinalizer, isOurKey, sameMetadata } from './metadata-rules.ts';
+import { isNamed, ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
+import type { Policy } from './policy.ts';
+
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
+const core = { group: '', version: 'v1' } as const;
+/** Seconds. Kubernetes' own default for a token. */
+const TOKEN_LIFE = 3_600;
+
+const [object, before] = ['variables.object', 'variables.before'];
+const releases = { finalizers: isFinalizer(cleanupFinalizer) };
+const same = (...changed: readonly string[]): Cel => sameExcept(object, before, ['metadata', ...changed]);
+
+/** Of each webhook only the authority of its certificate changes. */
+const sameWebhooks: Cel = all(
+  `${object}.webhooks.size() == ${before}.webhooks.size()`,
+  `${object}.webhooks.all(webhook, ${before}.webhooks.exists(former, ${all(
+    'former.name == webhook.name',
+    sameExcept('webhook', 'former', ['clientConfig']),
+    sameExcept('webhook.clientConfig', 'former.clientConfig', ['caBundle']),
+  )}))`,
+);
+
+/** The objects of the installation that the manager writes. */
+const objects = ({ name }: Settings): readonly OwnObject[] => {
+  const named = (suffix: string): string => `${name}${suffix}`;
+  const protectedBy = (resource: string): OwnObject => ({
+    ...{ ...rbac, resource, names: [named(suffixes.managerRole)] },
+    may: 'change only its own finalizer of its roles and their bindings',
+    update: all(same(), sameMetadata(object, before, releases)),
+  });
+  const ownData = (suffix: string): Pick<OwnObject, 'create' | 'update'> => ({
+    create: isNamed(named(suffix)),
+    update: all(isNamed(named(suffix)), same('data'), sameMetadata(object, before)),
+  });
+  const certificate = ownData(suffixes.certificates);
+  return [
+    protectedBy('clusterroles'),
+    protectedBy('clusterrolebindings'),
+    {
+      ...{ ...core, resource: 'serviceaccounts' },
+      may: 'restore its own account, and change only its own metadata of it',
+      create: isNamed(named(suffixes.manager)),
+      update: all(
+        same(),
+        sameMetadata(object, before, {
+          ...releases,
+          annotations: isOurKey,
+          ownerReferences: (owner) => `(${owner}.name == ${text(named(suffixes.managerRole))})`,
+        }),
+      ),
+    },
+    {
+      ...{ ...core, resource: 'serviceaccounts/token' },
+      may: `request tokens that are valid for at most ${TOKEN_LIFE} s`,
+      create: `${object}.spec.expirationSeconds <= ${TOKEN_LIFE}`,
+    },
+    {
+      ...{ ...core, resource: 'secrets' },
+      may: "write only the webhook's certificate",
+      create: all(certificate.create ?? '', `${object}.type == 'kubernetes.io/tls'`),
+      update: all(
+        certificate.update ?? '',
+        `${object}.data.all(key, key in ${texts(Object.values(certificateFiles))})`,
+      ),
+    },
+    {
+      ...{ ...core, resource: 'configmaps', may: 'write only the record of monitored namespaces' },
+      ...ownData(suffixes.monitored),
+    },
+    {
+      ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases', may: 'write only the lease of its leader' },
+      ...{ create: isNamed(named(suffixes.lease)), update: isNamed(named(suffixes.lease)) },
+    },
+    {
+      ...{ group: 'admissionregistration.k8s.io', version: 'v1', resource: 'mutatingwebhookconfigurations' },
+      names: [named(suffixes.injectorWebhook)],
+      may: 'change only the caBundle of its webhooks',
+      update: all(same('webhooks'), sameMetadata(object, before), sameWebhooks),
+    },
+  ];
+};
+
+/** The policy about objects of the installation: those in the operator's namespace, and its own ones of the cluster. */
+export const installationPolicy = (settings: Settings): Policy => ({
+  suffix: suffixes.guardInstallation,
+  namespace: settings.namespace,
+  rules: objects(settings).map(ruleOf),
+  variables: ownObjectVariables,
+  validations: objects(settings).map(validationOf),
+});

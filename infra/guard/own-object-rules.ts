@@ -1,0 +1,52 @@
+import { all, any, text, type Cel } from './cel.ts';
+import type { Policy, Rule, Validation } from './policy.ts';
+
+/** What the manager may write into a kind of object. */
+export interface OwnObject {
+  readonly group: string;
+  readonly version: string;
+  /** Plural, with a subresource after a slash. */
+  readonly resource: string;
+  /** Only objects of these names. */
+  readonly names?: readonly string[];
+  /** Completes the sentence "… lets it …". */
+  readonly may: string;
+  /** The condition of a new object, if the manager may create one. */
+  readonly create?: Cel;
+  /** The condition of a changed one, if the manager may change one. */
+  readonly update?: Cel;
+}
+
+/** The rule by which a policy meets the writes of a row. */
+export const ruleOf = ({ group, version, resource, names, create, update }: OwnObject): Rule => ({
+  apiGroups: [group],
+  apiVersions: [version],
+  resources: [resource],
+  operations: [
+    ...(create === undefined ? [] : ['CREATE' as const]),
+    ...(update === undefined ? [] : ['UPDATE' as const]),
+  ],
+  ...(names === undefined ? {} : { resourceNames: names }),
+});
+
+export function validationOf({ group, resource, may, create, update }: OwnObject): Validation {
+  const [plural = '', subresource = ''] = resource.split('/');
+  const isAnother = any(
+    `request.resource.group != ${text(group)}`,
+    `request.resource.resource != ${text(plural)}`,
+    `request.subResource != ${text(subresource)}`,
+  );
+  const conditions = [
+    ...(create === undefined ? [] : [any(`request.operation != 'CREATE'`, create)]),
+    ...(update === undefined ? [] : [any(`request.operation != 'UPDATE'`, update)]),
+  ];
+  return {
+    message: `The guard of the Lumigo operator lets it ${may}. See docs/security/README.md#the-guard`,
+    expression: any(isAnother, all(...conditions)),
+  };
+}
+
+/** The variables of such a policy. The types of the kinds differ, so the objects are dynamic. */
+export const ownObjectVariables: Policy['variables'] = { object: 'dyn(object)', before: 'dyn(oldObject)' };
+
+export const isNamed = (name: string): Cel => `variables.object.metadata.name == ${text(name)}`;
