@@ -1,0 +1,97 @@
+import { operatorUser } from '../../../infra/constructs/access.ts';
+import { runtimeConfig } from '../../../infra/constructs/runtime-environment.ts';
+import { workloads, type WorkloadKind } from '../../../runtime/contract.ts';
+import { injectorOf } from '../../../runtime/config/config.ts';
+import type { InjectorSettings, Workload } from '../../../runtime/injection/types.ts';
+import { workloadPatch } from '../../../runtime/injection/patch.ts';
+import { createClient, guarded, type Client } from '../../../runtime/kubernetes/http/client.ts';
+import { createTransport } from '../../../runtime/kubernetes/http/transport.ts';
+import { startControlPlane, type ControlPlane } from '../../control-plane/control-plane.ts';
+import { apply } from '../../manager/apply.ts';
+import { install, type Installation } from '../../manager/install.ts';
+import { definitionsOf } from '../../programs/definitions.ts';
+import { Bench } from '../bench.ts';
+import { eventually } from '../eventually.ts';
+import { workloadOf } from '../workloads.ts';
+
+/** The beginning of each answer of the guard. */
+export const DENIED = 'The guard of the Lumigo operator lets it';
+
+/** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
+export interface GuardedCluster {
+  readonly cluster: ControlPlane;
+  readonly bench: Bench;
+  readonly installation: Installation;
+  /** As the manager's account. */
+  readonly manager: Client;
+  readonly injector: InjectorSettings;
+  readonly stop: () => Promise<void>;
+}
+
+/** Resolves when the API server enforces the guard, unless it is off. */
+export async function startGuarded(settings: object = {}): Promise<GuardedCluster> {
+  const cluster = await startControlPlane({ controllerManager: false });
+  try {
+    for (const definition of definitionsOf('argo', ['rollout-crd'])) await apply(cluster.client, definition);
+    const installation = await install(cluster.client, { settings });
+    const transport = createTransport(
+      {
+        server: new URL(cluster.server),
+        ca: cluster.ca,
+        authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
+        headers: { 'Impersonate-User': operatorUser(installation.settings) },
+      },
+      { userAgent: 'lumigo-test' },
+    );
+    const guardedCluster = {
+      ...{ cluster, installation, bench: new Bench(cluster.client), manager: createClient(transport) },
+      injector: injectorOf({ ...runtimeConfig(installation.settings, 'Manifests'), podName: '' }),
+      async stop() {
+        transport.close();
+        await cluster.stop();
+      },
+    };
+    if (installation.settings.guard === 'Deny') await whenEnforced(guardedCluster);
+    return guardedCluster;
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+const [deployment] = workloads;
+
+async function whenEnforced({ bench, manager }: GuardedCluster): Promise<void> {
+  const namespace = await bench.namespace('guard');
+  const ref = { ...deployment, namespace, name: 'probe' };
+  await bench.create(workloadOf(deployment, namespace, ref.name));
+  await eventually(async () => {
+    const answer = await refusal(
+      manager.patch(ref, { kind: 'merge', body: { spec: { paused: true } } }, { dryRun: true }),
+    );
+    if (answer?.includes(DENIED) !== true) throw new Error(`the guard is not enforced: ${answer}`);
+  });
+}
+
+/** Resolves with the answer of the API server to a write that it refuses; undefined if it accepts the write. */
+export const refusal = (write: Promise<unknown>): Promise<string | undefined> =>
+  write.then(
+    () => undefined,
+    (error: unknown) => (error as Error).message,
+  );
+
+/** Writes a changed workload as the operator does, and returns the workload as it is stored. */
+export async function write(client: Client, before: Workload, after: Workload): Promise<Workload> {
+  const kind = kindOf(before);
+  const { namespace, name = '', resourceVersion = '' } = before.metadata;
+  const patch = workloadPatch(before, after);
+  if (patch.length === 0) return before;
+  const { object } = await client.patch({ ...kind, namespace, name }, guarded(resourceVersion, patch));
+  return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
+}
+
+export function kindOf({ kind }: Workload): WorkloadKind {
+  const found = workloads.find((each) => each.kind === kind);
+  if (found === undefined) throw new Error(`${kind} is no kind of workload`);
+  return found;
+}

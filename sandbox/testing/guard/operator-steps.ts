@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { annotations, injector as names, labels, lumigo } from '../../../runtime/contract.ts';
+import { decide } from '../../../runtime/injection/decide.ts';
+import { inject } from '../../../runtime/injection/inject.ts';
+import { uninstrument } from '../../../runtime/injection/remove.ts';
+import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from '../../../runtime/injection/types.ts';
+import { templateOf, withTemplate } from '../../../runtime/injection/workload.ts';
+import { instrumentedByOriginal } from '../../original/injected.ts';
+import { activePolicy } from '../policies.ts';
+
+/** A change of a workload, by the operator or by a user. Undefined: there is nothing to change. */
+export interface Step {
+  readonly name: string;
+  readonly by: 'operator' | 'user';
+  readonly change: (workload: Workload, injector: InjectorSettings) => Workload | undefined;
+}
+
+const tracings = ['lumigo-credentials', 'other'].flatMap((secretName) =>
+  [true, false].map((traces) => ({ secretName, secretKey: 'token', traces, logs: !traces })),
+);
+
+const decided = (name: string, policy: NamespacePolicy, renew = false, more: Partial<InjectorSettings> = {}): Step => ({
+  ...{ name, by: 'operator' },
+  change(workload, injector) {
+    const now = new Date().toISOString();
+    const context = { operation: 'RECONCILE', by: 'controller', now, renew } as const;
+    const decision = decide({ ...context, workload, policy, injector: { ...injector, ...more } });
+    return decision.action === 'none' ? undefined : decision.workload;
+  },
+});
+
+const [tracing] = tracings;
+const deleting = { state: 'deleting', lumigo: 'lumigo', remove: true } as const;
+
+const operator: readonly Step[] = [
+  ...tracings.map((each, index) => decided(`inject ${index}`, activePolicy(each), index % 2 === 0)),
+  decided('inject on OpenShift', activePolicy(tracing!), true, { platform: 'openshift' }),
+  decided('keep', { ...activePolicy(tracing!), remove: false }),
+  decided('remove with the Lumigo', deleting),
+  decided('keep without the Lumigo', { ...deleting, remove: false }),
+  decided('disable', { ...deleting, state: 'disabled' }),
+  decided('without a Lumigo', { state: 'none' }),
+  { name: 'remove', by: 'operator', change: uninstrument },
+  {
+    name: 'note',
+    by: 'operator',
+    change: ({ metadata, ...rest }) =>
+      ({
+        ...rest,
+        metadata: {
+          ...metadata,
+          labels: { ...metadata.labels, [labels.rollout]: 'reverted' },
+          annotations: { ...metadata.annotations, [annotations.rollout]: '{"at":"now"}', [`${lumigo.group}/x`]: 'y' },
+        },
+      }) as Workload,
+  },
+];
+
+const inTemplate = (name: string, change: (template: PodTemplate) => PodTemplate): Step => ({
+  ...{ name, by: 'user' },
+  change(workload) {
+    const template = templateOf(workload);
+    return template && withTemplate(workload, change(template));
+  },
+});
+
+type Container = PodTemplate['spec']['containers'][number];
+const inContainers = (name: string, change: (container: Container) => Container): Step =>
+  inTemplate(name, ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, containers: spec.containers.map(change) } }));
+
+const setting = (variable: string, value: string): Step =>
+  inContainers(`set ${variable}`, ({ env = [], ...rest }) => ({
+    ...rest,
+    env: [...env.filter(({ name }) => name !== variable), { name: variable, value }],
+  }));
+
+/** An injection by another version, with other settings: the webhook wrote it. */
+const injectedBy = (name: string, other: Partial<InjectorSettings>, unknown = false): Step =>
+  inTemplate(name, (template) => {
+    const settings = {
+      version: '0.9',
+      image: 'autotrace:0',
+      imagePullPolicy: 'Always',
+      endpoint: 'http://old',
+    } as const;
+    const more = { imagePullSecrets: ['old', 'mine'], platform: 'kubernetes', ...tracing! } as const;
+    const result = inject(template, { ...settings, ...more, ...other });
+    if (result.refused !== undefined) return template;
+    return unknown ? withUnknownVariable(result.template) : result.template;
+  });
+
+/** As a later release would inject, before a rollback. */
+function withUnknownVariable({ metadata, spec }: PodTemplate): PodTemplate {
+  const record = JSON.parse(metadata?.annotations?.[annotations.injection] ?? '{}') as { leftAlone?: string[] };
+  const text = JSON.stringify({ ...record, format: 9, variables: ['LUMIGO_LATER', 'OTEL_LATER'] });
+  const later = ['LUMIGO_LATER', 'OTEL_LATER'].map((name) => ({ name, value: '1' }));
+  const containers = spec.containers.map((each) =>
+    record.leftAlone?.includes(each.name) === true ? each : { ...each, env: [...(each.env ?? []), ...later] },
+  );
+  const annotated = { ...metadata?.annotations, [annotations.injection]: text };
+  return { metadata: { ...metadata, annotations: annotated }, spec: { ...spec, containers } };
+}
+
+const user: readonly Step[] = [
+  setting('LD_PRELOAD', '/x.so:/opt/lumigo/injector/lumigo_injector.so /y.so'),
+  setting('LD_PRELOAD', '/only.so'),
+  setting('LUMIGO_ENDPOINT', 'http://"quoted" \\ \n\t\u001b é'),
+  setting('LUMIGO_ENABLE_LOGS', 'true'),
+  setting('OTHER', 'value'),
+  inContainers('unset all', ({ env: _env, ...rest }) => rest),
+  inContainers('mount at our path', ({ volumeMounts = [], ...rest }) => ({
+    ...rest,
+    volumeMounts: [
+      ...volumeMounts.filter(({ mountPath }) => !mountPath.includes('/opt/')),
+      { name: 'users', mountPath: '/opt/lumigo/', subPath: 'a{"b":1}', readOnly: true },
+    ],
+  })),
+  inTemplate('have a volume', ({ spec, ...rest }) => ({
+    ...rest,
+    spec: {
+      ...spec,
+      volumes: [...(spec.volumes ?? []).filter(({ name }) => name !== 'users'), { name: 'users', emptyDir: {} }],
+    },
+  })),
+  inTemplate('forget the record', ({ metadata, ...rest }) => {
+    const { [annotations.injection]: _record, ...others } = metadata?.annotations ?? {};
+    return { ...rest, metadata: { ...metadata, annotations: others } };
+  }),
+  inTemplate('evict safely', ({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: {
+      ...metadata,
+      annotations: { ...metadata?.annotations, [annotations.safeToEvict]: ` a ,${names.volume}, b` },
+    },
+  })),
+  injectedBy('an older injection', {}),
+  injectedBy('an injection elsewhere', { endpoint: 'http://elsewhere', imagePullSecrets: [] }),
+  injectedBy('a later injection', {}, true),
+  {
+    name: 'the original',
+    by: 'user',
+    change: (workload) => instrumentedByOriginal(workload, { endpoint: 'http://v69' }),
+  },
+];
+
+/** Sequences of steps, in which those of the operator are most. */
+export const steps = fc.array(
+  fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...operator) }, { weight: 1, arbitrary: fc.constantFrom(...user) }),
+  { minLength: 4, maxLength: 10 },
+);
