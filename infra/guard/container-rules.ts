@@ -2,7 +2,7 @@ import { injector } from '../../runtime/contract.ts';
 import { initContainer, injectorMount } from '../../runtime/injection/init-container.ts';
 import { initResources } from '../../runtime/injection/init-resources.ts';
 import type { InjectorSettings, PodSpec } from '../../runtime/injection/types.ts';
-import { all, any, fieldOr, sameExcept, sameItemsBut, text, texts, type Cel } from './cel.ts';
+import { all, any, fieldOr, sameExcept, sameItemsBut, text, type Cel } from './cel.ts';
 import { isMount } from './record-rules.ts';
 import { hasShape, Optional, type Shape } from './shape.ts';
 
@@ -57,7 +57,7 @@ export function injectorShape(): Shape {
   return {
     ...(fixed as unknown as { readonly [key: string]: Shape }),
     image: (path) => `${path} == variables.image`,
-    imagePullPolicy: (path) => `${path} in ${texts(['Always', 'IfNotPresent', 'Never'])}`,
+    imagePullPolicy: (path) => `${path} == variables.imagePullPolicy`,
     securityContext: Object.fromEntries(context) as Shape,
     resources: new Optional({ limits: new Optional(areRequested), requests: new Optional(areSmall) }),
   };

@@ -176,6 +176,7 @@ export const workloadPolicy = (settings: Settings): Policy => ({
   }),
   variables: {
     image: text(imageReference(settings.injectorWebhook.lumigoInjector.image, settings.imagePrefix)),
+    imagePullPolicy: text(settings.injection.imagePullPolicy),
     pullSecrets: `${text(settings.injection.imagePullSecrets.join(','))}.split(',')`,
     excludedNamespaces: excludedNamespaces(settings),
     isOwnDeployment: all(

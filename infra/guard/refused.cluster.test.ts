@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { inject } from '../../runtime/injection/inject.ts';
+import type { Workload } from '../../runtime/injection/types.ts';
+import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
+import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
+import { fuzz } from '../../sandbox/testing/fuzz.ts';
+import { foreignChange } from '../../sandbox/testing/guard/foreign-changes.ts';
+import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
+import { tracing } from '../../sandbox/testing/injection.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+
+/** The guard stops the manager's account from every other change of a workload. */
+
+const CHANGES = 60;
+const counts = { refused: 0, invalid: 0 };
+
+let guarded: GuardedCluster;
+let namespace: string;
+beforeAll(async () => {
+  guarded = await startGuarded();
+  namespace = await guarded.bench.namespace('refused');
+});
+afterAll(async () => {
+  process.stderr.write(
+    `${counts.refused} foreign changes refused, ${counts.invalid} more are invalid; LUMIGO_FUZZ_SEED=${fuzz.seed} makes the same choices again\n`,
+  );
+  await guarded?.stop();
+});
+
+const changeable = workloads.filter(({ mutable }) => mutable).map((kind) => [kind.kind, kind] as const);
+
+/** Every second workload is injected. */
+async function make(kind: WorkloadKind, index: number, template: Parameters<typeof inject>[0]): Promise<Workload> {
+  const name = `app-${index}`;
+  const labelled = { ...template.metadata, labels: { ...template.metadata?.labels, app: name } };
+  const result = inject({ ...template, metadata: labelled }, { ...guarded.injector, ...tracing });
+  const injected =
+    result.refused === undefined && index % 2 === 0 ? result.template : { ...template, metadata: labelled };
+  const plain = workloadOf(kind, namespace, name) as unknown as Workload;
+  const created = await guarded.bench.create(withTemplate(plain, injected) as never);
+  return { ...created, apiVersion: kind.apiVersion, kind: kind.kind };
+}
+
+/** The object without what each write changes. */
+const content = ({ metadata, ...rest }: Workload) => {
+  const { managedFields: _fields, resourceVersion: _version, generation: _generation, ...kept } = metadata;
+  return JSON.parse(JSON.stringify({ ...rest, metadata: kept })) as object;
+};
+
+async function attack(kind: WorkloadKind, workload: Workload, pick: number): Promise<void> {
+  const { name, patch } = foreignChange(workload, pick);
+  const ref = { ...kind, namespace, name: workload.metadata.name ?? '' };
+  let after: object | undefined;
+  const write = guarded.manager.patch(ref, { kind: 'json', operations: patch }, { dryRun: true });
+  const answer = await refusal(write.then(({ object }) => (after = object)));
+  if (answer === undefined) {
+    const { apiVersion, kind: of } = workload;
+    const same = content({ ...(after as Workload), apiVersion, kind: of });
+    // A change that the API server does not store, such as of an unknown field.
+    expect({ name, after: same }).toEqual({ name, after: content(workload) });
+  } else if (answer.includes(DENIED)) counts.refused += 1;
+  else counts.invalid += 1;
+}
+
+describe.each(changeable)('the guard over a %s', (_name, kind) => {
+  it('refuses each change that is not an injection, a removal or a note', async () => {
+    let count = 0;
+    const restartPolicy = kind.kind === 'CronJob' ? 'Never' : 'Always';
+    const picks = fc.array(fc.noBias(fc.nat()), { minLength: CHANGES, maxLength: CHANGES });
+    await fc.assert(
+      fc.asyncProperty(podTemplate({ restartPolicy }), picks, async (template, chosen) => {
+        count += 1;
+        const workload = await make(kind, count, template);
+        expect(templateOf(workload)).toBeDefined();
+        for (const pick of chosen) await attack(kind, workload, pick);
+      }),
+      { ...fuzz, numRuns: 12, endOnFailure: true },
+    );
+    expect(counts.refused).toBeGreaterThan(500);
+  });
+});

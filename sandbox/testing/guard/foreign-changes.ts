@@ -1,0 +1,206 @@
+import { environment, injector as names, labels, lumigo } from '../../../runtime/contract.ts';
+import { isMap } from '../../../runtime/injection/lists.ts';
+import type { PatchOperation, Workload } from '../../../runtime/injection/types.ts';
+import { variables } from '../../../runtime/injection/variables.ts';
+import { kindOf } from './guarded-cluster.ts';
+
+/** A change that is none of the operator's, as a patch. */
+export interface ForeignChange {
+  readonly name: string;
+  readonly patch: readonly PatchOperation[];
+}
+
+type Place = readonly [path: readonly string[], value: unknown];
+
+const pointer = (path: readonly string[]): string =>
+  path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+const ownNames = new Set<unknown>([...variables.map(({ name }) => name), names.container, names.volume]);
+const ownKeys = [labels.autoTrace, labels.rollout, 'safe-to-evict-local-volumes', `${lumigo.group}/`];
+const isOwnKey = (key: string): boolean => ownKeys.some((own) => key.includes(own));
+
+/** Whether a part of an object is the operator's own: it has tests of its own. */
+const isOwn = (key: string, value: unknown): boolean =>
+  isOwnKey(key) ||
+  (isMap(value) && (ownNames.has(value['name']) || String(value['mountPath'] ?? '').includes('/opt/')));
+
+/** Every place in a part of an object that is not the operator's, from the outermost. */
+function placesIn(value: unknown, path: readonly string[]): Place[] {
+  if (typeof value !== 'object' || value === null) return [[path, value]];
+  const entries = Object.entries(value);
+  const others = entries.filter(([key, child]) => !isOwn(key, child));
+  // To remove or to reorder the operator's own items of a list is its right.
+  const whole: Place[] = others.length === entries.length ? [[path, value]] : [];
+  return [...whole, ...others.flatMap(([key, child]) => placesIn(child, [...path, key]))];
+}
+
+/** Another value of the same type. */
+function another(value: unknown, pick: number): unknown {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value + 1 + (pick % 3);
+  if (typeof value === 'string') return pick % 2 === 0 ? `${value}x` : value.slice(0, -1);
+  if (Array.isArray(value)) return [...(value as unknown[]), ...(value as unknown[]).slice(0, 1)].reverse();
+  return { ...(value as object), [`key-${pick % 7}`]: 'value' };
+}
+
+const probe = { httpGet: { path: '/', port: 80 } };
+
+/** Fields that a container, a pod, a spec and metadata may have, beside those that they have. */
+const containerFields: readonly (readonly [string, unknown])[] = [
+  ['command', ['sh', '-c', 'id']],
+  ['args', ['--evil']],
+  ['image', 'evil:1'],
+  ['workingDir', '/tmp'],
+  ['ports', [{ containerPort: 4444, protocol: 'TCP' }]],
+  ['envFrom', [{ secretRef: { name: 'other' } }]],
+  ['livenessProbe', { exec: { command: ['sh'] } }],
+  ['readinessProbe', probe],
+  ['startupProbe', probe],
+  ['lifecycle', { postStart: { exec: { command: ['sh'] } } }],
+  ['securityContext', { privileged: true }],
+  ['securityContext', { runAsUser: 0, capabilities: { add: ['SYS_ADMIN'] } }],
+  ['resources', { limits: { cpu: '7' }, requests: { cpu: '7' } }],
+  ['volumeDevices', [{ name: 'device', devicePath: '/dev/x' }]],
+  ['terminationMessagePolicy', 'FallbackToLogsOnError'],
+  ['imagePullPolicy', 'Never'],
+  ['stdin', true],
+  ['tty', true],
+];
+const podFields: readonly (readonly [string, unknown])[] = [
+  ['hostNetwork', true],
+  ['hostPID', true],
+  ['hostIPC', true],
+  ['serviceAccountName', 'evil'],
+  ['automountServiceAccountToken', true],
+  ['nodeName', 'node'],
+  ['nodeSelector', { evil: 'node' }],
+  ['priorityClassName', 'system-node-critical'],
+  ['shareProcessNamespace', true],
+  ['securityContext', { runAsUser: 0 }],
+  ['tolerations', [{ operator: 'Exists' }]],
+  ['hostAliases', [{ ip: '10.0.0.1', hostnames: ['evil'] }]],
+  ['dnsConfig', { nameservers: ['10.0.0.1'] }],
+  ['dnsPolicy', 'Default'],
+  ['schedulerName', 'evil'],
+  ['runtimeClassName', 'evil'],
+  ['terminationGracePeriodSeconds', 1],
+  ['affinity', { nodeAffinity: {} }],
+];
+const specFields: readonly (readonly [string, unknown])[] = [
+  ['replicas', 7],
+  ['paused', true],
+  ['minReadySeconds', 5],
+  ['suspend', true],
+  ['schedule', '* * * * *'],
+  ['concurrencyPolicy', 'Forbid'],
+  ['revisionHistoryLimit', 3],
+  ['progressDeadlineSeconds', 1_000],
+  ['strategy', { type: 'Recreate' }],
+  ['updateStrategy', { type: 'OnDelete' }],
+  ['selector', { matchLabels: { app: 'another' } }],
+];
+const metadataFields: readonly (readonly [string, unknown])[] = [
+  ['labels', { evil: 'label' }],
+  ['annotations', { evil: 'annotation' }],
+  ['finalizers', ['evil.example.com/finalizer']],
+  ['ownerReferences', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'evil', uid: 'x' }]],
+];
+const items: readonly (readonly [string, unknown])[] = [
+  ['containers', { name: 'evil', image: 'evil:1' }],
+  ['initContainers', { name: 'evil', image: 'evil:1' }],
+  ['initContainers', { name: 'evil', image: 'evil:1', restartPolicy: 'Always' }],
+  ['volumes', { name: 'evil', hostPath: { path: '/' } }],
+  ['volumes', { name: 'evil', secret: { secretName: 'other' } }],
+  ['imagePullSecrets', { name: 'evil' }],
+];
+const containerItems: readonly (readonly [string, unknown])[] = [
+  ['env', { name: 'EVIL', value: '1' }],
+  ['env', { name: 'NODE_OPTIONS', value: '--require /evil.js' }],
+  ['env', { name: environment.preload, value: '/evil.so' }],
+  ['env', { name: environment.endpoint, value: 'http://evil' }],
+  ['env', { name: environment.token, valueFrom: { configMapKeyRef: { name: 'evil', key: 'k' } } }],
+  ['volumeMounts', { name: names.volume, mountPath: '/elsewhere' }],
+];
+
+type Maker = (at: At, pick: number) => ForeignChange;
+interface At {
+  readonly workload: Workload;
+  readonly template: readonly string[];
+}
+
+const valueAt = (workload: Workload, path: readonly string[]): unknown =>
+  path.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], workload);
+
+const from = <T>(list: readonly T[], pick: number): T => list[pick % list.length] as T;
+
+function set(
+  where: (at: At, pick: number) => readonly string[],
+  fields: readonly (readonly [string, unknown])[],
+): Maker {
+  return (at, pick) => {
+    const [field, value] = from(fields, pick);
+    const path = [...where(at, Math.floor(pick / fields.length)), field];
+    return { name: `set ${path.join('.')}`, patch: [{ op: 'add', path: pointer(path), value }] };
+  };
+}
+
+function append(
+  where: (at: At, pick: number) => readonly string[],
+  added: readonly (readonly [string, unknown])[],
+): Maker {
+  return (at, pick) => {
+    const [field, value] = from(added, pick);
+    const path = [...where(at, Math.floor(pick / added.length)), field];
+    const list = valueAt(at.workload, path);
+    const isFirst = !Array.isArray(list);
+    return {
+      name: `append to ${path.join('.')}: ${JSON.stringify(value)}`,
+      patch: [{ op: 'add', path: pointer(isFirst ? path : [...path, '-']), value: isFirst ? [value] : value }],
+    };
+  };
+}
+
+const pod = ({ template }: At): readonly string[] => [...template, 'spec'];
+function anyContainer(at: At, pick: number): readonly string[] {
+  const lists = ['containers', 'initContainers'].flatMap((list) => {
+    const found = valueAt(at.workload, [...pod(at), list]);
+    return Array.isArray(found) ? found.map((_, index) => [...pod(at), list, String(index)]) : [];
+  });
+  return from(lists, pick);
+}
+
+/** Changes, replaces or removes something that is there. */
+const mutate: Maker = ({ workload }, pick) => {
+  const [place, how] = [Math.floor(pick / 4), pick % 4];
+  const { labels: own, annotations } = workload.metadata;
+  const all = [
+    ...placesIn(workload['spec'], ['spec']).slice(1),
+    ...placesIn(own, ['metadata', 'labels']).slice(1),
+    ...placesIn(annotations, ['metadata', 'annotations']).slice(1),
+  ];
+  const [path, value] = from(all, place);
+  if (how === 0) return { name: `remove ${path.join('.')}`, patch: [{ op: 'remove', path: pointer(path) }] };
+  return {
+    name: `change ${path.join('.')}`,
+    patch: [{ op: 'replace', path: pointer(path), value: another(value, pick) }],
+  };
+};
+
+const makers: readonly Maker[] = [
+  mutate,
+  mutate,
+  mutate,
+  set(anyContainer, containerFields),
+  set(pod, podFields),
+  set(() => ['spec'], specFields),
+  set(() => ['metadata'], metadataFields),
+  set(({ template }) => [...template, 'metadata'], metadataFields.slice(0, 2)),
+  append(pod, items),
+  append(anyContainer, containerItems),
+];
+
+/** Returns one of all changes that are not the operator's, chosen by a number. The API server may find it invalid. */
+export function foreignChange(workload: Workload, pick: number): ForeignChange {
+  const { template } = kindOf(workload);
+  return from(makers, pick)({ workload, template }, Math.floor(pick / makers.length));
+}
