@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { annotations, environment, injector, workloads } from '../../runtime/contract.ts';
+import { inject } from '../../runtime/injection/inject.ts';
+import { remove } from '../../runtime/injection/remove.ts';
+import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
+import {
+  DENIED,
+  refusal,
+  startGuarded,
+  write,
+  type GuardedCluster,
+} from '../../sandbox/testing/guard/guarded-cluster.ts';
+import { tracing } from '../../sandbox/testing/injection.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+
+/** The operator's own parts of a workload are no way around the guard. */
+
+const [deployment] = workloads;
+const users = { name: 'users', mountPath: '/opt/lumigo' };
+const pod = {
+  containers: [
+    {
+      name: 'app',
+      image: 'app:1',
+      env: [
+        { name: 'LD_PRELOAD', value: '/a.so' },
+        { name: 'LUMIGO_ENDPOINT', value: 'http://own' },
+        { name: 'LUMIGO_ENABLE_LOGS', valueFrom: { configMapKeyRef: { name: 'own', key: 'logs' } } },
+      ],
+      volumeMounts: [users],
+    },
+  ],
+  volumes: [
+    { name: 'users', emptyDir: {} },
+    { name: 'other', emptyDir: {} },
+  ],
+};
+
+let guarded: GuardedCluster;
+let count = 0;
+beforeAll(async () => {
+  guarded = await startGuarded();
+});
+afterAll(() => guarded?.stop());
+
+/** A workload as the administrator creates it. */
+async function created(namespace: string): Promise<Workload> {
+  count += 1;
+  const { bench } = guarded;
+  return asWorkload(await bench.create(workloadOf(deployment, namespace, `app-${count}`, { pod })));
+}
+const asWorkload = (object: object): Workload => ({ ...object, apiVersion: 'apps/v1', kind: 'Deployment' }) as Workload;
+
+function injected(workload: Workload): Workload {
+  const result = inject(clean(workload), { ...guarded.injector, ...tracing });
+  if (result.refused !== undefined) throw new Error(result.refused);
+  return withTemplate(workload, result.template);
+}
+const clean = (workload: Workload): PodTemplate => {
+  const template = templateOf(workload);
+  if (template === undefined) throw new Error('no template');
+  return template;
+};
+
+type Container = PodTemplate['spec']['containers'][number];
+type Change = (template: PodTemplate) => PodTemplate;
+
+const inList =
+  (list: 'containers' | 'initContainers', change: (container: Container) => object): Change =>
+  ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, [list]: spec[list]?.map(change) } });
+const inInjector = (fields: object): Change => inList('initContainers', (container) => ({ ...container, ...fields }));
+const inApp = (change: (container: Container) => object): Change => inList('containers', change);
+const withVariable = (variable: { readonly name: string; readonly [field: string]: unknown }): Change =>
+  inApp(({ env = [], ...rest }) => ({
+    ...rest,
+    env: env.map((each) => (each.name === variable.name ? variable : each)),
+  }));
+const withVolume =
+  (source: object): Change =>
+  ({ spec, ...rest }) => ({
+    ...rest,
+    spec: {
+      ...spec,
+      volumes: (spec.volumes ?? []).map((each) =>
+        each.name === injector.volume ? { name: each.name, ...source } : each,
+      ),
+    },
+  });
+const withOurMount = (fields: object): Change =>
+  inApp(({ volumeMounts = [], ...rest }) => ({
+    ...rest,
+    volumeMounts: volumeMounts.map((each) => (each.name === injector.volume ? { ...each, ...fields } : each)),
+  }));
+const withText =
+  (change: (text: string) => string): Change =>
+  ({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: {
+      ...metadata,
+      annotations: {
+        ...metadata?.annotations,
+        [annotations.injection]: change(metadata?.annotations?.[annotations.injection] ?? ''),
+      },
+    },
+  });
+const withRecord = (fields: object): Change =>
+  withText((text) => JSON.stringify({ ...(JSON.parse(text) as object), ...fields }));
+const keeping = (kept: object): Change => withRecord({ kept: { app: kept } });
+
+const hardened = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true };
+const secretOf = (name: string, more: object = {}) => ({ valueFrom: { secretKeyRef: { name, key: 'k', ...more } } });
+
+const attacks: readonly (readonly [string, Change])[] = [
+  ['another image of the injector', inInjector({ image: 'evil:1' })],
+  ['a command of the injector', inInjector({ command: ['sh'] })],
+  ['arguments of the injector', inInjector({ args: ['x'] })],
+  ['a variable of the injector', inInjector({ env: [{ name: 'TARGET_DIRECTORY', value: '/host' }] })],
+  [
+    'one more variable of the injector',
+    inInjector({ env: [{ name: 'TARGET_DIRECTORY', value: '/target' }, { name: 'A' }] }),
+  ],
+  ['variables of the injector from elsewhere', inInjector({ envFrom: [{ secretRef: { name: 'other' } }] })],
+  ['a mount of the injector', inInjector({ volumeMounts: [{ name: 'other', mountPath: '/target' }] })],
+  ['an injector that runs on', inInjector({ restartPolicy: 'Always' })],
+  ['an injector as root', inInjector({ securityContext: { ...hardened, runAsNonRoot: true, runAsUser: 0 } })],
+  ['an injector with privileges', inInjector({ securityContext: { privileged: true } })],
+  ['an injector without a security context', inInjector({ securityContext: undefined })],
+  ['an injector that requests much', inInjector({ resources: { requests: { cpu: '50' } } })],
+  ['an injector that is limited only', inInjector({ resources: { limits: { memory: '50Gi' } } })],
+  ['a device of the injector', inInjector({ resources: { limits: { 'example.com/gpu': '1' } } })],
+  ['another pull policy of the injector', inInjector({ imagePullPolicy: 'Always' })],
+  ['a host path as our volume', withVolume({ hostPath: { path: '/' } })],
+  ['a Secret as our volume', withVolume({ secret: { secretName: 'other' } })],
+  ['our volume in memory', withVolume({ emptyDir: { medium: 'Memory' } })],
+  ['our mount with write access', withOurMount({ readOnly: undefined })],
+  ['our mount elsewhere', withOurMount({ mountPath: '/usr' })],
+  ['a part of our volume', withOurMount({ subPath: 'evil' })],
+  ['another volume at our path', withOurMount({ name: 'other' })],
+  [
+    'another library before the injector',
+    withVariable({ name: environment.preload, value: `/evil.so:${injector.preload}` }),
+  ],
+  ['another library in place of the own one', withVariable({ name: environment.preload, value: '/evil.so' })],
+  ['no own library', withVariable({ name: environment.preload, value: injector.preload })],
+  ['a library from a Secret', withVariable({ name: environment.preload, ...secretOf('other') })],
+  ['another endpoint', withVariable({ name: environment.endpoint, value: 'http://evil/v1/traces' })],
+  ['an endpoint from a Secret', withVariable({ name: environment.endpoint, ...secretOf('other') })],
+  ['a token as text', withVariable({ name: environment.token, value: 't_evil' })],
+  ['a token that must exist', withVariable({ name: environment.token, ...secretOf('other') })],
+  ['another name of the container', withVariable({ name: 'LUMIGO_CONTAINER_NAME', value: 'other' })],
+  ['a flag that is none', withVariable({ name: 'LUMIGO_ENABLE_TRACES', value: 'evil' })],
+  ['a record of another value', keeping({ env: [{ name: environment.endpoint, value: 'http://evil' }] })],
+  ['a record of another reference', keeping({ env: [{ name: 'LUMIGO_ENABLE_LOGS', ...secretOf('other') }] })],
+  ['a record of another mount', keeping({ mount: { name: 'other', mountPath: '/opt/lumigo' } })],
+  ['a record of more of the mount', keeping({ mount: { ...users, subPath: 'evil' } })],
+  ['a record of a pull secret', withRecord({ pullSecrets: ['users'] })],
+  ['a record of a variable', withRecord({ format: 9, variables: ['PATH'] })],
+  ['a value in what is no JSON', withText((text) => `${text}{"name":"LUMIGO_ENDPOINT","value":"http://evil"}`)],
+];
+
+describe('the guard', () => {
+  it.each(attacks)('refuses %s in an injected workload and in one that is being injected', async (_what, attack) => {
+    const { bench, manager } = guarded;
+    const namespace = await bench.namespace('forged');
+    const before = await created(namespace);
+    const after = injected(before);
+    const forged = withTemplate(after, attack(clean(after)));
+    expect(await refusal(write(manager, before, forged))).toContain(DENIED);
+    const stored = await write(manager, before, after);
+    expect(await refusal(write(manager, stored, withTemplate(stored, attack(clean(stored)))))).toContain(DENIED);
+    const removed = withTemplate(stored, remove(clean(stored)));
+    expect(clean(await write(manager, stored, removed))).toEqual(clean(before));
+  });
+
+  const spaced = '{ "name": "LUMIGO_ENDPOINT", "value": "http://evil" }';
+  const swapped = '{"value":"http://evil","name":"LUMIGO_ENDPOINT"}';
+  const escaped = String.raw`{"n\u0061me":"LUMIGO_ENDPOINT","value":"http://evil"}`;
+  it.each([spaced, swapped, escaped])(
+    'restores nothing from a record that the operator never writes: %s',
+    async (entry) => {
+      const { bench, manager } = guarded;
+      const namespace = await bench.namespace('forged');
+      const before = await created(namespace);
+      const after = injected(before);
+      const text = JSON.stringify(JSON.parse(clean(after).metadata?.annotations?.[annotations.injection] ?? '{}'));
+      const forged = withText(() => text.replace(/"kept":.*/, `"kept":{"app":{"env":[${entry}]}}}`))(clean(after));
+      const stored = await write(manager, before, withTemplate(after, forged));
+      const evil = remove(clean(stored));
+      expect(JSON.stringify(evil)).toContain('http://evil');
+      expect(await refusal(write(manager, stored, withTemplate(stored, evil)))).toContain(DENIED);
+    },
+  );
+
+  it.each(['kube-system', 'lumigo-system'])(
+    'lets nothing be injected in %s, and everything be removed there',
+    async (namespace) => {
+      const { manager, cluster } = guarded;
+      const before = await created(namespace);
+      expect(await refusal(write(manager, before, injected(before)))).toContain('excluded namespace');
+      const stored = await write(cluster.client, before, injected(before));
+      expect(clean(await write(manager, stored, withTemplate(stored, remove(clean(stored)))))).toEqual(clean(before));
+    },
+  );
+
+  it('lets the operator replace its own pods, and no others', async () => {
+    const { manager, installation, bench } = guarded;
+    const { name, namespace } = installation.settings;
+    const body = { spec: { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } } } } };
+    const own = { ...deployment, namespace, name: `${name}-controller-manager` };
+    expect(await refusal(manager.patch(own, { kind: 'merge', body }))).toBeUndefined();
+    const other = await created(await bench.namespace('forged'));
+    const ref = { ...deployment, namespace: other.metadata.namespace, name: other.metadata.name ?? '' };
+    expect(await refusal(manager.patch(ref, { kind: 'merge', body }))).toContain(DENIED);
+  });
+
+  it('asks no other account', async () => {
+    const { cluster, bench } = guarded;
+    const other = await created(await bench.namespace('forged'));
+    const changed = withTemplate(other, inApp((container) => ({ ...container, image: 'app:2' }))(clean(other)));
+    expect(await refusal(write(cluster.client, other, changed))).toBeUndefined();
+  });
+});
