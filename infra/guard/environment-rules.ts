@@ -1,10 +1,14 @@
 import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from '../../runtime/injection/variables.ts';
 import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from './cel.ts';
-import { isVariable } from './record-rules.ts';
+import { isVariable, STRING } from './record-rules.ts';
 import { anything, hasShape, type Shape } from './shape.ts';
 
 const rows = variablesOf(currentFormat);
 const names = rows.map(({ name }) => name);
+
+/** Placeholders, which `shapeOf` replaces. */
+const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
+const recorded: Recorded = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
 /** CEL variables about environment variables, by name. The expressions may use those before them. */
 export const environmentVariables = (endpoint: string): Readonly<Record<string, Cel>> => ({
@@ -43,9 +47,16 @@ function isWritten(variable: Cel, row: InjectedVariable, container: Cel): readon
   return [...forms.values()].map((form) => hasShape(variable, { name: row.name, ...shapeOf(form, container) }));
 }
 
-/** Placeholders, which `shapeOf` replaces. */
-const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
-const recorded: Recorded = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
+/**
+ * Patterns of the references that the injection writes, as JSON. If a container of an add-on's kind had such a reference, its record has the
+ * fields in the order of the injection. A removal that restores it grants no more than the injection does.
+ */
+export const writtenReferences: readonly string[] = rows.flatMap((row) => {
+  const form = 'joined' in row ? {} : row.write(recorded, CONTAINER);
+  if (form.valueFrom === undefined) return [];
+  const json = JSON.stringify({ name: row.name, ...form }).replace(/[{}.[\]]/g, String.raw`\$&`);
+  return [`^${json.replaceAll(String.raw`"\{any\}"`, STRING)}$`];
+});
 
 function shapeOf<T>(form: T, container: Cel): { readonly [key: string]: Shape } {
   const shape = (value: unknown): Shape => {

@@ -1,6 +1,6 @@
 import { certificateFiles, cleanupFinalizer, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { all, sameExcept, text, texts, type Cel } from './cel.ts';
+import { all, fieldOr, sameExcept, text, texts, type Cel } from './cel.ts';
 import { isFinalizer, isOurKey, sameMetadata } from './metadata-rules.ts';
 import { isNamed, ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
@@ -14,10 +14,12 @@ const [object, before] = ['variables.object', 'variables.before'];
 const releases = { finalizers: isFinalizer(cleanupFinalizer) };
 const same = (...changed: readonly string[]): Cel => sameExcept(object, before, ['metadata', ...changed]);
 
+const [webhooks, former] = [fieldOr(object, 'webhooks', '[]'), fieldOr(before, 'webhooks', '[]')];
+
 /** Of each webhook only the authority of its certificate changes. */
 const sameWebhooks: Cel = all(
-  `${object}.webhooks.size() == ${before}.webhooks.size()`,
-  `${object}.webhooks.all(webhook, ${before}.webhooks.exists(former, ${all(
+  `${webhooks}.map(webhook, webhook.name) == ${former}.map(webhook, webhook.name)`,
+  `${webhooks}.all(webhook, ${former}.exists(former, ${all(
     'former.name == webhook.name',
     sameExcept('webhook', 'former', ['clientConfig']),
     sameExcept('webhook.clientConfig', 'former.clientConfig', ['caBundle']),
@@ -64,7 +66,7 @@ const objects = ({ name }: Settings): readonly OwnObject[] => {
       create: all(certificate.create ?? '', `${object}.type == 'kubernetes.io/tls'`),
       update: all(
         certificate.update ?? '',
-        `${object}.data.all(key, key in ${texts(Object.values(certificateFiles))})`,
+        `${fieldOr(object, 'data', '{}')}.all(key, key in ${texts(Object.values(certificateFiles))})`,
       ),
     },
     {

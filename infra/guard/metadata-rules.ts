@@ -3,8 +3,6 @@ import { all, fieldOr, sameBut, sameItemsBut, text, type Cel } from './cel.ts';
 
 type Excepted = (item: Cel) => Cel;
 
-const nothing: Excepted = () => 'false';
-
 /** Returns the condition that a key of metadata has the operator's own prefix. */
 export const isOurKey: Excepted = (key) => `${key}.startsWith(${text(`${lumigo.group}/`)})`;
 
@@ -18,27 +16,22 @@ export const isFinalizer =
 export const sameMap = (object: Cel, before: Cel, path: string, excepted: Excepted): Cel =>
   sameBut(fieldOr(object, path, '{}'), fieldOr(before, path, '{}'), excepted);
 
-interface Changes {
-  readonly labels?: Excepted;
-  readonly annotations?: Excepted;
-  readonly finalizers?: Excepted;
-  readonly ownerReferences?: Excepted;
-}
+type Field = 'labels' | 'annotations' | 'finalizers' | 'ownerReferences';
 
 /**
  * Returns true if the metadata that a client can change is equal, apart from the changes: of labels and annotations by key, of finalizers and
  * owner references by item. By default there are none.
  */
-export const sameMetadata = (object: Cel, before: Cel, changes: Changes = {}): Cel =>
-  all(
-    ...(['labels', 'annotations'] as const).map((field) =>
-      sameMap(object, before, `metadata.${field}`, changes[field] ?? nothing),
-    ),
-    ...(['finalizers', 'ownerReferences'] as const).map((field) =>
-      sameItemsBut(
-        fieldOr(object, `metadata.${field}`, '[]'),
-        fieldOr(before, `metadata.${field}`, '[]'),
-        changes[field] ?? nothing,
-      ),
-    ),
+export const sameMetadata = (object: Cel, before: Cel, changes: Partial<Record<Field, Excepted>> = {}): Cel => {
+  const field = (name: Field, empty: Cel, same: typeof sameBut): Cel => {
+    const [after, former] = [object, before].map((each) => fieldOr(each, `metadata.${name}`, empty)) as [Cel, Cel];
+    const excepted = changes[name];
+    return excepted === undefined ? `${after} == ${former}` : same(after, former, excepted);
+  };
+  return all(
+    field('labels', '{}', sameBut),
+    field('annotations', '{}', sameBut),
+    field('finalizers', '[]', sameItemsBut),
+    field('ownerReferences', '[]', sameItemsBut),
   );
+};

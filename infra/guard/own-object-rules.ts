@@ -29,24 +29,22 @@ export const ruleOf = ({ group, version, resource, names, create, update }: OwnO
   ...(names === undefined ? {} : { resourceNames: names }),
 });
 
-export function validationOf({ group, resource, may, create, update }: OwnObject): Validation {
-  const [plural = '', subresource = ''] = resource.split('/');
-  const isAnother = any(
-    `request.resource.group != ${text(group)}`,
-    `request.resource.resource != ${text(plural)}`,
-    `request.subResource != ${text(subresource)}`,
-  );
+export function validationOf({ resource, may, create, update }: OwnObject): Validation {
   const conditions = [
     ...(create === undefined ? [] : [any(`request.operation != 'CREATE'`, create)]),
     ...(update === undefined ? [] : [any(`request.operation != 'UPDATE'`, update)]),
   ];
   return {
     message: `The guard of the Lumigo operator lets it ${may}. See docs/security/README.md#the-guard`,
-    expression: any(isAnother, all(...conditions)),
+    expression: any(`variables.resource != ${text(resource)}`, all(...conditions)),
   };
 }
 
-/** The variables of such a policy. The types of the kinds differ, so the objects are dynamic. */
-export const ownObjectVariables: Policy['variables'] = { object: 'dyn(object)', before: 'dyn(oldObject)' };
+/** The CEL variables of a policy with such rows. The types of the kinds differ, so the objects are dynamic. */
+export const ownObjectVariables: Policy['variables'] = {
+  object: 'dyn(object)',
+  before: 'dyn(oldObject)',
+  resource: `request.resource.resource + (has(request.subResource) ? '/' + request.subResource : '')`,
+};
 
 export const isNamed = (name: string): Cel => `variables.object.metadata.name == ${text(name)}`;

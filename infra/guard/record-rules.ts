@@ -6,8 +6,8 @@ import { all, any, text, type Cel } from './cel.ts';
  * that an attacker with the manager's token made up: the same patterns extract the same parts from it later.
  */
 
-/** A JSON string. */
-const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
+/** The pattern of a JSON string. */
+export const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
 /** A flat JSON object, without its first brace. */
 const FLAT = String.raw`(?:[^"{}]|${STRING})*\}`;
 /** An environment variable that the injection replaced. */

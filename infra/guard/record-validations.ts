@@ -1,6 +1,6 @@
 import { any, all, text, type Cel } from './cel.ts';
 import { isOnOurPath, mountsOf } from './container-rules.ts';
-import { environmentOf, joinedNames } from './environment-rules.ts';
+import { environmentOf, joinedNames, writtenReferences } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { isMount, isVariable } from './record-rules.ts';
 
@@ -12,6 +12,7 @@ const isJoined = joinedNames.map((name) => `json.startsWith(${text(`{"name":"${n
 const replaced: Cel = `variables.replaced.all(json, ${any(
   ...isJoined,
   'json in variables.replacedBefore',
+  ...writtenReferences.map((pattern) => `json.matches(${text(pattern)})`),
   inContainersBefore(
     `${environmentOf('before')}.exists(variable, variable.name in variables.injectedNames && ${isVariable('json', 'variable')})`,
   ),

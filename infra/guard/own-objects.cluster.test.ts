@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import { lumigo } from '../../runtime/contract.ts';
+import { lumigoOf } from '../../sandbox/lumigo.ts';
+import { apply } from '../../sandbox/manager/apply.ts';
+import { DENIED, refusal, startGuarded, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
+
+/** The other objects that the manager's account may write. RBAC limits some of them by name, and none by content. */
+
+const namespace = 'lumigo-system';
+const name = 'lumigo-lumigo-operator';
+const shop = 'shop';
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
+const roles = { ...rbac, plural: 'clusterroles', name: `${name}-controller-manager-role` };
+const bindings = { ...rbac, plural: 'clusterrolebindings', name: `${name}-controller-manager-role` };
+const account = { ...kinds.serviceAccounts, namespace, name: `${name}-controller-manager` };
+const token = { ...account, subresource: 'token' };
+const secrets = { ...kinds.secrets, namespace };
+const certificates = { ...secrets, name: `${name}-webhook-certificates` };
+const configMaps = { ...kinds.configMaps, namespace };
+const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespace };
+const webhook = { ...kinds.webhooks, name: `${name}-injector-webhook` };
+const resource = { ...lumigo, namespace: shop, name: 'lumigo' };
+const owner = (of: string) => [{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: of, uid: 'u' }];
+
+const data = { 'tls.crt': '', 'tls.key': '', 'ca.crt': '' };
+const secret = (of: string, type: string, more: object = {}) => ({
+  ...{
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type,
+    metadata: { name: of, ...more },
+    data: type.includes('tls') ? data : {},
+  },
+});
+const accountToken = { annotations: { 'kubernetes.io/service-account.name': 'default' } };
+const tokenOf = (expirationSeconds: number) => ({
+  ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { expirationSeconds } },
+});
+const configMap = (of: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: of } });
+const lease = (of: string) => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: of } });
+
+let guarded: GuardedCluster;
+beforeAll(async () => {
+  guarded = await startGuarded({ monitoredNamespaces: [{ namespace: shop }] });
+  const { client } = guarded.cluster;
+  await apply(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: shop } });
+  await apply(client, lumigoOf(shop));
+  await client.create(secrets, secret(certificates.name, 'kubernetes.io/tls') as never);
+  await client.create(configMaps, configMap(`${name}-monitored-namespaces`));
+  const configuration = guarded.installation.manifests.find(({ kind }) => kind === 'MutatingWebhookConfiguration');
+  if (configuration === undefined) throw new Error('there is no webhook configuration');
+  await apply(client, configuration);
+});
+afterAll(() => guarded?.stop());
+
+type Write = readonly [what: string, ref: ResourceRef, body: object];
+
+const webhooksBut = async (change: (each: Record<string, unknown>, index: number) => object) => {
+  const { webhooks } = (await guarded.cluster.client.get(webhook)) as unknown as {
+    webhooks: readonly Record<string, unknown>[];
+  };
+  return { webhooks: webhooks.map(change) };
+};
+const caBundle = Buffer.from(
+  '-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIBADAKBggqhkjOPQQDAjAAMB4XDTI2MDEwMTAwMDAwMFoX\n-----END CERTIFICATE-----\n',
+).toString('base64');
+
+const merge = (ref: ResourceRef, body: object) =>
+  guarded.manager.patch(ref as never, { kind: 'merge', body }, { dryRun: true });
+const create = (ref: ResourceRef, body: object) => guarded.manager.create(ref, body as never, { dryRun: true });
+
+const patched: readonly Write[] = [
+  ['a finalizer of its role', roles, { metadata: { finalizers: ['operator.lumigo.io/clean-up'] } }],
+  ['a finalizer of the binding', bindings, { metadata: { finalizers: ['operator.lumigo.io/clean-up'] } }],
+  ['a finalizer of its account', account, { metadata: { finalizers: ['operator.lumigo.io/clean-up'] } }],
+  ['its turn', account, { metadata: { annotations: { 'operator.lumigo.io/cleaned-up-by': 'x' } } }],
+  ['the owner of its account', account, { metadata: { ownerReferences: owner(roles.name) } }],
+  ['its certificate', certificates, { data: { 'tls.crt': 'eA==' } }],
+  ['the finalizer of a Lumigo', resource, { metadata: { finalizers: [lumigo.finalizer] } }],
+  ['a probe of a Lumigo', resource, { metadata: { labels: { 'operator.lumigo.io/webhook-probe': 'x' } } }],
+  ['the flags of a Lumigo', resource, { spec: { tracing: { enabled: false }, logging: { enabled: true } } }],
+  ['the status of a Lumigo', { ...resource, subresource: 'status' }, { status: { instrumentedResourcesCount: 1 } }],
+];
+
+const subject = (of: string) => ({ kind: 'ServiceAccount', name: of, namespace: shop });
+const evil: readonly Write[] = [
+  ['fewer rules of its role', roles, { rules: [] }],
+  ['a label of its role', roles, { metadata: { labels: { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' } } }],
+  ['another subject of its role', bindings, { subjects: [subject('evil')] }],
+  ['a finalizer of others', bindings, { metadata: { finalizers: ['example.com/x'] } }],
+  ['the pull secrets of its account', account, { imagePullSecrets: [{ name: 'x' }] }],
+  ['a foreign owner of its account', account, { metadata: { ownerReferences: owner('cluster-admin') } }],
+  ['an annotation of its account', account, { metadata: { annotations: { 'eks.amazonaws.com/role-arn': 'x' } } }],
+  ['another key of its certificate', certificates, { data: { other: 'eA==' } }],
+  ['a label of its certificate', certificates, { metadata: { labels: { x: 'y' } } }],
+  ['the Secret of a Lumigo', resource, { spec: { lumigoToken: { secretRef: { name: 'evil' } } } }],
+  ['the injection of a Lumigo', resource, { spec: { tracing: { injection: { enabled: false } } } }],
+  ['an annotation of a Lumigo', resource, { metadata: { annotations: { x: 'y' } } }],
+];
+
+describe('the guard over what the manager changes', () => {
+  it.each(patched)('allows %s', async (_what, ref, body) => {
+    expect(await refusal(merge(ref, body))).toBeUndefined();
+  });
+
+  it.each(evil)('refuses %s', async (_what, ref, body) => {
+    expect(await refusal(merge(ref, body))).toContain(DENIED);
+  });
+
+  it('lets it change the authority of its webhooks and nothing else of them', async () => {
+    const bodies = await Promise.all([
+      webhooksBut((each) => ({ ...each, clientConfig: { ...(each['clientConfig'] as object), caBundle } })),
+      webhooksBut((each) => ({ ...each, clientConfig: { url: 'https://evil.example.com/' } })),
+      webhooksBut((each) => ({ ...each, failurePolicy: 'Fail' })),
+      webhooksBut((each) => ({ ...each, matchConditions: [] })),
+      webhooksBut((each) => ({
+        ...each,
+        rules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'], scope: '*' }],
+      })),
+      webhooksBut((each, index) => ({ ...each, name: `evil-${index}.example.com` })),
+      Promise.resolve({ webhooks: [] }),
+      Promise.resolve({ metadata: { labels: { x: 'y' } } }),
+    ]);
+    const answers = await Promise.all(bodies.map((body) => refusal(merge(webhook, body))));
+    const [first, ...others] = answers.map((answer) => answer?.includes(DENIED));
+    expect([first, new Set(others)]).toEqual([undefined, new Set([true])]);
+  });
+});
+
+const made: readonly Write[] = [
+  ['a token for an hour', token, tokenOf(3_600)],
+  ['the Secret of a token', { ...secrets, namespace: shop }, secret('lumigo-credentials', 'Opaque')],
+  ['its lease', leases, lease(`${name}-leader`)],
+  ['a Lumigo', { ...lumigo, namespace: 'default' }, lumigoOf('default')],
+];
+
+const unmade: readonly Write[] = [
+  ['a token of a year', token, tokenOf(31_536_000)],
+  ['another Secret of its namespace', secrets, secret('other', 'kubernetes.io/tls')],
+  ['a certificate of another type', secrets, secret('other', 'Opaque')],
+  ['a token of another account', secrets, secret('other', 'kubernetes.io/service-account-token', accountToken)],
+  [
+    ...(['a token of an account elsewhere', { ...secrets, namespace: 'kube-system' }] as const),
+    secret('other', 'kubernetes.io/service-account-token', accountToken),
+  ],
+  [
+    'another account',
+    { ...kinds.serviceAccounts, namespace },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'x' } },
+  ],
+  ['another ConfigMap', configMaps, configMap('other')],
+  ['another lease', leases, lease('other')],
+  ['a Lumigo of another name', { ...lumigo, namespace: 'default' }, lumigoOf('default', {}, 'other')],
+  [
+    ...([
+      'an eviction in kube-system',
+      { group: '', version: 'v1', plural: 'pods', namespace: 'kube-system', name: 'x', subresource: 'eviction' },
+    ] as const),
+    { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'x', namespace: 'kube-system' } },
+  ],
+];
+
+describe('the guard over what the manager creates', () => {
+  it.each(made)('allows %s', async (_what, ref, body) => {
+    expect(await refusal(create(ref, body))).toBeUndefined();
+  });
+
+  it.each(unmade)('refuses %s', async (_what, ref, body) => {
+    expect(await refusal(create(ref, body))).toContain(DENIED);
+  });
+});
