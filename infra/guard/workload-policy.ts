@@ -35,13 +35,7 @@ function around(): readonly Cel[] {
   return [same([], ['metadata', 'spec']), same(['spec'], inSpec), ...deeper];
 }
 
-/** The list of app or init containers of a pod, without the injector. */
-const users = (list: string): readonly [Cel, Cel] => [
-  `variables.${list}.filter(container, !${isInjector('container')})`,
-  `variables.${list}Before.filter(container, !${isInjector('container')})`,
-];
-
-const [inits, initsBefore] = users('initContainers');
+const [inits, initsBefore] = ['variables.usersInitContainers', 'variables.usersInitContainersBefore'];
 const containers = ['variables.containers', 'variables.containersBefore'] as const;
 
 const metadata: Cel = sameMetadata('variables.object', 'variables.objectBefore', {

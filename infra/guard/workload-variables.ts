@@ -1,4 +1,4 @@
-import { annotations, workloads } from '../../runtime/contract.ts';
+import { annotations, injector, workloads } from '../../runtime/contract.ts';
 import { fieldOr, text, type Cel } from './cel.ts';
 import { recordedNames, replacedMounts, replacedVariables } from './record-rules.ts';
 
@@ -25,6 +25,7 @@ const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
     pod: fieldOr(at('template'), 'spec', '{}'),
     containers: fieldOr(at('pod'), 'containers', '[]'),
     initContainers: fieldOr(at('pod'), 'initContainers', '[]'),
+    usersInitContainers: `${at('initContainers')}.filter(container, container.name != ${text(injector.container)})`,
     record: recordOf(at('template')),
     replaced: replacedVariables(at('record')),
     replacedMounts: replacedMounts(at('record')),
