@@ -10,8 +10,10 @@ export const text = (value: string): Cel => `'${value.replaceAll('\\', '\\\\').r
 export const texts = (values: readonly string[]): Cel => `[${values.map(text).join(', ')}]`;
 
 /** Joins conditions by a logical operator, one in each line. */
-const joined = (operator: '&&' | '||', conditions: readonly Cel[]): Cel =>
-  conditions.length === 1 ? (conditions[0] ?? '') : `(${conditions.join(` ${operator}\n`)})`;
+const joined = (operator: '&&' | '||', conditions: readonly Cel[]): Cel => {
+  const lines = conditions.map((condition) => condition.replaceAll('\n', '\n  '));
+  return conditions.length === 1 ? (conditions[0] ?? '') : `(\n  ${lines.join(` ${operator}\n  `)}\n)`;
+};
 
 export const all = (...conditions: readonly Cel[]): Cel => joined('&&', conditions);
 export const any = (...conditions: readonly Cel[]): Cel => joined('||', conditions);
@@ -26,8 +28,8 @@ export const fieldOr = (object: Cel, path: string, empty: Cel): Cel =>
 /** Returns true if two maps are equal, apart from the keys for which `excepted` is true. */
 export const sameBut = (map: Cel, before: Cel, excepted: (key: Cel) => Cel): Cel =>
   all(
-    `${map}.all(key, ${any(excepted('key'), `key in ${before} && ${map}[key] == ${before}[key]`)})`,
-    `${before}.all(key, ${any(excepted('key'), `key in ${map}`)})`,
+    `${map}.all(key, ${excepted('key')} || key in ${before} && ${map}[key] == ${before}[key])`,
+    `${before}.all(key, ${excepted('key')} || key in ${map})`,
   );
 
 /** Returns true if two maps are equal apart from these keys. */

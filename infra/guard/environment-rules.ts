@@ -10,11 +10,10 @@ const names = rows.map(({ name }) => name);
 const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
 const recorded: Recorded = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
-/** CEL variables about environment variables, by name. The expressions may use those before them. */
-export const environmentVariables = (endpoint: string): Readonly<Record<string, Cel>> => ({
-  endpoint: text(endpoint),
+/** The CEL variables about environment variables. */
+export const environmentVariables: Readonly<Record<string, Cel>> = {
   injectedNames: `${texts(names)} + variables.recordedVariablesBefore`,
-});
+};
 
 /** Names of the variables that are lists, in which the user has entries too. */
 export const joinedNames = rows.filter((row) => 'joined' in row).map(({ name }) => name);

@@ -10,6 +10,9 @@ import { workloadPolicy } from './workload-policy.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
+/** The beginning of each answer. */
+const ANSWER = 'The guard lets the Lumigo operator';
+
 /**
  * The guard: policies in the API server that limit the writes of the manager's account to those that the operator makes. An attacker with
  * the manager's token meets the same limits (docs/contributing/adr/0038). They ask for the account first, so other requests cost no more.
@@ -37,7 +40,7 @@ export class Guard extends Construct {
             { name: 'by-the-manager', expression: `request.userInfo.username == ${text(operatorUser(settings))}` },
           ],
           variables: Object.entries(variables).map(([name, expression]) => ({ name, expression })),
-          validations: validations.map(({ message, expression }) => ({ expression, message })),
+          validations: validations.map(({ may, expression }) => ({ expression, message: `${ANSWER} ${may}` })),
         },
       });
       new ApiObject(this, `binding${suffix}`, {

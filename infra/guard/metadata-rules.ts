@@ -12,10 +12,6 @@ export const isFinalizer =
   (item) =>
     `(${item} == ${text(finalizer)})`;
 
-/** Returns true if two maps in objects are equal, apart from the keys for which `excepted` is true. A missing map is empty. */
-export const sameMap = (object: Cel, before: Cel, path: string, excepted: Excepted): Cel =>
-  sameBut(fieldOr(object, path, '{}'), fieldOr(before, path, '{}'), excepted);
-
 type Field = 'labels' | 'annotations' | 'finalizers' | 'ownerReferences';
 
 /**

@@ -9,7 +9,7 @@ export interface OwnObject {
   readonly resource: string;
   /** Only objects of these names. */
   readonly names?: readonly string[];
-  /** Completes the sentence "… lets it …". */
+  /** See `Validation`. */
   readonly may: string;
   /** The condition of a new object, if the manager may create one. */
   readonly create?: Cel;
@@ -34,10 +34,7 @@ export function validationOf({ resource, may, create, update }: OwnObject): Vali
     ...(create === undefined ? [] : [any(`request.operation != 'CREATE'`, create)]),
     ...(update === undefined ? [] : [any(`request.operation != 'UPDATE'`, update)]),
   ];
-  return {
-    message: `The guard of the Lumigo operator lets it ${may}. See docs/security/README.md#the-guard`,
-    expression: any(`variables.resource != ${text(resource)}`, all(...conditions)),
-  };
+  return { may, expression: any(`variables.resource != ${text(resource)}`, all(...conditions)) };
 }
 
 /** The CEL variables of a policy with such rows. The types of the kinds differ, so the objects are dynamic. */

@@ -8,9 +8,10 @@ export interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** A condition that each write of the manager's account must meet, and the sentence that the API server answers if it does not. */
+/** A condition that each write of the manager's account must meet. */
 export interface Validation {
-  readonly message: string;
+  /** Completes the sentence that the API server answers otherwise: "The guard lets the Lumigo operator …". */
+  readonly may: string;
   readonly expression: Cel;
 }
 

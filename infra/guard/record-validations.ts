@@ -27,9 +27,9 @@ const names = (list: string, allowed: Cel): Cel =>
   `variables.${list}.all(name, name in variables.${list}Before || name in ${allowed})`;
 
 /** The record says what a removal restores, so a new one may contain only what the object contained. */
-export const recordValidations = (may: (what: string) => string): readonly Validation[] => [
+export const recordValidations: readonly Validation[] = [
   {
-    message: may('the record of an injection to what the injection replaces, and to nothing else'),
+    may: 'record only values that an injection replaces',
     expression: any(
       'variables.record == variables.recordBefore',
       all(

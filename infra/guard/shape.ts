@@ -31,11 +31,13 @@ const hasItems = (path: Cel, shapes: readonly Shape[]): Cel =>
 
 function hasEntries(path: Cel, entries: readonly (readonly [string, Shape])[]): Cel {
   const keys = entries.map(([key]) => key);
-  const conditions = entries.map(([key, shape]) => {
-    const field = `${path}.${key}`;
-    return shape instanceof Optional
-      ? `(!has(${field}) || ${hasShape(field, shape)})`
-      : all(`has(${field})`, hasShape(field, shape));
-  });
-  return all(`${path}.all(key, key in ${texts(keys)})`, ...conditions);
+  return all(`${path}.all(key, key in ${texts(keys)})`, ...entries.map(([key, shape]) => hasField(path, key, shape)));
+}
+
+function hasField(path: Cel, key: string, shape: Shape): Cel {
+  const field = `${path}.${key}`;
+  if (shape === anything) return `has(${field})`;
+  if (typeof shape === 'string') return `${path}.?${key} == optional.of(${text(shape)})`;
+  if (shape instanceof Optional) return `(!has(${field}) || ${hasShape(field, shape)})`;
+  return `has(${field}) && ${hasShape(field, shape)}`;
 }

@@ -1,5 +1,6 @@
 import { annotations, injector, workloads } from '../../runtime/contract.ts';
 import { fieldOr, text, type Cel } from './cel.ts';
+import { otherEntries } from './environment-rules.ts';
 import { recordedNames, replacedMounts, replacedVariables } from './record-rules.ts';
 
 /** The place of the pod template in an object, by kind. The types of the kinds differ, so the object is dynamic. */
@@ -13,20 +14,27 @@ function templateOf(object: Cel): Cel {
     );
 }
 
-const recordOf = (template: Cel): Cel =>
-  `${template}.?metadata.?annotations[?${text(annotations.injection)}].orValue('')`;
+const annotation = (map: Cel, key: string): Cel => `${map}[?${text(key)}].orValue('')`;
 
-/** The parts of an object of which the validations speak. */
+/** Returns the parts of an object by name. */
 const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
   const at = (name: string): Cel => `variables.${name}${suffix}`;
   const variables: Readonly<Record<string, Cel>> = {
     object: `dyn(${object})`,
+    labels: fieldOr(at('object'), 'metadata.labels', '{}'),
+    annotations: fieldOr(at('object'), 'metadata.annotations', '{}'),
     template: templateOf(at('object')),
+    templateMetadata: fieldOr(at('template'), 'metadata', '{}'),
+    templateLabels: fieldOr(at('templateMetadata'), 'labels', '{}'),
+    templateAnnotations: fieldOr(at('templateMetadata'), 'annotations', '{}'),
     pod: fieldOr(at('template'), 'spec', '{}'),
     containers: fieldOr(at('pod'), 'containers', '[]'),
     initContainers: fieldOr(at('pod'), 'initContainers', '[]'),
+    volumes: fieldOr(at('pod'), 'volumes', '[]'),
+    imagePullSecrets: fieldOr(at('pod'), 'imagePullSecrets', '[]'),
+    safeToEvict: otherEntries(annotation(at('templateAnnotations'), annotations.safeToEvict), injector.volume),
     usersInitContainers: `${at('initContainers')}.filter(container, container.name != ${text(injector.container)})`,
-    record: recordOf(at('template')),
+    record: annotation(at('templateAnnotations'), annotations.injection),
     replaced: replacedVariables(at('record')),
     replacedMounts: replacedMounts(at('record')),
     recordedVariables: recordedNames(at('record'), 'variables'),

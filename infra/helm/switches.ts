@@ -44,6 +44,8 @@ export const switches: readonly Switch[] = [
   ...['serviceMonitor', 'prometheusRule', 'dashboard'].map((kind) => switchedOff(`metrics.${kind}.enabled`)),
   { path: 'metrics.secure', off: false, on: true, condition: '$.Values.metrics.secure' },
   { path: 'injection.podMode', off: false, on: true, condition: '$.Values.injection.podMode' },
+  { path: 'guard', off: 'Deny', on: 'Off', condition: 'eq $.Values.guard "Off"' },
+  { path: 'guard', off: 'Deny', on: 'Audit', condition: 'eq $.Values.guard "Audit"' },
   { path: 'debug.enabled', off: false, on: true, condition: '$.Values.debug.enabled' },
   { path: 'platform', off: 'auto', on: 'kubernetes', condition: 'eq $.Values.platform "kubernetes"' },
   {

@@ -53,6 +53,7 @@ export class TemplateWriter {
     if (value instanceof Either) return this.either(head, value, depth);
     const whole = this.wholeOf(value);
     if (whole !== undefined) return [`${head} {{- toYaml ${whole.code} | nindent ${2 * (depth + 1)} }}`];
+    if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(value, depth + 1)];
     if (typeof value !== 'object' || value === null) return [`${head} ${this.scalar(value)}`];
     if (Object.keys(value).length === 0) return [`${head} ${Array.isArray(value) ? '[]' : '{}'}`];
     return [head, ...this.block(value, depth + 1)];
@@ -94,6 +95,11 @@ export class TemplateWriter {
     return typeof value === 'string' ? this.text(value) : JSON.stringify(value);
   }
 
+  /** Whether people can read a text only if its lines stay lines. */
+  private isBlock(value: string): boolean {
+    return /^\S.*\n/.test(value) && !value.endsWith('\n') && !value.includes('{{') && value.search(this.pattern) < 0;
+  }
+
   private text(value: string): string {
     if (value.includes('{{')) throw new Error(`a text has Helm's own brackets in it: ${value}`);
     const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
@@ -111,6 +117,9 @@ export class TemplateWriter {
     return expression.type === 'integer' ? `(${expression.code} | int64)` : expression.code;
   }
 }
+
+const indented = (value: string, depth: number): string[] =>
+  value.split('\n').map((line) => `${'  '.repeat(depth)}${line}`);
 
 /** Returns true if every version of YAML reads the text as a string without quotes. */
 const isPlain = (text: string): boolean =>

@@ -15,7 +15,7 @@ import { eventually } from '../eventually.ts';
 import { workloadOf } from '../workloads.ts';
 
 /** The beginning of each answer of the guard. */
-export const DENIED = 'The guard of the Lumigo operator lets it';
+export const DENIED = 'The guard lets the Lumigo operator';
 
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
 export interface GuardedCluster {

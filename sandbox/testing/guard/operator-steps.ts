@@ -29,13 +29,13 @@ const decided = (name: string, policy: NamespacePolicy, renew = false, more: Par
   },
 });
 
-const [tracing] = tracings;
+const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: true };
 const deleting = { state: 'deleting', lumigo: 'lumigo', remove: true } as const;
 
 const operator: readonly Step[] = [
   ...tracings.map((each, index) => decided(`inject ${index}`, activePolicy(each), index % 2 === 0)),
-  decided('inject on OpenShift', activePolicy(tracing!), true, { platform: 'openshift' }),
-  decided('keep', { ...activePolicy(tracing!), remove: false }),
+  decided('inject on OpenShift', activePolicy(tracing), true, { platform: 'openshift' }),
+  decided('keep', { ...activePolicy(tracing), remove: false }),
   decided('remove with the Lumigo', deleting),
   decided('keep without the Lumigo', { ...deleting, remove: false }),
   decided('disable', { ...deleting, state: 'disabled' }),
@@ -83,7 +83,7 @@ const injectedBy = (name: string, other: Partial<InjectorSettings>, unknown = fa
       imagePullPolicy: 'Always',
       endpoint: 'http://old',
     } as const;
-    const more = { imagePullSecrets: ['old', 'mine'], platform: 'kubernetes', ...tracing! } as const;
+    const more = { imagePullSecrets: ['old', 'mine'], platform: 'kubernetes', ...tracing } as const;
     const result = inject(template, { ...settings, ...more, ...other });
     if (result.refused !== undefined) return template;
     return unknown ? withUnknownVariable(result.template) : result.template;

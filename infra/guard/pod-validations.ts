@@ -1,0 +1,82 @@
+import { injector } from '../../runtime/contract.ts';
+import { injectorVolume } from '../../runtime/injection/init-container.ts';
+import { all, any, sameExcept, sameItemsBut, text, type Cel } from './cel.ts';
+import { appMounts, eachPair, initMounts, injectorShape, sameContainers } from './container-rules.ts';
+import { sameEnvironment } from './environment-rules.ts';
+import type { Validation } from './policy.ts';
+import { hasShape, type Shape } from './shape.ts';
+
+/** Returns the CEL variables of a list after and before. */
+const pair = (name: string): readonly [Cel, Cel] => [`variables.${name}`, `variables.${name}Before`];
+
+const containers = pair('containers');
+const usersInits = pair('usersInitContainers');
+const [inits, initsBefore] = pair('initContainers');
+const [volumes, volumesBefore] = pair('volumes');
+const [secrets, secretsBefore] = pair('imagePullSecrets');
+
+const isOurVolume = (volume: Cel): Cel => `(${volume}.name == ${text(injector.volume)})`;
+const nameOf = (secret: Cel): Cel => `${secret}.?name.orValue('')`;
+const isAddedSecret = (secret: Cel): Cel =>
+  `(${nameOf(secret)} in variables.pullSecrets || ${nameOf(secret)} in variables.recordedPullSecretsBefore)`;
+
+/** The validations of the pod template's spec. */
+export const podValidations: readonly Validation[] = [
+  {
+    may: 'change containers, volumes and pull secrets of a pod template, and no other field of its spec',
+    expression: all(
+      sameExcept(...pair('template'), ['metadata', 'spec']),
+      sameExcept(...pair('pod'), ['containers', 'initContainers', 'volumes', 'imagePullSecrets']),
+    ),
+  },
+  {
+    may: 'change only environment and mounts of a container',
+    expression: all(...sameContainers(...containers, ['env', 'volumeMounts'])),
+  },
+  {
+    may: 'change only the injected variables of a container',
+    expression: eachPair(...containers, all(...sameEnvironment('container', 'before'))),
+  },
+  {
+    may: 'change only its own mount of a container',
+    expression: eachPair(...containers, all(...appMounts('container', 'before'))),
+  },
+  {
+    may: 'change only its own init container',
+    expression: all(
+      ...sameContainers(...usersInits, ['volumeMounts']),
+      eachPair(...usersInits, all(...initMounts('container', 'before'))),
+    ),
+  },
+  {
+    may: "give its init container only the injector's image of the settings, and no command",
+    expression: `${inits}.filter(container, container.name == ${text(injector.container)}).all(container, ${any(
+      `container in ${initsBefore}`,
+      hasShape('container', injectorShape()),
+    )})`,
+  },
+  {
+    may: 'change only its own volume',
+    expression: all(
+      sameItemsBut(volumes, volumesBefore, isOurVolume),
+      `${volumes}.filter(volume, ${isOurVolume('volume')}).all(volume, ${any(
+        `volume in ${volumesBefore}`,
+        hasShape('volume', injectorVolume as unknown as Shape),
+      )})`,
+    ),
+  },
+  {
+    may: 'change only the pull secrets of the settings',
+    expression: all(
+      sameItemsBut(secrets, secretsBefore, isAddedSecret),
+      `${secrets}.all(secret, secret in ${secretsBefore} || ${nameOf('secret')} in variables.pullSecrets)`,
+    ),
+  },
+  {
+    may: 'change no workload of an excluded namespace, except to remove an injection',
+    expression: any(
+      '!(request.namespace in variables.excludedNamespaces)',
+      `${inits}.all(container, container.name != ${text(injector.container)} || container in ${initsBefore})`,
+    ),
+  },
+];
