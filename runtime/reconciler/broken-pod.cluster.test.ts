@@ -1,77 +1,69 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { PodsByHand } from '../../sandbox/testing/pods-by-hand.ts';
-import { pods, workloads } from '../contract.ts';
-import { listAll } from '../kubernetes/http/client.ts';
-import { noteOf } from '../injection/rollout-note.ts';
+import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-stage.ts';
+import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
+import { workloads } from '../contract.ts';
 
 /** A StatefulSet's controller waits for a pod that is not ready, also once its template is what it was before (kubernetes#67250). */
 let operator: OperatorBench;
+const stages = new RolloutStages();
 beforeAll(async () => {
   operator = await startOperator({
-    ...{ audit: true, controllerManager: false },
-    settings: { rollout: { soakSeconds: 1 } },
+    ...{ audit: true, settings: { rollout: { soakSeconds: 1 } } },
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
+afterEach(() => stages.end());
 afterAll(() => operator?.stop());
 
 const [, , statefulSet] = workloads;
 const budget = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', name: 'all' };
 
-/** A StatefulSet of three that runs, and gets an injection with which one of its pods fails. */
-async function broken(prefix: string) {
-  const { bench } = operator;
-  const namespace = await bench.namespace(prefix);
-  const hand = new PodsByHand(bench, namespace, statefulSet);
-  await hand.deployment('db', 3);
-  await hand.start('db', 'ready', 2);
-  await bench.activate(namespace);
-  await bench.whenInstrumented(statefulSet, namespace, 'db');
-  return { bench, namespace, hand };
+/** A StatefulSet of three that runs, and gets an injection with which the first pod fails. */
+async function broken(prefix: string, outcome: Outcome): Promise<RolloutStage> {
+  const stage = await stages.make(operator, prefix, { db: { kind: statefulSet, spec: { replicas: 3 } } });
+  stage.become(outcome, 'db');
+  return stage;
 }
 
-async function podsIn(namespace: string): Promise<string[]> {
-  const found = await listAll(operator.cluster.client, { ...pods, namespace });
-  return found.map(({ metadata }) => metadata.name).sort();
-}
+const evictions = (namespace: string) =>
+  operatorRequests(operator.cluster, operator.installation)
+    .filter(({ objectRef }) => objectRef?.namespace === namespace && objectRef.subresource === 'eviction')
+    .map(({ objectRef, responseStatus }) => [objectRef?.name, responseStatus?.code]);
 
-it('F58: of a StatefulSet that is put back the broken pod goes, after its template is back, and no other', async () => {
-  const { bench, namespace, hand } = await broken('evicted');
-  await hand.start('db', 'no-injector-image', 1);
-  await hand.settle('db', 2);
-  await bench.whenInstrumented(statefulSet, namespace, 'db', false);
-  await eventually(async () => expect(await podsIn(namespace)).toEqual(['db-r1-0', 'db-r1-1']));
-  const done = operatorRequests(operator.cluster, operator.installation)
-    // Neither what another writer was before nor the probe of the webhook.
-    .filter(({ responseStatus, requestURI }) => responseStatus?.code !== 409 && !requestURI.includes('dryRun'))
-    .filter(({ objectRef }) => objectRef?.namespace === namespace)
-    .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.subresource ?? ''}`)
-    .filter((each) => each === 'patch statefulsets/' || each.endsWith('/eviction'));
-  expect(done).toEqual(['patch statefulsets/', 'patch statefulsets/', 'create pods/eviction']);
+const whenWell = ({ kubelet }: RolloutStage): Promise<void> =>
+  eventually(
+    () => {
+      const seen = kubelet.seen('db').map(({ name, injector, said }) => [name, injector, said]);
+      expect(seen.sort()).toEqual(['db-0', 'db-1', 'db-2'].map((name) => [name, undefined, 'ready']));
+    },
+    { timeoutMs: 40_000 },
+  );
+
+it('evicts the broken pod of a StatefulSet that is reverted, after its template, and no other [F58]', async () => {
+  const stage = await broken('evicted', 'no-injector-image');
+  const { uid = '' } = (await stage.kubelet.pods()).find(({ metadata }) => metadata.name === 'db-0')?.metadata ?? {};
+  await stage.activate();
+  await stage.whenReverted('db', 'InjectorImage');
+  await whenWell(stage);
+  expect(evictions(stage.namespace)).toEqual([['db-2', 201]]);
+  expect(stage.kubelet.seen('db').map((pod) => pod.uid)).toContain(uid);
 });
 
-it('one that a disruption budget holds goes as soon as that allows it, and nobody else is blamed meanwhile', async () => {
-  const { bench, namespace, hand } = await broken('held');
-  const body = {
+it('evicts a pod that a disruption budget keeps as soon as that allows it', async () => {
+  const stage = await broken('held', 'crashes');
+  const { bench, namespace } = stage;
+  await bench.create({
     ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace, name: 'all' } },
     spec: { maxUnavailable: 0, selector: {} },
-  };
-  await bench.create(body);
-  await hand.start('db', 'crashes', 1);
-  await hand.settle('db', 2);
-  await bench.whenInstrumented(statefulSet, namespace, 'db', false);
-  const refused = () =>
-    operatorRequests(operator.cluster, operator.installation).filter(
-      ({ objectRef, responseStatus }) =>
-        objectRef?.namespace === namespace && objectRef.subresource === 'eviction' && responseStatus?.code === 429,
-    );
-  await eventually(() => expect(refused()).not.toEqual([]));
-  expect(await podsIn(namespace)).toHaveLength(3);
+  });
+  await stage.activate();
+  await stage.whenReverted('db', 'Crash');
+  await eventually(() => expect(evictions(namespace)).toContainEqual(['db-2', 429]));
+  expect(stage.kubelet.seen('db').find(({ name }) => name === 'db-2')?.injector).toBeDefined();
   await operator.cluster.client.delete({ ...budget, namespace });
-  await eventually(async () => expect(await podsIn(namespace)).toEqual(['db-r1-0', 'db-r1-1']));
-  const { metadata } = await bench.get(statefulSet, namespace, 'db');
-  expect(noteOf(metadata)).toMatchObject({ cause: 'Crash' });
+  await whenWell(stage);
+  expect(new Set(evictions(namespace).map(([name]) => name))).toEqual(new Set(['db-2']));
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { RolloutStages } from '../../sandbox/testing/rollout-stage.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -13,10 +13,8 @@ beforeAll(async () => {
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });
-afterAll(async () => {
-  await stages.stop();
-  await operator?.stop();
-});
+afterEach(() => stages.end());
+afterAll(() => operator?.stop());
 
 const deployments = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
 

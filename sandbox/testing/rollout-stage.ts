@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
+import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Condition, LumigoStatus, Workload } from '../../runtime/injection/types.ts';
 import type { Bench } from './bench.ts';
 import { eventually } from './eventually.ts';
@@ -109,9 +110,9 @@ export class RolloutStage {
   }
 }
 
-/** The stages of a test file, so that it can end them together. */
+/** The stages of a test: what fails in one counts in the cluster, until it ends. */
 export class RolloutStages {
-  private readonly made: RolloutStage[] = [];
+  private made: RolloutStage[] = [];
 
   async make(...args: Parameters<typeof RolloutStage.make>): Promise<RolloutStage> {
     const stage = await RolloutStage.make(...args);
@@ -119,7 +120,12 @@ export class RolloutStages {
     return stage;
   }
 
-  async stop(): Promise<void> {
-    for (const { kubelet } of this.made) await kubelet.stop();
+  async end(): Promise<void> {
+    const made = this.made;
+    this.made = [];
+    for (const { bench, namespace, kubelet } of made) {
+      await bench.deleteLumigo(namespace).catch(undefinedIfNotFound);
+      await kubelet.stop();
+    }
   }
 }
