@@ -165,6 +165,12 @@ describe('a rollout', () => {
     expect(report('failing')).toBe('failing');
   });
 
+  it('counts the reverts that this leader has seen by themselves [F65]', () => {
+    const found: WorkloadState = { ...injectorFailed, isFound: true };
+    const { tally } = plan([workload('a', found), workload('b', reverted), workload('c', reverting)]).rollout;
+    expect(tally).toMatchObject({ reverted: 3, injectorFailed: 1, witnessed: 2 });
+  });
+
   it('counts workloads with the injection of another version', () => {
     const there = ['lumigo-operator.v1', 'lumigo-operator.v0.9', undefined].map((label, index) =>
       workload(`w${index}`, undefined, { label, settled: policy }),

@@ -136,6 +136,7 @@ function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
     if (!isIn(each, 'reverted', 'reverting')) continue;
     tally.reverted += 1;
     if (isInjectors(each.state.evidence)) tally.injectorFailed += 1;
+    if (each.state.kind === 'reverting' || each.state.isFound === undefined) tally.witnessed += 1;
   }
   return tally;
 }

@@ -3,7 +3,8 @@ import { haltOf, healthFor, healthIn, healthOfCluster, noTally as calm } from '.
 
 const trying = { ...calm, trying: 1 };
 const runs = { ...calm, verified: 3 };
-const halted = { ...calm, reverted: 5 };
+const halted = { ...calm, reverted: 5, witnessed: 1 };
+const forged = { ...calm, reverted: 5, injectorFailed: 5 };
 
 describe('the health of an injector', () => {
   it.each([
@@ -21,6 +22,7 @@ describe('the health of an injector', () => {
     ['is verified once it runs anywhere', [calm, calm, runs], 'verified'],
     ['is not failing for the failures of one tenant, however many [F65]', [halted, calm], 'untried'],
     ['is failing where several namespaces fail', [halted, halted, halted], 'failing'],
+    ['is not failing for reverts that only annotations report [F65]', [forged, forged, forged, calm], 'untried'],
     [
       'is not failing while more namespaces run with it than fail [F65]',
       [halted, halted, halted, runs, runs, runs],

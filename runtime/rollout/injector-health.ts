@@ -16,9 +16,13 @@ export interface NamespaceTally {
   readonly reverted: number;
   /** Those of them where the injector itself failed: its image, or its container. */
   readonly injectorFailed: number;
+  /** Those of them that this leader reverted. The others are known by an annotation, which proves nothing beyond its namespace. */
+  readonly witnessed: number;
 }
 
-export const noTally: NamespaceTally = { verified: 0, trying: 0, untested: 0, reverted: 0, injectorFailed: 0 };
+export const noTally: NamespaceTally = {
+  ...{ verified: 0, trying: 0, untested: 0, reverted: 0, injectorFailed: 0, witnessed: 0 },
+};
 
 /** A namespace halts after so many reverts that stand. */
 export const NAMESPACE_REVERTS = 2;
@@ -38,10 +42,16 @@ export function healthIn({ verified, trying, reverted, injectorFailed }: Namespa
  */
 export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
   const count = { verified: 0, untried: 0, unknown: 0, failing: 0 };
-  for (const tally of namespaces) count[healthIn(tally)] += 1;
+  for (const tally of namespaces) count[seenIn(tally)] += 1;
   if (count.failing >= CLUSTER_NAMESPACES && count.failing > count.verified) return 'failing';
   if (count.verified > 0) return 'verified';
   return count.unknown > 0 ? 'unknown' : 'untried';
+}
+
+/** Returns what one namespace shows to others. */
+function seenIn(tally: NamespaceTally): InjectorHealth {
+  const health = healthIn(tally);
+  return health === 'failing' && tally.witnessed === 0 ? 'untried' : health;
 }
 
 /** Returns what holds in a namespace: its own failures, and beside them what the cluster shows. */

@@ -56,6 +56,7 @@ const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infini
 const reverting = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 } as const;
 const hanging: WorkloadState = { ...reverting, removedAt: 0, wakeAt: 5_000 };
 const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute };
+const found: WorkloadState = { ...reverted, isFound: true };
 
 /** Each row: a state, what is observed and when (in milliseconds), and what follows. */
 type Row = readonly [title: string, from: WorkloadState, seen: Observation, at: number, to: Partial<Transition>];
@@ -153,15 +154,15 @@ const rows: readonly Row[] = [
     idle,
     before(4 * minute),
     0,
-    { state: { ...reverted, wakeAt: 6 * minute } },
+    { state: { ...found, wakeAt: 6 * minute } },
   ],
-  ['a time in the future puts nothing off [F65]', idle, before(-9 * hour), 0, { state: reverted }],
+  ['a time in the future puts nothing off [F65]', idle, before(-9 * hour), 0, { state: found }],
   [
     'a forged age brings only its own retry forward [F65]',
     idle,
     before(9 * hour),
     0,
-    { state: { ...reverted, wakeAt: 0 } },
+    { state: { ...found, wakeAt: 0 } },
   ],
   ['what is queued again stays queued', { ...queued, attempt: 1 }, before(0), 0, { state: { ...queued, attempt: 1 } }],
   // A further change.

@@ -62,7 +62,7 @@ const rules: Rules = {
     if (state.kind === 'reverted' || state.kind === 'reverting' || attemptOf(state) > 0) return { state };
     // Anybody can write an annotation: it can bring the next attempt forward, and never put it off.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
-    return { state: { kind: 'reverted', evidence, risk, attempt, wakeAt: now + delayMs } };
+    return { state: { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } };
   },
 
   clean: () => ({ state: idle }),

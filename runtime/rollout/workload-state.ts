@@ -49,6 +49,8 @@ export type WorkloadState =
       readonly kind: 'reverted';
       readonly evidence: Evidence;
       readonly risk: Risk;
+      /** Known by its annotation alone: an earlier leader reverted it, or its tenant says so. */
+      readonly isFound?: true;
       readonly attempt: number;
       readonly wakeAt: number;
     };
