@@ -84,7 +84,7 @@ export const permissions = {
       rule('', 'pods', 'list'),
     ),
     needed(
-      "to evict the broken pod of a StatefulSet that is reverted. Disruption budgets hold.",
+      'to evict the broken pod of a StatefulSet that is reverted. Disruption budgets hold.',
       'reconciler/broken-pod',
       rule('', 'pods/eviction', 'create'),
     ),

@@ -8,7 +8,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { PodsByHand } from '../../sandbox/testing/pods-by-hand.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloads } from '../contract.ts';
-import { noteOf } from '../injection/rollout-note.ts';
+import { revertOf } from '../injection/revert.ts';
 import type { Workload } from '../injection/types.ts';
 
 /** Argo's Rollouts by their maker's own definition, which is not there at first. The tests are one life, in this order. */
@@ -97,7 +97,7 @@ describe('once it is', () => {
     expect((await bench.get(rollouts, namespace, 'referring')).metadata.labels).toEqual({ app: 'referring' });
   });
 
-  it('one that runs waits for its turn, is proven by the pods that it has at a pause, and the next follows', async () => {
+  it('one that pauses at a step of its own strategy delays no other', async () => {
     const { bench, cluster } = operator;
     const hand = new PodsByHand(bench, namespace, rollouts);
     await bench.deleteLumigo(namespace);
@@ -108,21 +108,29 @@ describe('once it is', () => {
     await bench.lumigo(namespace);
     await bench.whenInstrumented(rollouts, namespace, 'running');
     expect(await bench.isInstrumented(rollouts, namespace, 'second')).toBe(false);
-    await hand.start('running', 'ready', 1);
     const status = { phase: 'Paused', observedGeneration: '3', replicas: 2, updatedReplicas: 1, readyReplicas: 2 };
     const ref = { ...rollouts, namespace, name: 'running', subresource: 'status' };
     await cluster.client.patch(ref, { kind: 'merge', body: { status } });
     await bench.whenInstrumented(rollouts, namespace, 'second');
   });
 
-  it('F58: one whose pods fail is put back, exactly', async () => {
-    const { bench } = operator;
+  it('one whose pods fail is reverted, exactly [F58]', async () => {
+    const { bench, cluster } = operator;
     const hand = new PodsByHand(bench, namespace, rollouts);
     await hand.start('second', 'crashes', 1);
+    const { generation } = (await bench.get(rollouts, namespace, 'second')).metadata;
+    const status = {
+      observedGeneration: String(generation),
+      currentPodHash: 'r1',
+      updatedReplicas: 1,
+      availableReplicas: 0,
+    };
+    const ref = { ...rollouts, namespace, name: 'second', subresource: 'status' };
+    await cluster.client.patch(ref, { kind: 'merge', body: { status: { ...status, replicas: 1, readyReplicas: 0 } } });
     await bench.whenInstrumented(rollouts, namespace, 'second', false);
     const after = await bench.get(rollouts, namespace, 'second');
     expect(after['spec']).toEqual(rolloutOf('second', { replicas: 2 }).spec);
-    expect(noteOf(after.metadata)).toMatchObject({ cause: 'Crash' });
+    expect(revertOf(after.metadata)).toMatchObject({ cause: 'Crash' });
   });
 
   it('nothing is left when the operator is uninstalled, and nothing complains when the definition goes', async () => {

@@ -50,7 +50,7 @@ const operator: readonly Step[] = [
         metadata: {
           ...metadata,
           labels: { ...metadata.labels, [labels.rollout]: 'reverted' },
-          annotations: { ...metadata.annotations, [annotations.rollout]: '{"at":"now"}', [`${lumigo.group}/x`]: 'y' },
+          annotations: { ...metadata.annotations, [`${lumigo.group}/x`]: 'y' },
         },
       }) as Workload,
   },
