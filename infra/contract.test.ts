@@ -272,6 +272,8 @@ describe('the objects', () => {
     'MutatingWebhookConfiguration',
     'Namespace',
     'PriorityClass',
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
   ];
 
   it('have a namespace if their kind has one, and none if not', () => {

@@ -11,7 +11,6 @@ const core = { group: '', version: 'v1' } as const;
 const TOKEN_LIFE = 3_600;
 
 const [object, before] = ['variables.object', 'variables.before'];
-const releases = { finalizers: isFinalizer(cleanupFinalizer) };
 const same = (...changed: readonly string[]): Cel => sameExcept(object, before, ['metadata', ...changed]);
 
 const [webhooks, former] = [fieldOr(object, 'webhooks', '[]'), fieldOr(before, 'webhooks', '[]')];
@@ -29,9 +28,14 @@ const sameWebhooks: Cel = all(
 /** The objects of the installation that the manager writes. */
 const objects = ({ name }: Settings): readonly OwnObject[] => {
   const named = (suffix: string): string => `${name}${suffix}`;
+  // The last one that is released belongs to the others, so that Kubernetes deletes it after them.
+  const releases = {
+    finalizers: isFinalizer(cleanupFinalizer),
+    ownerReferences: (owner: Cel) => `(${owner}.name == ${text(named(suffixes.managerRole))})`,
+  };
   const protectedBy = (resource: string): OwnObject => ({
     ...{ ...rbac, resource, names: [named(suffixes.managerRole)] },
-    may: 'change only its own finalizer of its roles and their bindings',
+    may: 'change only its own finalizer and owners of its role and the binding',
     update: all(same(), sameMetadata(object, before, releases)),
   });
   const ownData = (suffix: string): Pick<OwnObject, 'create' | 'update'> => ({
@@ -46,14 +50,7 @@ const objects = ({ name }: Settings): readonly OwnObject[] => {
       ...{ ...core, resource: 'serviceaccounts' },
       may: 'restore its own account, and change only its own metadata of it',
       create: isNamed(named(suffixes.manager)),
-      update: all(
-        same(),
-        sameMetadata(object, before, {
-          ...releases,
-          annotations: isOurKey,
-          ownerReferences: (owner) => `(${owner}.name == ${text(named(suffixes.managerRole))})`,
-        }),
-      ),
+      update: all(same(), sameMetadata(object, before, { ...releases, annotations: isOurKey })),
     },
     {
       ...{ ...core, resource: 'serviceaccounts/token' },

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { permissions, type Permission } from '../../runtime/access/permissions.ts';
+import { synthesize } from '../manifests.ts';
+import { parseSettings } from '../settings/settings.ts';
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly operations: readonly string[];
+}
+
+const guardOf = (settings: object) =>
+  synthesize(parseSettings(settings)).filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'));
+
+const rules = guardOf({}).flatMap(({ spec }) => {
+  const { matchConstraints } = spec as { matchConstraints?: { resourceRules: readonly Rule[] } };
+  return matchConstraints?.resourceRules ?? [];
+});
+
+/** Writes that no policy limits, each with the reason. docs/security/README.md says what an attacker can do by them. */
+const unlimited: Readonly<Record<string, string>> = {
+  'lumigoes/status': 'a subresource, by which nothing else changes',
+  events: 'the API server gets too many of them to look at each for the account',
+  tokenreviews: 'nothing is stored',
+  subjectaccessreviews: 'nothing is stored',
+  'clusterroles/finalizers': 'a right for owner references, by which nothing is written',
+  'clusterrolebindings/finalizers': 'the same',
+};
+
+const operationOf: Readonly<Record<string, string>> = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE' };
+
+const managers: readonly Permission[] = Object.entries(permissions)
+  // The webhook for pods is the one that Pod mode fills (docs/security/README.md).
+  .filter(([group]) => group !== 'telemetryProxy' && group !== 'podMode')
+  .flatMap(([, granted]) => granted);
+
+describe('the guard', () => {
+  it('limits every write that RBAC grants to the manager, apart from a few', () => {
+    const open = managers.flatMap(({ apiGroups, resources, verbs }) =>
+      resources.flatMap((resource) =>
+        verbs
+          .flatMap((verb) => operationOf[verb] ?? [])
+          .filter((operation) => {
+            const isMet = ({ apiGroups: groups, resources: plurals, operations }: Rule) =>
+              groups.some((group) => apiGroups.includes(group)) &&
+              plurals.includes(resource) &&
+              operations.includes(operation);
+            return !rules.some(isMet) && !(resource in unlimited);
+          })
+          .map((operation) => `${operation} ${resource}`),
+      ),
+    );
+    expect(open).toEqual([]);
+  });
+
+  it('denies by default, audits or is absent as the settings say', () => {
+    const actions = (guard: string) =>
+      guardOf({ guard }).flatMap(({ spec }) => (spec as { validationActions?: string[] }).validationActions ?? []);
+    expect(new Set(actions('Deny'))).toEqual(new Set(['Deny']));
+    expect(new Set(actions('Audit'))).toEqual(new Set(['Audit']));
+    expect(guardOf({ guard: 'Off' })).toEqual([]);
+  });
+});
