@@ -4,6 +4,7 @@ import { describeError } from '../runtime/wording/errors.ts';
 import { measureAgainst } from './against.ts';
 import { measureChanges } from './measure-changes.ts';
 import { measureCrowd } from './measure-crowd.ts';
+import { measureGuard } from './measure-guard.ts';
 import { measureIdle } from './measure-idle.ts';
 import { measureMany } from './measure-many.ts';
 import { measureReviews } from './measure-reviews.ts';
@@ -20,6 +21,7 @@ interface Flags {
   readonly soak?: string;
   readonly many?: boolean;
   readonly telemetry?: boolean;
+  readonly guard?: boolean;
   readonly plot?: boolean;
 }
 
@@ -53,32 +55,38 @@ new Command('bench')
   .option('--soak <seconds>', 'only change workloads for this time; exits with 1 if a target is missed')
   .option('--many', 'only measure 100 namespaces, 200 creates at once and changes of a Lumigo')
   .option('--telemetry', 'only measure the throughput of the telemetry proxy of one replica')
+  .option('--guard', 'only measure updates with and without the guard')
   .option('--plot', 'draw time and memory for each number into docs/contributing/performance-*.svg')
   .showHelpAfterError('(--help lists the flags)')
-  .action(async ({ workloads, idleSeconds, against, soak: soakSeconds, many, telemetry, plot: isDrawn }: Flags) => {
-    const say = (line: string) => void process.stderr.write(`  ${line}\n`);
-    const counts = workloads.split(',').map(Number);
-    if (counts.some((count) => !Number.isInteger(count) || count < 1))
-      throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
-    const measured = async (there: Surroundings): Promise<Figure[]> => {
-      if (many === true) return measureMany(there);
-      if (soakSeconds !== undefined) return soak(there, Number(soakSeconds));
-      if (against !== undefined) return measureAgainst(there, against, counts);
-      return [
-        ...(await measureIdle(there, Number(idleSeconds))),
-        ...(await measureReviews(there, counts[0] ?? 1_000)),
-        ...(await measureChanges(there, counts)),
-        ...(await measureCrowd(there)),
-      ];
-    };
-    const figures = telemetry === true ? await measureTelemetry(say) : await withSurroundings(say, measured);
-    process.stdout.write(`\n${render(figures)}\n`);
-    if (soakSeconds !== undefined && figures.some(({ value, target = Infinity }) => !(value <= target)))
-      process.exitCode = 1;
-    mkdirSync('dist', { recursive: true });
-    if (isDrawn === true) draw(figures);
-    writeFileSync('dist/bench.json', `${JSON.stringify(figures, null, 2)}\n`);
-  })
+  .action(
+    async ({ workloads, idleSeconds, against, soak: soakSeconds, many, telemetry, guard, plot: isDrawn }: Flags) => {
+      const say = (line: string) => void process.stderr.write(`  ${line}\n`);
+      const counts = workloads.split(',').map(Number);
+      if (counts.some((count) => !Number.isInteger(count) || count < 1))
+        throw new Error(`--workloads takes whole numbers, separated by commas, not '${workloads}'`);
+      const measured = async (there: Surroundings): Promise<Figure[]> => {
+        if (many === true) return measureMany(there);
+        if (soakSeconds !== undefined) return soak(there, Number(soakSeconds));
+        if (against !== undefined) return measureAgainst(there, against, counts);
+        return [
+          ...(await measureIdle(there, Number(idleSeconds))),
+          ...(await measureReviews(there, counts[0] ?? 1_000)),
+          ...(await measureChanges(there, counts)),
+          ...(await measureCrowd(there)),
+        ];
+      };
+      const alone = [telemetry === true && measureTelemetry, guard === true && measureGuard].find(
+        (each) => each !== false,
+      );
+      const figures = alone === undefined ? await withSurroundings(say, measured) : await alone(say);
+      process.stdout.write(`\n${render(figures)}\n`);
+      if (soakSeconds !== undefined && figures.some(({ value, target = Infinity }) => !(value <= target)))
+        process.exitCode = 1;
+      mkdirSync('dist', { recursive: true });
+      if (isDrawn === true) draw(figures);
+      writeFileSync('dist/bench.json', `${JSON.stringify(figures, null, 2)}\n`);
+    },
+  )
   .parseAsync()
   .then(
     () => process.exit(),

@@ -1,8 +1,8 @@
 import { certificateFiles, cleanupFinalizer, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { all, fieldOr, sameExcept, text, texts, type Cel } from './cel.ts';
+import { all, fieldOr, sameExcept, texts, type Cel } from './cel.ts';
 import { isFinalizer, isOurKey, sameMetadata } from './metadata-rules.ts';
-import { isNamed, ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
+import { ownName, ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
@@ -25,69 +25,68 @@ const sameWebhooks: Cel = all(
   )}))`,
 );
 
-/** The objects of the installation that the manager writes. */
-const objects = ({ name }: Settings): readonly OwnObject[] => {
-  const named = (suffix: string): string => `${name}${suffix}`;
-  // The last one that is released belongs to the others, so that Kubernetes deletes it after them.
-  const releases = {
-    finalizers: isFinalizer(cleanupFinalizer),
-    ownerReferences: (owner: Cel) => `(${owner}.name == ${text(named(suffixes.managerRole))})`,
-  };
-  const protectedBy = (resource: string): OwnObject => ({
-    ...{ ...rbac, resource, names: [named(suffixes.managerRole)] },
-    may: 'change only its own finalizer and owners of its role and the binding',
-    update: all(same(), sameMetadata(object, before, releases)),
-  });
-  const ownData = (suffix: string): Pick<OwnObject, 'create' | 'update'> => ({
-    create: isNamed(named(suffix)),
-    update: all(isNamed(named(suffix)), same('data'), sameMetadata(object, before)),
-  });
-  const certificate = ownData(suffixes.certificates);
-  return [
-    protectedBy('clusterroles'),
-    protectedBy('clusterrolebindings'),
-    {
-      ...{ ...core, resource: 'serviceaccounts' },
-      may: 'restore its own account, and change only its own metadata of it',
-      create: isNamed(named(suffixes.manager)),
-      update: all(same(), sameMetadata(object, before, { ...releases, annotations: isOurKey })),
-    },
-    {
-      ...{ ...core, resource: 'serviceaccounts/token' },
-      may: `request tokens that are valid for at most ${TOKEN_LIFE} s`,
-      create: `${object}.spec.expirationSeconds <= ${TOKEN_LIFE}`,
-    },
-    {
-      ...{ ...core, resource: 'secrets' },
-      may: "write only the webhook's certificate",
-      create: all(certificate.create ?? '', `${object}.type == 'kubernetes.io/tls'`),
-      update: all(
-        certificate.update ?? '',
-        `${fieldOr(object, 'data', '{}')}.all(key, key in ${texts(Object.values(certificateFiles))})`,
-      ),
-    },
-    {
-      ...{ ...core, resource: 'configmaps', may: 'write only the record of monitored namespaces' },
-      ...ownData(suffixes.monitored),
-    },
-    {
-      ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases', may: 'write only the lease of its leader' },
-      ...{ create: isNamed(named(suffixes.lease)), update: isNamed(named(suffixes.lease)) },
-    },
-    {
-      ...{ group: 'admissionregistration.k8s.io', version: 'v1', resource: 'mutatingwebhookconfigurations' },
-      names: [named(suffixes.injectorWebhook)],
-      may: 'change only the caBundle of its webhooks',
-      update: all(same('webhooks'), sameMetadata(object, before), sameWebhooks),
-    },
-  ];
+const isOwn = (suffix: string): Cel => `${object}.metadata.name == ${ownName(suffix)}`;
+
+// The last one that is released belongs to the others, so that Kubernetes deletes it after them.
+const releases = {
+  finalizers: isFinalizer(cleanupFinalizer),
+  ownerReferences: (owner: Cel) => `(${owner}.name == ${ownName(suffixes.managerRole)})`,
 };
+
+const protectedBy = (resource: string): OwnObject => ({
+  ...{ ...rbac, resource, suffix: suffixes.managerRole },
+  may: 'change only its own finalizer and owners of its role and the binding',
+  update: all(same(), sameMetadata(object, before, releases)),
+});
+
+const sameButData = all(same('data'), sameMetadata(object, before));
+
+/** The objects of the installation that the manager writes. */
+const objects: readonly OwnObject[] = [
+  protectedBy('clusterroles'),
+  protectedBy('clusterrolebindings'),
+  {
+    ...{ ...core, resource: 'serviceaccounts' },
+    may: 'restore its own account, and change only its own metadata of it',
+    create: isOwn(suffixes.manager),
+    update: all(same(), sameMetadata(object, before, { ...releases, annotations: isOurKey })),
+  },
+  {
+    ...{ ...core, resource: 'serviceaccounts/token' },
+    may: `request tokens that are valid for at most ${TOKEN_LIFE} s`,
+    create: `${object}.spec.expirationSeconds <= ${TOKEN_LIFE}`,
+  },
+  {
+    ...{ ...core, resource: 'secrets' },
+    may: "write only the webhook's certificate",
+    create: all(isOwn(suffixes.certificates), `${object}.type == 'kubernetes.io/tls'`),
+    update: all(
+      isOwn(suffixes.certificates),
+      sameButData,
+      `${fieldOr(object, 'data', '{}')}.all(key, key in ${texts(Object.values(certificateFiles))})`,
+    ),
+  },
+  {
+    ...{ ...core, resource: 'configmaps', may: 'write only the record of monitored namespaces' },
+    ...{ create: isOwn(suffixes.monitored), update: all(isOwn(suffixes.monitored), sameButData) },
+  },
+  {
+    ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases', may: 'write only the lease of its leader' },
+    ...{ create: isOwn(suffixes.lease), update: isOwn(suffixes.lease) },
+  },
+  {
+    ...{ group: 'admissionregistration.k8s.io', version: 'v1', resource: 'mutatingwebhookconfigurations' },
+    suffix: suffixes.injectorWebhook,
+    may: 'change only the caBundle of its webhooks',
+    update: all(same('webhooks'), sameMetadata(object, before), sameWebhooks),
+  },
+];
 
 /** The policy about objects of the installation: those in the operator's namespace, and its own ones of the cluster. */
 export const installationPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardInstallation,
   namespace: settings.namespace,
-  rules: objects(settings).map(ruleOf),
-  variables: ownObjectVariables,
-  validations: objects(settings).map(validationOf),
+  rules: objects.map((row) => ruleOf(row, settings)),
+  variables: ownObjectVariables(settings),
+  validations: objects.map(validationOf),
 });

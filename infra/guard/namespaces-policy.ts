@@ -2,7 +2,7 @@ import { lumigo, probeLabel, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { all, any, fieldOr, sameExcept, text } from './cel.ts';
 import { isFinalizer, sameMetadata } from './metadata-rules.ts';
-import { isNamed, ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
+import { ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';
 import { excludedNamespaces } from './workload-policy.ts';
 
@@ -13,11 +13,11 @@ const flags = ['tracing', 'logging'].map((section) =>
   sameExcept(fieldOr(object, `spec.${section}`, '{}'), fieldOr(before, `spec.${section}`, '{}'), ['enabled']),
 );
 
-const objects = ({ namespace }: Settings): readonly OwnObject[] => [
+const objects: readonly OwnObject[] = [
   {
     ...{ group: lumigo.group, version: lumigo.version, resource: lumigo.plural },
     may: 'change only its own finalizer and the flags `enabled` of a Lumigo resource',
-    create: isNamed(lumigo.singular),
+    create: `${object}.metadata.name == ${text(lumigo.singular)}`,
     update: all(
       sameExcept(object, before, ['metadata', 'spec', 'status']),
       sameExcept(`${object}.spec`, `${before}.spec`, ['tracing', 'logging']),
@@ -32,7 +32,7 @@ const objects = ({ namespace }: Settings): readonly OwnObject[] => [
     ...{ group: '', version: 'v1', resource: 'secrets' },
     may: 'create only Secrets of the type Opaque in other namespaces',
     // A Secret of another type can contain the token of any account of its namespace.
-    create: any(`request.namespace == ${text(namespace)}`, `${object}.type == 'Opaque'`),
+    create: any('request.namespace == variables.operatorNamespace', `${object}.type == 'Opaque'`),
   },
   {
     ...{ group: '', version: 'v1', resource: 'pods/eviction' },
@@ -44,7 +44,7 @@ const objects = ({ namespace }: Settings): readonly OwnObject[] => [
 /** The policy about objects of other namespaces that are no workloads. */
 export const namespacesPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardNamespaces,
-  rules: objects(settings).map(ruleOf),
-  variables: { ...ownObjectVariables, excludedNamespaces: excludedNamespaces(settings) },
-  validations: objects(settings).map(validationOf),
+  rules: objects.map((row) => ruleOf(row, settings)),
+  variables: { ...ownObjectVariables(settings), excludedNamespaces: excludedNamespaces(settings) },
+  validations: objects.map(validationOf),
 });

@@ -1,4 +1,5 @@
 import { all, any, text, type Cel } from './cel.ts';
+import type { Settings } from '../settings/schema.ts';
 import type { Policy, Rule, Validation } from './policy.ts';
 
 /** What the manager may write into a kind of object. */
@@ -7,8 +8,8 @@ export interface OwnObject {
   readonly version: string;
   /** Plural, with a subresource after a slash. */
   readonly resource: string;
-  /** Only objects of these names. */
-  readonly names?: readonly string[];
+  /** Only the object of the installation whose name ends so. */
+  readonly suffix?: string;
   /** See `Validation`. */
   readonly may: string;
   /** The condition of a new object, if the manager may create one. */
@@ -18,7 +19,7 @@ export interface OwnObject {
 }
 
 /** The rule by which a policy meets the writes of a row. */
-export const ruleOf = ({ group, version, resource, names, create, update }: OwnObject): Rule => ({
+export const ruleOf = ({ group, version, resource, suffix, create, update }: OwnObject, { name }: Settings): Rule => ({
   apiGroups: [group],
   apiVersions: [version],
   resources: [resource],
@@ -26,7 +27,7 @@ export const ruleOf = ({ group, version, resource, names, create, update }: OwnO
     ...(create === undefined ? [] : ['CREATE' as const]),
     ...(update === undefined ? [] : ['UPDATE' as const]),
   ],
-  ...(names === undefined ? {} : { resourceNames: names }),
+  ...(suffix === undefined ? {} : { resourceNames: [`${name}${suffix}`] }),
 });
 
 export function validationOf({ resource, may, create, update }: OwnObject): Validation {
@@ -38,10 +39,13 @@ export function validationOf({ resource, may, create, update }: OwnObject): Vali
 }
 
 /** The CEL variables of a policy with such rows. The types of the kinds differ, so the objects are dynamic. */
-export const ownObjectVariables: Policy['variables'] = {
+export const ownObjectVariables = ({ name, namespace }: Settings): Policy['variables'] => ({
+  installation: text(name),
+  operatorNamespace: text(namespace),
   object: 'dyn(object)',
   before: 'dyn(oldObject)',
   resource: `request.resource.resource + (has(request.subResource) ? '/' + request.subResource : '')`,
-};
+});
 
-export const isNamed = (name: string): Cel => `variables.object.metadata.name == ${text(name)}`;
+/** Returns the name of an object of the installation. */
+export const ownName = (suffix: string): Cel => `variables.installation + ${text(suffix)}`;

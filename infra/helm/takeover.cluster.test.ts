@@ -100,7 +100,7 @@ const keyOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`;
 const manifest = (): Manifest[] =>
   parseAllDocuments(helm('get', 'manifest', 'lumigo')).map((document) => document.toJS() as Manifest);
 
-const isOfCluster = (kind: string) => /^(Cluster|CustomResource|Mutating|Priority)/.test(kind);
+const isOfCluster = (kind: string) => /^(Cluster|CustomResource|Mutating|Priority|Validating)/.test(kind);
 
 /** Those of the objects that are in the cluster. */
 async function present(objects: readonly Manifest[]): Promise<string[]> {

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { workloads } from '../runtime/contract.ts';
+import { inject } from '../runtime/injection/inject.ts';
+import { remove } from '../runtime/injection/remove.ts';
+import type { Workload } from '../runtime/injection/types.ts';
+import { templateOf, withTemplate } from '../runtime/injection/workload.ts';
+import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
+import { apply, refOf } from '../sandbox/manager/apply.ts';
+import { startGuarded, write, type GuardedCluster } from '../sandbox/testing/guard/guarded-cluster.ts';
+import { tracing } from '../sandbox/testing/injection.ts';
+import { quantile } from '../sandbox/testing/quantile.ts';
+import { makeFleet } from './fleet.ts';
+import type { Figure } from './table.ts';
+
+const [deployment] = workloads;
+const ROUNDS = 6;
+const WRITES = 250;
+/** The API server reads policies about once a second. */
+const SETTLE_MS = 4_000;
+
+const writers = ['user', 'manager'] as const;
+type Series = Readonly<Record<(typeof writers)[number], number[]>>;
+const empty = (): Series => ({ user: [], manager: [] });
+
+/** Latency of updates of a 5.3 KB Deployment by a user and by the manager's account, without and with the guard, in turns. */
+export async function measureGuard(say: (line: string) => void): Promise<Figure[]> {
+  const guarded = await startGuarded();
+  try {
+    const namespace = await makeFleet(guarded.cluster.client, 1);
+    const [without, within] = [empty(), empty()];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      say(`guard: round ${round} of ${ROUNDS}`);
+      // The first round warms up.
+      await turn(guarded, false, namespace, round === 0 ? empty() : without);
+      await turn(guarded, true, namespace, round === 0 ? empty() : within);
+    }
+    return writers.flatMap((writer) => [
+      ...figures(`update by a ${writer}, without the guard`, without[writer]),
+      ...figures(`update by a ${writer}, with the guard`, within[writer]),
+    ]);
+  } finally {
+    await guarded.stop();
+  }
+}
+
+async function turn(
+  { cluster, installation, ...guarded }: GuardedCluster,
+  isOn: boolean,
+  namespace: string,
+  into: Series,
+) {
+  const policies = installation.manifests.filter(({ kind }) => kind.startsWith('ValidatingAdmission'));
+  for (const policy of policies) await (isOn ? apply(cluster.client, policy) : removed(cluster, policy));
+  await sleep(SETTLE_MS);
+  const ref = { ...deployment, namespace, name: 'app-0' };
+  for (let index = 0; index < WRITES; index += 1) {
+    const body = { metadata: { annotations: { note: `${isOn}-${index}` } } };
+    into.user.push(await timed(() => cluster.client.patch(ref, { kind: 'merge', body })));
+    const before = await guarded.bench.get(deployment, namespace, ref.name);
+    const injected = withInjection(before, guarded.injector);
+    let stored = before;
+    into.manager.push(await timed(async () => (stored = await write(guarded.manager, before, injected))));
+    into.manager.push(await timed(() => write(guarded.manager, stored, withTemplate(stored, clean(stored)))));
+  }
+}
+
+const removed = ({ client }: GuardedCluster['cluster'], policy: Manifest) =>
+  client.delete(refOf(policy)).catch(() => undefined);
+
+function withInjection(workload: Workload, injector: GuardedCluster['injector']): Workload {
+  const template = templateOf(workload);
+  const result = template && inject(template, { ...injector, ...tracing });
+  if (result === undefined || result.refused !== undefined) throw new Error('the sample cannot be injected');
+  return withTemplate(workload, result.template);
+}
+
+function clean(workload: Workload) {
+  const template = templateOf(workload);
+  if (template === undefined) throw new Error('the sample has no pod template');
+  return remove(template);
+}
+
+async function timed(action: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await action();
+  return performance.now() - started;
+}
+
+const figures = (name: string, times: readonly number[]): Figure[] => [
+  { name: `${name}, p50`, value: quantile(times, 0.5), unit: 'ms' },
+  { name: `${name}, p99`, value: quantile(times, 0.99), unit: 'ms' },
+];
