@@ -133,12 +133,18 @@ function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
   for (const each of all) {
     if (isIn(each, 'verified', 'untested') && each.state.isCurrent) tally[each.state.kind] += 1;
     if (isJudged(each) || (isIn(each, 'queued') && each.state.risk.rank < 4)) tally.trying += 1;
-    if (!isIn(each, 'reverted', 'reverting')) continue;
-    tally.reverted += 1;
-    if (isInjectors(each.state.evidence)) tally.injectorFailed += 1;
-    if (each.state.kind === 'reverting' || each.state.isFound === undefined) tally.witnessed += 1;
+    if (isIn(each, 'reverted', 'reverting')) countRevert(each.state, tally);
   }
   return tally;
+}
+
+function countRevert(
+  state: In<'reverted' | 'reverting'>['state'],
+  tally: { -readonly [K in keyof NamespaceTally]: number },
+) {
+  tally.reverted += 1;
+  if (isInjectors(state.evidence)) tally.injectorFailed += 1;
+  if (state.kind === 'reverting' || state.isFound === undefined) tally.witnessed += 1;
 }
 
 function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): RolloutSummary {

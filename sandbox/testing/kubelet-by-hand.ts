@@ -93,12 +93,12 @@ export const isReady = ({ said }: HandledPod): boolean => said === 'ready' || sa
 
 function handled({ metadata, spec }: KubernetesObject): Omit<HandledPod, 'said'> {
   const { initContainers = [], containers = [] } = (spec ?? {}) as Partial<PodSpec>;
-  const own = initContainers.find((each) => each.name === injector.container);
-  const isInjected = metadata.annotations?.[annotations.injection] !== undefined;
+  const { name, uid = '', labels, annotations: own } = { labels: {}, annotations: {}, ...metadata };
+  const image = initContainers.find((each) => each.name === injector.container)?.image;
   return {
-    ...{ name: metadata.name, uid: metadata.uid ?? '', app: metadata.labels?.['app'] ?? '' },
-    injector: isInjected ? own?.image : undefined,
+    ...{ name, uid, app: labels['app'] ?? '' },
+    injector: annotations.injection in own ? image : undefined,
     image: containers[0]?.image ?? '',
-    hash: hashLabels.map((label) => metadata.labels?.[label] ?? '').join(''),
+    hash: hashLabels.flatMap((label) => labels[label] ?? []).join(''),
   };
 }

@@ -5,6 +5,12 @@ import type { KubernetesObject } from '../../runtime/kubernetes/resources/object
 /** What becomes of a pod's containers. */
 export type Outcome = 'ready' | 'restarted' | 'unready' | 'no-injector-image' | 'no-secret' | 'crashes';
 
+/** What becomes of a program with the injection, and without it. */
+export interface Program {
+  readonly injected: Outcome;
+  readonly clean: Outcome;
+}
+
 type Status = Readonly<Record<string, unknown>>;
 
 interface Row {

@@ -95,22 +95,20 @@ export class RolloutJudge {
 
   private remember(seen: Seen, pods: readonly HandledPod[], now: number): Memory {
     const before = this.memories.get(seen.name);
-    const injected = pods.filter(({ app, injector }) => app === seen.name && injector !== undefined);
+    const own = pods.filter(({ app }) => app === seen.name);
+    const injected = own.filter(({ injector }) => injector !== undefined);
     const hash = injected.find(({ uid }) => !this.uids.has(uid))?.hash ?? before?.hash;
     const newest = injected.filter((pod) => pod.hash === hash && pod.said !== undefined);
-    const isOwn = seen.revert !== undefined && !this.forged.has(seen.text ?? '');
-    const revertedAt = isOwn ? (before?.seen.text === seen.text ? before?.revertedAt : now) : undefined;
     const kept = before?.hash === hash && before?.seen.isInjected === true ? before : undefined;
+    const told = { seen, hash, revertedAt: this.revertedAt(seen, before, now) };
     // After its injection is removed, its last pods say what they said.
-    if (newest.length === 0) return { ...kept, seen, hash, revertedAt };
-    const since = (is: boolean, from: number | undefined) => (is ? (from ?? now) : undefined);
-    const isComplete = pods.every(({ app, injector }) => app !== seen.name || injector !== undefined);
-    return {
-      ...{ seen, hash, revertedAt },
-      some: since(!newest.every(isReady), kept?.some),
-      none: since(!newest.some(isReady), kept?.none),
-      all: since(newest.every(isReady) && isComplete, kept?.all),
-    };
+    if (newest.length === 0) return { ...kept, ...told };
+    return { ...told, ...readiness(newest, injected.length === own.length, kept, now) };
+  }
+
+  private revertedAt(seen: Seen, before: Memory | undefined, now: number): number | undefined {
+    if (seen.revert === undefined || this.forged.has(seen.text ?? '')) return undefined;
+    return before?.seen.text === seen.text ? before?.revertedAt : now;
   }
 
   private judge(seen: Seen, before: Memory | undefined, all: readonly Seen[], now: number): void {
@@ -120,10 +118,14 @@ export class RolloutJudge {
       this.proven.add(name);
       this.ran.add(name + template);
     }
-    if (!seen.isInjected) this.judgeTemplate(seen);
     if (seen.isInjected && before?.seen.template !== template) this.injected(seen, before, all, now);
-    const isReverted = before?.seen.isInjected === true && !seen.isInjected && seen.revert !== undefined;
-    if (isReverted) this.reverted(name, seen.revert, before, now);
+    if (!seen.isInjected) this.judgeClean(seen, before, now);
+  }
+
+  private judgeClean(seen: Seen, before: Memory | undefined, now: number): void {
+    this.judgeTemplate(seen);
+    if (before?.seen.isInjected === true && seen.revert !== undefined)
+      this.reverted(seen.name, seen.revert, before, now);
   }
 
   private judgeTemplate({ name, template }: Seen): void {
@@ -166,4 +168,20 @@ export class RolloutJudge {
     if (affected.length > Math.max(1, 2 * this.proven.size))
       this.violated(`${affected.map(({ name }) => name).join()} together, after ${this.proven.size} proven`);
   }
+}
+
+/** Since when some, none and all of the newest pods are ready. */
+function readiness(newest: readonly HandledPod[], isComplete: boolean, kept: Memory | undefined, now: number) {
+  const since = (is: boolean, from: number | undefined) => (is ? (from ?? now) : undefined);
+  return {
+    some: since(!newest.every(isReady), kept?.some),
+    none: since(!newest.some(isReady), kept?.none),
+    all: since(newest.every(isReady) && isComplete, kept?.all),
+  };
+}
+
+/** @throws Error for a workload that the test did not make */
+export function knownAs(name: string, known: Known | undefined): Known {
+  if (known === undefined) throw new Error(`there is no ${name}`);
+  return known;
 }

@@ -7,8 +7,8 @@ import { eventually } from './eventually.ts';
 import { forgery } from './forgeries.ts';
 import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
-import type { Outcome } from './pod-outcomes.ts';
-import { isHalted, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
+import type { Outcome, Program } from './pod-outcomes.ts';
+import { isHalted, knownAs, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
 import { createRunning, whenComplete } from './running-workloads.ts';
 
 const [deployment] = workloads;
@@ -18,11 +18,6 @@ const REVISION = 'deployment.kubernetes.io/revision';
 export const worldSettings = { rollout: { soakSeconds: 1, deadlineSeconds: 10 } };
 const judged = { soakMs: 1_000, lookMs: 2_000, deadlineMs: 10_000 };
 
-/** What becomes of a program with the injection, and without it. */
-interface Program {
-  readonly injected: Outcome;
-  readonly clean: Outcome;
-}
 const well: Program = { injected: 'ready', clean: 'ready' };
 
 /** A version of the operator, and the image that it injects. */
@@ -41,6 +36,9 @@ export class RolloutWorld {
   private readonly programs = new Map<string, Program>();
   private readonly missing = new Set<string>();
   private readonly kubelets: KubeletByHand[];
+  readonly namespace: string;
+  private readonly twin: string;
+  private readonly neighbour: string;
   private forgeries = 0;
   private version: Version;
   private ended = false;
@@ -52,15 +50,13 @@ export class RolloutWorld {
   private constructor(
     private readonly operator: OperatorBench,
     private readonly first: Version,
-    readonly namespace: string,
-    private readonly twin: string,
-    private readonly neighbour: string,
+    [namespace = '', twin = '', neighbour = '']: readonly string[],
   ) {
-    const { bench } = operator;
+    [this.namespace, this.twin, this.neighbour] = [namespace, twin, neighbour];
     this.version = first;
     this.kubelets = [
-      new KubeletByHand(bench, namespace, (pod) => this.outcome(pod)),
-      new KubeletByHand(bench, neighbour),
+      new KubeletByHand(operator.bench, namespace, (pod) => this.outcome(pod)),
+      new KubeletByHand(operator.bench, neighbour),
     ];
   }
 
@@ -68,8 +64,8 @@ export class RolloutWorld {
   static async make(operator: OperatorBench, version: Version, names: readonly string[]): Promise<RolloutWorld> {
     const { bench } = operator;
     const places = ['model', 'twin', 'neighbour'].map((prefix) => bench.namespace(prefix));
-    const [namespace = '', twin = '', neighbour = ''] = await Promise.all(places);
-    const world = new RolloutWorld(operator, version, namespace, twin, neighbour);
+    const world = new RolloutWorld(operator, version, await Promise.all(places));
+    const { namespace, neighbour } = world;
     for (const name of names) await world.create(name);
     for (const name of ['one', 'two']) await createRunning(bench, neighbour, name);
     for (const name of names) await whenComplete(bench, deployment, namespace, name);
@@ -220,11 +216,7 @@ export class RolloutWorld {
     }
   }
 
-  private of(name: string): Known {
-    const known = this.known.get(name);
-    if (known === undefined) throw new Error(`there is no ${name}`);
-    return known;
-  }
+  private of = (name: string): Known => knownAs(name, this.known.get(name));
 
   /** A user's request came back with this. */
   private note(written: object): void {
@@ -247,8 +239,7 @@ export class RolloutWorld {
       const all = await this.read(this.namespace);
       this.judge.observe(all, this.kubelets[0]?.seen() ?? []);
       for (const { name, revert } of await this.read(this.neighbour))
-        if (revert !== undefined)
-          this.judge.violations.push(`the neighbour's ${name} was reverted: ${revert.evidence}`);
+        if (revert !== undefined) this.judge.violations.push(`neighbour: ${name} was reverted: ${revert.evidence}`);
     }
   }
 }
