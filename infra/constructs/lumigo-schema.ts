@@ -156,7 +156,7 @@ const status: Schema = {
     observedGeneration: count('The generation of the spec that the status describes.'),
     injector: {
       type: 'object',
-      description: 'What keeps the webhook from injecting new workloads. Missing if nothing does.',
+      description: 'The reason why the webhook does not inject new workloads. Missing if it does.',
       properties: {
         health: text(
           '`unverified` while a workload is about to show whether the injector runs: workloads without pods wait. `failing` after workloads failed with the injection: no new workload is injected.',

@@ -15,7 +15,7 @@ const same = (...changed: readonly string[]): Cel => sameExcept(object, before, 
 
 const [webhooks, former] = [fieldOr(object, 'webhooks', '[]'), fieldOr(before, 'webhooks', '[]')];
 
-/** Of each webhook only the authority of its certificate changes. */
+/** Only the authority of a webhook's certificate changes. */
 const sameWebhooks: Cel = all(
   `${webhooks}.map(webhook, webhook.name) == ${former}.map(webhook, webhook.name)`,
   `${webhooks}.all(webhook, ${former}.exists(former, ${all(

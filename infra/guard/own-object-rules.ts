@@ -2,7 +2,7 @@ import { all, any, text, type Cel } from './cel.ts';
 import type { Settings } from '../settings/schema.ts';
 import type { Policy, Rule, Validation } from './policy.ts';
 
-/** What the manager may write into a kind of object. */
+/** The manager's changes of a kind of object that are allowed. */
 export interface OwnObject {
   readonly group: string;
   readonly version: string;

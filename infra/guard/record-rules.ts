@@ -28,7 +28,7 @@ export const recordedNames = (record: Cel, list: 'pullSecrets' | 'variables'): C
 /** Control characters that JSON and `strings.quote` write in different ways. */
 const CONTROL = String.raw`[\x00-\x07\x0b\x0e-\x1f]`;
 
-/** Returns true if a text is the JSON of an environment variable. Of a value with control characters, only the name is compared. */
+/** Returns true if a text is the JSON of an environment variable. Only the name is compared if the value has control characters. */
 export function isVariable(json: Cel, variable: Cel): Cel {
   const start = `'{"name":' + strings.quote(${variable}.name)`;
   const value = `(has(${variable}.value) ? ',"value":' + strings.quote(${variable}.value) : '')`;

@@ -95,7 +95,7 @@ export class TemplateWriter {
     return typeof value === 'string' ? this.text(value) : JSON.stringify(value);
   }
 
-  /** Whether people can read a text only if its lines stay lines. */
+  /** People can read such a text only if its lines stay lines. */
   private isBlock(value: string): boolean {
     return /^\S.*\n/.test(value) && !value.endsWith('\n') && !value.includes('{{') && value.search(this.pattern) < 0;
   }

@@ -9,19 +9,19 @@ import type { BlockedReason } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
 import { guarded, type Client } from '../kubernetes/http/client.ts';
 
-/** What would happen to one workload, and whether the API server would take it. */
+/** The outlook of one workload: the planned change, and the API server's answer to it. */
 export interface Verdict {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
   readonly decision: Decision;
   readonly patch: readonly PatchOperation[];
-  /** What a dry run answered; undefined where nothing would be written. */
+  /** The answer of a dry run; undefined where nothing would be written. */
   readonly refusal: string | undefined;
   readonly warnings: readonly string[];
-  /** Whether a change of its template replaces pods. */
+  /** A change of its template replaces pods. */
   readonly restarts: boolean;
-  /** What a failed rollout of it would cost. */
+  /** The cost of a failed rollout. */
   readonly risk: Risk;
   /** Why it cannot be changed now; undefined where it can. */
   readonly blocked: BlockedReason | undefined;

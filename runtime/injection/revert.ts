@@ -10,13 +10,13 @@ export interface Revert {
   readonly cause: string;
   /** How often an injection of this program was removed (1: the first time). */
   readonly attempt: number;
-  /** What the program met, as `revertKey` returns it (revert-key.ts). */
+  /** The program and the injector, as `revertKey` returns them (revert-key.ts). */
   readonly key: string;
   /** A sentence: container, reason, exit code, last output. */
   readonly evidence: string;
 }
 
-/** In characters: anybody can write an annotation, and what it says is shown at the Lumigo. */
+/** In characters: a tenant can write the annotation, and the Lumigo resource shows its text. */
 const MAX_EVIDENCE = 800;
 const FORM = new RegExp(
   `^reverted (\\S{1,40}) by controller; cause=([A-Za-z]{1,30}) attempt=(\\d{1,4}) key=([0-9a-f]{16}): (.{0,${MAX_EVIDENCE}})$`,

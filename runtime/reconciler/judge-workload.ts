@@ -27,7 +27,7 @@ export class WorkloadJudge {
     image: this.image,
   });
 
-  /** What came of a change says where the workload is on its way. Never rejects. */
+  /** Tells the state of a workload the result of a change. Never rejects. */
   async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
     if (this.term.config.rolloutStrategy === 'immediate') return;
     if (result.kind === 'failed') this.rollouts.see(before, { kind: 'failed' });

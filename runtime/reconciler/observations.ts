@@ -13,10 +13,10 @@ import { riskOf } from '../rollout/turns.ts';
 import type { Observation, Reading } from '../rollout/workload-state.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-/** An injection that an earlier leader, or the webhook, wrote so long ago is not judged any more. */
+/** An injection that is older is not judged by a new leader. */
 const RECENT_MS = 30 * 60_000;
 
-/** What the installation knows of its injector. */
+/** The injector of this installation. */
 export interface Installed {
   readonly injector: InjectorHealth;
   readonly image: string;
@@ -66,7 +66,7 @@ function revertedBefore(workload: Workload, { cause, evidence, attempt, at }: Re
   };
 }
 
-/** Anybody can write an annotation: undefined for a text that is no time. */
+/** Returns undefined for a text that is no time: a tenant can write the annotation. */
 function agoMs(at: string, epochMs: number): number | undefined {
   const time = Date.parse(at);
   return Number.isNaN(time) ? undefined : epochMs - time;

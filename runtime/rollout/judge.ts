@@ -102,7 +102,7 @@ export function weigh(
 ): Transition {
   const { look } = state;
   if (evidence === undefined) {
-    // Of such a workload no status shows more than a pod that got past the injector.
+    // The status of such a workload never shows more than a pod that got past the injector.
     const isShown = state.kind === 'untested' && ran;
     return { state: isShown ? { kind: 'verified', until: now, ...kept(state), wakeAt: Infinity } : clear(state) };
   }

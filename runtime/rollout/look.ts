@@ -10,9 +10,9 @@ export interface LookedAtPod {
   readonly status: PodStatus;
 }
 
-/** What one look at the pods of a generation shows. */
+/** The result of one look at the pods of a generation. */
 export interface Look {
-  /** What speaks against their injection; undefined for nothing. */
+  /** The evidence against their injection; undefined for none. */
   readonly evidence: Evidence | undefined;
   /** One of them got past the injector. */
   readonly ran: boolean;

@@ -60,7 +60,7 @@ const rules: Rules = {
 
   'reverted-before': (state, { evidence, risk, attempt, agoMs }, now) => {
     if (state.kind === 'reverted' || state.kind === 'reverting' || attemptOf(state) > 0) return { state };
-    // Anybody can write an annotation: it can bring the next attempt forward, and never put it off.
+    // A tenant can write the annotation: it can bring the next attempt forward, and never put it off.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
     return { state: { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } };
   },
@@ -80,7 +80,7 @@ const rules: Rules = {
 
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
-/** What follows once the time of a state has come. */
+/** The rules for a state whose time has come. */
 const woken: { readonly [K in Waking['kind']]: (state: Waking & { readonly kind: K }, now: number) => Transition } = {
   // An `InjectorUnverified` one has waited long enough for others to show how the injector fares.
   blocked: (state) => (state.reason === 'InjectorUnverified' ? { state: queuedAgain(state) } : read(state)),

@@ -82,7 +82,7 @@ export interface Probation {
   readonly attempt: number;
 }
 
-/** What one reading of a whole workload shows. */
+/** The result of reading a whole workload. */
 export interface Reading {
   readonly completion: Completion;
   /** A fingerprint of its pod template. */
@@ -125,7 +125,7 @@ export type Observation =
     }
   /** It is as it should be, without an injection. */
   | { readonly kind: 'clean' }
-  /** What the cluster knows about the injector. */
+  /** The cluster's knowledge of the injector. */
   | { readonly kind: 'injector'; readonly injector: InjectorHealth }
   | { readonly kind: 'time' };
 

@@ -1,13 +1,13 @@
 import type { Problem } from '../injection/types.ts';
 
-/** What the answer to a probe says; `unknown` when it says nothing of the webhook. */
+/** The answer to a probe; `unknown` when it says nothing of the webhook. */
 export type Reach =
   | { readonly reached: 'injector' | 'lumigoes' }
   | { readonly unreached: Problem }
   /** `unanswered`: there was no answer at all. */
   | { readonly unknown: string; readonly unanswered: boolean };
 
-/** What the condition `WebhookReachable` says. */
+/** The content of the condition `WebhookReachable`. */
 export interface WebhookSeen {
   readonly reachable: boolean;
   readonly reason: string;

@@ -8,7 +8,7 @@ import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import type { Reach } from './judge-probes.ts';
 
-/** What a probe pretends to change. */
+/** The objects that a probe pretends to change. */
 export interface Candidate {
   readonly lumigo: LumigoResource;
   /** One that the injector's rule covers; undefined: there is none, so only the rule for Lumigo resources can be tried. */
@@ -20,7 +20,7 @@ const TIMED_OUT = 0.9;
 
 /**
  * Has an API server make a change that it forgets again: of a pod template, so that the injector's own rule and conditions decide
- * whether the webhook is called. What somebody else's policy refuses, or what is gone, proves nothing; then a Lumigo is tried.
+ * whether the webhook is called. A refusal by another policy, or a missing object, proves nothing; then a Lumigo is tried.
  */
 export async function probeOnce(client: Client, candidate: Candidate, timeoutSeconds: number): Promise<Reach> {
   const { workload, lumigo } = candidate;
@@ -51,7 +51,7 @@ async function ask(client: Client, ref: ResourceRef, change: Change, timeoutSeco
     return { unreached: unreachable(performance.now() - started, timeoutSeconds) };
   } catch (error) {
     const message = describeError(error);
-    // Where somebody has made it `failurePolicy: Fail`.
+    // The webhook has `failurePolicy: Fail` where its user set that.
     if ([webhooks.injector, webhooks.lumigoes].some((name) => message.includes(name)))
       return { unreached: { reason: 'ProbeRefused', message } };
     return { unknown: message, unanswered: !(error instanceof ApiError) };
@@ -66,7 +66,7 @@ export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
   if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
     return {
       reason: 'ProbeTimedOut',
-      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes: (1) a firewall between the control plane and the nodes, (2) a NetworkPolicy, (3) a CNI that the control plane does not share (EKS with a custom CNI). On private GKE clusters, allow the webhook's port 9443 from the control plane`,
+      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes are (1) a firewall before the nodes, (2) a NetworkPolicy, and (3) a CNI that the control plane does not share (EKS with a custom CNI). On private GKE clusters, allow the webhook's port 9443 from the control plane`,
     };
   return {
     reason: 'ProbeFailed',

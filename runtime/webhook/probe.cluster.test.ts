@@ -5,7 +5,7 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { webhooks, workloads } from '../contract.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
-/** Whether the webhook is really called, as the Lumigo's condition says it. */
+/** The condition says if the webhook is really called. */
 let operator: OperatorBench;
 let namespace: string;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function restarted(): Promise<void> {
   await operator.startManager();
 }
 
-/** Has only the first of the two webhooks called no more, as a condition that somebody added does. */
+/** Has only the first of the two webhooks called no more, as a condition that a user added does. */
 async function breakInjector(): Promise<() => Promise<void>> {
   const { cluster, installation } = operator;
   const ref = { ...configurations, name: `${installation.settings.name}-injector-webhook` };

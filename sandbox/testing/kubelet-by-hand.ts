@@ -18,12 +18,12 @@ export interface HandledPod {
   readonly image: string;
   /** By which its controller tells the pods of one template from those of another. */
   readonly hash: string;
-  /** What was last said of it. */
+  /** The last outcome. */
   readonly said: Outcome | undefined;
 }
 
 const POLL_MS = 100;
-/** What keeps a pod from starting, and does nothing to one that runs. */
+/** These outcomes keep a pod from starting, and do nothing to one that runs. */
 const startsOnly: ReadonlySet<Outcome> = new Set(['no-injector-image', 'no-secret']);
 const hashLabels = ['pod-template-hash', 'controller-revision-hash', 'rollouts-pod-template-hash'];
 

@@ -2,10 +2,10 @@ import { injector } from '../../runtime/contract.ts';
 import type { PodSpec } from '../../runtime/injection/types.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 
-/** What becomes of a pod's containers. */
+/** The fate of a pod's containers. */
 export type Outcome = 'ready' | 'restarted' | 'unready' | 'no-injector-image' | 'no-secret' | 'crashes';
 
-/** What becomes of a program with the injection, and without it. */
+/** The outcomes of a program with the injection, and without it. */
 export interface Program {
   readonly injected: Outcome;
   readonly clean: Outcome;
@@ -16,9 +16,9 @@ type Status = Readonly<Record<string, unknown>>;
 interface Row {
   readonly phase: 'Running' | 'Pending';
   readonly isReady?: true;
-  /** Of the injector's container; left out: it has succeeded. */
+  /** The status of the injector's container; left out: it has succeeded. */
   readonly injector?: Status;
-  /** Of the program's container. */
+  /** The status of the program's container. */
   readonly program?: Status;
 }
 

@@ -52,12 +52,12 @@ export class RolloutStage {
 
   activate = (): Promise<void> => this.bench.activate(this.namespace);
 
-  /** What becomes of pods with the injection, of these workloads. */
+  /** Sets the outcome of pods with the injection, of these workloads. */
   become(outcome: Outcome, ...names: readonly string[]): void {
     for (const name of names) this.outcomes.set(name, outcome);
   }
 
-  /** Whether the pods of a workload fail without the injection as well. */
+  /** Makes the pods of a workload fail without the injection as well. */
   fail(name: string, fails: boolean): void {
     if (fails) this.failing.add(name);
     else this.failing.delete(name);

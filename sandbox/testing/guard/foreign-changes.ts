@@ -19,7 +19,7 @@ const ownNames = new Set<unknown>([...variables.map(({ name }) => name), names.c
 const ownKeys = [labels.autoTrace, labels.rollout, 'safe-to-evict-local-volumes', `${lumigo.group}/`];
 const isOwnKey = (key: string): boolean => ownKeys.some((own) => key.includes(own));
 
-/** Whether a part of an object is the operator's own: it has tests of its own. */
+/** Returns true for a part of an object that is the operator's own: it has tests of its own. */
 const isOwn = (key: string, value: unknown): boolean =>
   isOwnKey(key) ||
   (isMap(value) && (ownNames.has(value['name']) || String(value['mountPath'] ?? '').includes('/opt/')));
