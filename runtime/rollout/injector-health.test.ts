@@ -48,4 +48,5 @@ describe('a namespace', () => {
 it('a namespace that fails does so alone [F65]', () => {
   expect(healthFor(halted, 'verified')).toBe('failing');
   expect(healthFor(calm, 'verified')).toBe('verified');
+  expect(healthFor({ ...calm, untested: 1 }, 'untried')).toBe('tried');
 });

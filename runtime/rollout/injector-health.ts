@@ -1,8 +1,8 @@
 /**
- * The experience with an injector of this image and format. `untried`: no workload shows how it fares, now or soon. `unknown`: a
- * workload is about to show it.
+ * The experience with an injector of this image and format. `untried`: no workload shows how it fares, now or soon. `tried`: nor does
+ * one that has it, because it has no pods. `unknown`: a workload is about to show it.
  */
-export type InjectorHealth = 'verified' | 'untried' | 'unknown' | 'failing';
+export type InjectorHealth = 'verified' | 'untried' | 'tried' | 'unknown' | 'failing';
 
 /** The experience of one namespace with the injector, in numbers of workloads. */
 export interface NamespaceTally {
@@ -41,7 +41,7 @@ export function healthIn({ verified, trying, reverted, injectorFailed }: Namespa
  * Where more namespaces run with the injector than fail with it, the failures are theirs.
  */
 export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
-  const count = { verified: 0, untried: 0, unknown: 0, failing: 0 };
+  const count = { verified: 0, untried: 0, tried: 0, unknown: 0, failing: 0 };
   for (const tally of namespaces) count[seenIn(tally)] += 1;
   if (count.failing >= CLUSTER_NAMESPACES && count.failing > count.verified) return 'failing';
   if (count.verified > 0) return 'verified';
@@ -55,8 +55,10 @@ function seenIn(tally: NamespaceTally): InjectorHealth {
 }
 
 /** Returns what holds in a namespace: its own failures, and beside them what the cluster shows. */
-export const healthFor = (own: NamespaceTally, cluster: InjectorHealth): InjectorHealth =>
-  healthIn(own) === 'failing' ? 'failing' : cluster;
+export function healthFor(own: NamespaceTally, cluster: InjectorHealth): InjectorHealth {
+  if (healthIn(own) === 'failing') return 'failing';
+  return cluster === 'untried' && own.untested > 0 ? 'tried' : cluster;
+}
 
 /** Returns why a namespace goes no further; undefined where it does. Each halt ends when a reverted workload is due for another attempt. */
 export function haltOf(own: NamespaceTally, cluster: InjectorHealth): string | undefined {

@@ -23,7 +23,8 @@ export function begin(
 ): WorkloadState {
   const probation = { progress: { available: 0, at: now }, template, isCurrent, attempt };
   // Without pods the first one with this injector is looked at all the same: others wait for what it shows.
-  const isUntested = completion.kind === 'paused' || (completion.kind === 'no-pods' && injector === 'verified');
+  const isTried = injector === 'verified' || injector === 'tried';
+  const isUntested = completion.kind === 'paused' || (completion.kind === 'no-pods' && isTried);
   if (isUntested) return { kind: 'untested', ...probation, wakeAt: Infinity };
   return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
 }

@@ -83,6 +83,7 @@ const rows: readonly Row[] = [
   ['one whose pods cannot judge waits for a verified injector [F67]', idle, due(noPods), 0, { state: unverified }],
   ['it waits while the injector fails [F67]', idle, due(noPods, 'failing'), 0, { state: unverified }],
   ['it goes where no other workload can show how it fares [F67]', idle, due(noPods, 'untried'), 0, { state: queued }],
+  ['others follow one that was tried and shows nothing [F67]', idle, due(noPods, 'tried'), 0, { state: queued }],
   ['it is queued once the injector is verified [F67]', unverified, fact('verified'), 0, { state: queued }],
   ['it waits on while that is unknown [F67]', unverified, fact('unknown'), 0, { state: unverified }],
   ['it waits for another tenant for five minutes at most [F65]', unverified, time, 5 * minute, { state: queued }],
@@ -110,6 +111,7 @@ const rows: readonly Row[] = [
     0,
     { state: untested },
   ],
+  ['nor where another one was [F67]', next, injected(noPods, { injector: 'tried' }), 0, { state: untested }],
   ['one that its user has paused is left untested', next, injected({ kind: 'paused' }), 0, { state: untested }],
   [
     'an untested one is read when its controller does something',

@@ -134,7 +134,7 @@ function due(state: WorkloadState, { completion, injector, risk, waits }: Due, n
 type Due = Observation & { readonly kind: 'due' };
 
 /** While another workload shows how the injector fares, one whose pods cannot show it waits. */
-const mayGoFirst = (injector: Reading['injector']): boolean => injector === 'verified' || injector === 'untried';
+const mayGoFirst = (injector: Reading['injector']): boolean => injector !== 'unknown' && injector !== 'failing';
 
 /** Returns why a workload cannot be changed now; undefined where it can. */
 export function blockedBy(completion: Reading['completion'], injector: Reading['injector']): BlockedReason | undefined {
