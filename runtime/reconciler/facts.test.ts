@@ -65,7 +65,13 @@ describe('what follows from a change', () => {
 
   it('one that waits is settled until something of it changes', () => {
     const waiting: ChangeResult = { kind: 'waiting', metadata: {}, workload, observation: { kind: 'time' } };
-    expect(facts(waiting)).toMatchObject({ settled: policy, failure: undefined });
+    expect(facts(waiting).settled).toBe(policy);
+  });
+
+  it('a change that waits for its turn again is no success: the next failure waits longer', () => {
+    const waiting: ChangeResult = { kind: 'waiting', metadata: {}, workload, observation: { kind: 'time' } };
+    const failing = { ...before, failure: facts(refused).failure };
+    expect(facts(waiting, { before: failing }).failure).toEqual(failing.failure);
   });
 
   it('F20: that it is too large to be decided about holds until it is looked at again', () => {

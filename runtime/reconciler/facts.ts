@@ -76,7 +76,7 @@ export function factsOf(outcome: Outcome): Pick<ObservedWorkload, Fact> {
     case 'failed':
       return { ...same, failure: failureAfter(outcome, result) };
     case 'waiting':
-      return { ...same, settled, failure: undefined };
+      return { ...same, settled };
     case 'left': {
       // Whoever touched it left the change in place.
       const untouched = write === undefined ? undefined : { ...write, touchedAt: undefined };
