@@ -34,6 +34,7 @@ const soaking: WorkloadState = { kind: 'soaking', since: NOW.ms, ...probation };
 const verified: WorkloadState = { kind: 'verified', until: NOW.ms, ...probation, wakeAt: Infinity };
 const late: WorkloadState = { ...verified, until: NOW.ms + LATE_MS, wakeAt: NOW.ms + LATE_MS };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
+const first: WorkloadState = { ...untested, isFirst: true, wakeAt: NOW.ms + 5_000 };
 const reverting: WorkloadState = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 };
 const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: NOW.ms + 600_000 };
 const injectorFailed: WorkloadState = { ...reverted, evidence: noImage };
@@ -119,6 +120,7 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
     [workload('b', untested), ...['c', 'd'].map((name) => workload(name, cron))],
     ['c is next', 'd is next'],
   ],
+  ['but not before it was read once [F67]', [workload('b', first), workload('c', cron)], []],
   ['a failed revert is retried later', [workload('a', reverting, { failure: { ...denied, retryAt: NOW.ms + 1 } })], []],
   ['and then tried again', [workload('a', reverting, { failure: { ...denied, retryAt: NOW.ms } })], ['revert a']],
   [
@@ -159,7 +161,7 @@ describe('a rollout', () => {
     const report = (injector: ObservedRollout['injector'], ...there: ObservedWorkload[]) =>
       plan(there, { injector }).rollout.report?.health;
     expect(report('unknown', workload('a', rolling))).toBe('unverified');
-    expect(report('unknown', workload('a', untested))).toBeUndefined();
+    for (const without of [untested, first]) expect(report('unknown', workload('a', without))).toBeUndefined();
     expect(report('verified', workload('a', rolling))).toBeUndefined();
     expect(report('verified', workload('a', injectorFailed))).toBe('failing');
     expect(report('failing')).toBe('failing');

@@ -122,11 +122,18 @@ function stepOf(workload: ObservedWorkload, action: Action | undefined): Rollout
   return state?.kind === 'verified' && state.isDue === true ? [{ workload, ...steps.due }] : [];
 }
 
-/** Its pods are about to show how the injection fares, and others wait for that. */
+/** Its pods are about to show how the injection fares. */
 function isJudged({ state }: ObservedWorkload): boolean {
   const isLookedAt = state?.kind === 'untested' && state.look !== undefined;
   return state?.kind === 'rolling' || state?.kind === 'soaking' || isLookedAt;
 }
+
+/** The other workloads of its namespace wait for it. */
+const isUnderWay = (each: ObservedWorkload): boolean =>
+  isJudged(each) ||
+  isIn(each, 'reverting') ||
+  (isIn(each, 'untested') && each.state.isFirst === true) ||
+  (isIn(each, 'queued') && each.state.isNext);
 
 function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
   const tally = { ...noTally };
@@ -153,9 +160,7 @@ function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): 
   const queued = all.filter(isWaiting).length;
   const isHeld = queued > 0 || blocked.some(({ state }) => state.reason === 'InjectorUnverified');
   return {
-    underWay: all.filter(
-      (each) => isJudged(each) || isIn(each, 'reverting') || (isIn(each, 'queued') && !isWaiting(each)),
-    ),
+    underWay: all.filter(isUnderWay),
     queued,
     blocked: blocked.filter((each) => !isLeft(each)),
     reverted: all.filter((each): each is In<'reverted' | 'reverting'> => isIn(each, 'reverted', 'reverting')),

@@ -102,8 +102,8 @@ function countsOf(workload: Workload, isSeen: boolean): PodCounts | undefined {
   const form = kindOf(workload.apiVersion, workload.kind)?.pods;
   if (form === undefined) return undefined;
   const found = counts[form](spec, status);
-  // The number of a DaemonSet's pods is in its status alone, and comes with the first look of its controller.
-  const isUncounted = form === 'nodes' && !isSeen && !isOnDelete(spec);
+  // The number of a DaemonSet's pods is in its status alone. One that its controller has never seen has no pods.
+  const isUncounted = form === 'nodes' && !isSeen && status['observedGeneration'] !== undefined && !isOnDelete(spec);
   return found.replaced > 0 || isUncounted ? found : undefined;
 }
 

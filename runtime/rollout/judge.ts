@@ -22,10 +22,13 @@ export function begin(
   { soakMs }: JudgeSettings,
 ): WorkloadState {
   const probation = { progress: { available: 0, at: now }, template, isCurrent, attempt };
-  // Without pods the first one with this injector is looked at all the same: others wait for what it shows.
-  const isTried = injector === 'verified' || injector === 'tried';
-  const isUntested = completion.kind === 'paused' || (completion.kind === 'no-pods' && isTried);
-  if (isUntested) return { kind: 'untested', ...probation, wakeAt: Infinity };
+  const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
+  if (completion.kind === 'paused') return untested;
+  if (completion.kind === 'no-pods') {
+    // The first one with this injector is read once by itself: it may have pods then, as a Job has.
+    const isTried = injector === 'verified' || injector === 'tried';
+    return isTried ? untested : { ...untested, isFirst: true, wakeAt: now + soakMs };
+  }
   return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
 }
 

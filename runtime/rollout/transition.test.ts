@@ -53,6 +53,7 @@ const soaking: WorkloadState = { kind: 'soaking', since: 0, ...probation, progre
 const verified: WorkloadState = { kind: 'verified', until: LATE_MS, ...probation };
 const over: WorkloadState = { ...verified, wakeAt: Infinity };
 const untested: WorkloadState = { kind: 'untested', ...probation, wakeAt: Infinity };
+const first: WorkloadState = { ...untested, isFirst: true, wakeAt: 10_000 };
 const reverting = { kind: 'reverting', evidence: crash, attempt: 1, wakeAt: 0 } as const;
 const hanging: WorkloadState = { ...reverting, removedAt: 0, wakeAt: 5_000 };
 const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attempt: 1, wakeAt: 10 * minute };
@@ -103,7 +104,9 @@ const rows: readonly Row[] = [
   ['a blocked one is read again in time', blocked, time, 5 * minute, { action: 'read' }],
   // The injection is written.
   ['it rolls', next, injected(), 0, { state: rolling }],
-  ['without pods to judge it is looked at once [F67]', next, injected(noPods), 0, { state: rolling }],
+  ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, { state: first }],
+  ['then it is untested, and its pods are looked at [F67]', first, time, 10_000, { action: 'read', state: first }],
+  ['which ends its turn [F67]', first, status(noPods), 10_000, { action: 'look-at-pods', state: untested }],
   [
     'and not at all where the injector is verified',
     next,

@@ -34,8 +34,11 @@ export type WorkloadState =
   | ({ readonly kind: 'soaking'; readonly since: number } & Probation)
   /** It runs with the injection. Its status is read until `until`, because some programs fail late. */
   | ({ readonly kind: 'verified'; readonly until: number } & Probation)
-  /** The injection is written, and no pod shows yet how it fares: a CronJob, no replicas, or a pause. */
-  | ({ readonly kind: 'untested' } & Probation)
+  /**
+   * The injection is written, and no pod shows yet how it fares: a CronJob, no replicas, or a pause. `isFirst`: it is the first with
+   * this injector, and the other workloads of its namespace wait until it was read once.
+   */
+  | ({ readonly kind: 'untested'; readonly isFirst?: true } & Probation)
   /** The removal of its injection is due. `removedAt`: it is written, and broken pods may be left that its controller waits for. */
   | {
       readonly kind: 'reverting';
