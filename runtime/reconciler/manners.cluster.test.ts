@@ -8,7 +8,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
 /** At most two workloads of a namespace at once, each for a second: bulk changes become visible. */
-const settings = { rollout: { concurrent: 4, concurrentPerNamespace: 2, settleSeconds: 1 } };
+const settings = { rollout: { strategy: 'immediate', concurrent: 4, concurrentPerNamespace: 2, settleSeconds: 1 } };
 
 let operator: OperatorBench;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ let operator: OperatorBench;
 const stages = new RolloutStages();
 beforeAll(async () => {
   operator = await startOperator({
-    ...{ audit: true, settings: { rollout: { soakSeconds: 1 } } },
+    ...{ audit: true, settings: { rollout: { soakSeconds: 2 } } },
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });

@@ -52,6 +52,31 @@ const forgeries: Readonly<Record<string, Forgery>> = {
 };
 
 it(
+  'rolls out a namespace beside five Deployments of another that exit when preloaded [F65]',
+  async () => {
+    const names = Array.from({ length: 5 }, (_, index) => `app-${index}`);
+    await bench.apply(restrictedNamespace('preloaded'));
+    await bench.lumigo('preloaded', tokenOf(41));
+    // The webhook injects all of them before any is judged.
+    for (const name of names) await bench.apply(touchyDeployment('preloaded', name, 'crash', { replicas: 1 }));
+    await prepareTouchy(bench, 'neighbour', { app: 'serve' }, { replicas: 1 });
+    await Promise.all(names.map((name) => view.whenReverted('preloaded', name, /^Crash$/)));
+    const took = await whenRolledOut('neighbour');
+    process.stderr.write(`      the neighbour is verified after ${took} s\n`);
+    expect(await view.condition('neighbour')).toMatchObject({ status: 'True', reason: 'Complete' });
+    for (const name of names) await bench.whenRunning('preloaded', name, { instrumented: false });
+  },
+  LONG_MS,
+);
+
+/** A workload that opts in by its label, in a namespace without a `Lumigo` resource. */
+async function tenant(namespace: string, program: Behavior): Promise<void> {
+  const { metadata, ...rest } = touchyDeployment(namespace, 'app', program, { replicas: 1 });
+  const optIn = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } };
+  await bench.apply(restrictedNamespace(namespace), { ...rest, metadata: optIn });
+}
+
+it(
   'gives a namespace its turn beside four namespaces whose stamps are forged [F65]',
   async () => {
     const names = Object.keys(forgeries);
@@ -66,31 +91,6 @@ it(
     const took = await whenRolledOut('stranger').finally(() => clearInterval(timer));
     process.stderr.write(`      the stranger is verified after ${took} s\n`);
     expect(stampOf((await view.read('forged-future', 'app')).metadata)?.at).toBe(FUTURE);
-  },
-  LONG_MS,
-);
-
-/** A workload that opts in by its label, in a namespace without a `Lumigo` resource. */
-async function tenant(namespace: string, program: Behavior): Promise<void> {
-  const { metadata, ...rest } = touchyDeployment(namespace, 'app', program, { replicas: 1 });
-  const optIn = { ...metadata, labels: { ...metadata.labels, [labels.autoTrace]: 'true' } };
-  await bench.apply(restrictedNamespace(namespace), { ...rest, metadata: optIn });
-}
-
-it(
-  'rolls out a namespace beside five Deployments of another that exit when preloaded [F65]',
-  async () => {
-    const names = Array.from({ length: 5 }, (_, index) => `app-${index}`);
-    await bench.apply(restrictedNamespace('preloaded'));
-    await bench.lumigo('preloaded', tokenOf(41));
-    // The webhook injects all of them before any is judged.
-    for (const name of names) await bench.apply(touchyDeployment('preloaded', name, 'crash', { replicas: 1 }));
-    await prepareTouchy(bench, 'neighbour', { app: 'serve' }, { replicas: 1 });
-    await Promise.all(names.map((name) => view.whenReverted('preloaded', name, /^Crash$/)));
-    const took = await whenRolledOut('neighbour');
-    process.stderr.write(`      the neighbour is verified after ${took} s\n`);
-    expect(await view.condition('neighbour')).toMatchObject({ status: 'True', reason: 'Complete' });
-    for (const name of names) await bench.whenRunning('preloaded', name, { instrumented: false });
   },
   LONG_MS,
 );

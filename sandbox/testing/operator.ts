@@ -25,10 +25,10 @@ export interface OperatorOptions extends ControlPlaneOptions {
   readonly through?: (cluster: ControlPlane) => Promise<string>;
 }
 
-/** The deadline and the soak that tests can wait for, unless they set another soak. */
+/** The deadline that tests can wait for, and no soak unless they set one. */
 const impatientOf = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Texts => ({
   LUMIGO_REMOVAL_DEADLINE_SECONDS: '5',
-  ...(rollout?.soakSeconds === undefined && { LUMIGO_ROLLOUT_SOAK_SECONDS: '1' }),
+  ...(rollout?.soakSeconds === undefined && { LUMIGO_ROLLOUT_SOAK_SECONDS: '0' }),
 });
 
 export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
