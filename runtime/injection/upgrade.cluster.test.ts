@@ -66,9 +66,10 @@ afterAll(async () => {
   await operator?.stop();
 });
 
-async function startLater(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+async function startLater(more: Readonly<Record<string, string>> = {}): Promise<void> {
   const { cluster, installation } = operator;
   const { webhookPort } = operator.manager();
+  const environment = { LUMIGO_ROLLOUT_SOAK_SECONDS: '0', ...more };
   later = await startManager(cluster, installation, { name: 'later', program, webhookPort, environment });
 }
 
