@@ -27,9 +27,9 @@ interface Published {
 }
 
 /** The release whose API server controller-tools publishes for all four platforms; docs/contributing/adr/0005-sandbox.md tells why it may differ. */
-export const envtestVersion = 'v1.34.1';
+export const envtestVersion = 'v1.36.2';
 /** Those of the Go modules: which of the two ways a program came makes no difference. */
-export const kubernetesVersion = 'v1.34.4';
+export const kubernetesVersion = 'v1.36.3';
 export const helmVersion = 'v3.22.0';
 export const cosignVersion = 'v2.6.1';
 
@@ -43,13 +43,13 @@ const published: readonly Published[] = [
     algorithm: 'sha512',
     digests: {
       'linux-amd64':
-        'c5e7c237ae18a8c65d0df1214b864ecd19aa9ff4f1383dbd477c202546d778c0f74efe15750ec38f57d8de26ba17cd62f404446cdd3c975399a5d4589de35cdd',
+        'ea743186c8a799f5cf8faf16969f86189d003cb7d130e0ac4b58789f1e5748dcf30ebe91c837a10d5ac415383da3e10b9e64d65785c938c23e739781cfb76f08',
       'linux-arm64':
-        'bf13d2456183e66d084e28e1c9eed6a408fb77a06d8d1fd0461a7d9bc0c90b63d29ea67870b28f80d1f992acb026007d6f43987753c859c81d6a78bc1ca2c903',
+        '2d72ee985a8e262a3c57dc9f7f0fd891f6a8c7bf7ebaa2db6dc6d8eac8ae28181afe51c1f368b67756cdb40b10de9b205609e1726e5f27f7c6d824dd9c6649ac',
       'darwin-amd64':
-        'd9e0464dc1708c36ab41147b5e364c8b8e201eafc14c299dcbe58ebeaa82c651b8e834647167a951ded8c6d08c616aadbae1673a54743f9c8fa15a278c78c0c0',
+        'b4fe9f973cd1992e3880f8b230ed32c0c243b83371591e3e3315f4404df2cdbef8ee94eeb9bb245b7e5feb987d5c4a76c43e0877654ab73f00d7bbc2b9984514',
       'darwin-arm64':
-        '43d7c10b74100d20044df7c73be03e26f8243a9cb7c1d3035e581ee7bb0c7ffcaf759b9e182186b5bb2f47d1608835414ca443181a02d9ecb6c9cf04b43e3809',
+        '9278f9e5af556b2f1f2d139769c1f0d717c7b4426917fdebdba898bcb725a916e4910d6160886194ff9be9589ea7c5c32c2b8ae0754703874b7c8ba8ddfc41ce',
     },
   },
   {
@@ -58,11 +58,11 @@ const published: readonly Published[] = [
     file: (platform) => `kube-controller-manager-${kubernetesVersion}-${platform}`,
     url: (platform) =>
       `https://dl.k8s.io/release/${kubernetesVersion}/bin/${platform.replace('-', '/')}/kube-controller-manager`,
-    // pkg/assets/assetdata/k8s-1.34.yaml of kubernetes/kops, which records what dl.k8s.io publishes.
+    // pkg/assets/assetdata/k8s-1.36.yaml of kubernetes/kops, which records what dl.k8s.io publishes.
     algorithm: 'sha256',
     digests: {
-      'linux-amd64': '089a7b944b1cd46f5e61d12dfe27ff769ebb6c11a1d671cfaae140a4174c039d',
-      'linux-arm64': '9c44a983b516eb5741aa1cf9d5c38a0180893fb17bd464bf2f03c84ce000a29d',
+      'linux-amd64': '7edfe976d5a06c7a702d653e914095f4a732a04bb2139115b6a6eba6a9b781c7',
+      'linux-arm64': '27868a5c822824945b93f2d8a724a5dcd99affc68b47230ae766bff8795bbb84',
     },
   },
   {

@@ -28,7 +28,7 @@ const helmFlags = [
   `-X helm.sh/helm/v3/internal/version.version=${helmVersion}`,
   // As which Kubernetes it renders a chart where no cluster says so.
   '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1',
-  '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=34',
+  '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36',
 ].join(' ');
 
 /** A program of Kubernetes; that of the tests, unless another version and its module are named. */
@@ -64,10 +64,13 @@ export const components: readonly Component[] = [
   { name: 'helm', module: 'helm', goPackage: 'helm.sh/helm/v3/cmd/helm', ldflags: helmFlags, expectedSeconds: 80 },
 ];
 
+/** A kubelet from 1.36 on needs a newer containerd than Debian's. It may be older than the API server by three minor versions. */
+const ofNode = { version: 'v1.34.4', module: 'kubernetes-1.34' };
+
 /** What a node needs beside them. */
 export const nodeComponents: readonly Component[] = [
-  kubernetes('kubelet', 90),
-  kubernetes('kube-proxy', 40),
+  kubernetes('kubelet', 90, ofNode),
+  kubernetes('kube-proxy', 40, ofNode),
   kubernetes('kube-scheduler', 25),
   { name: 'coredns', module: 'coredns', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 160 },
   { name: 'pause', module: 'pause', goPackage: '.', sources: ['main.go'], ldflags: '-s -w', expectedSeconds: 5 },

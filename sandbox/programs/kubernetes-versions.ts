@@ -5,7 +5,16 @@ import { kubernetes } from './components.ts';
  * The Kubernetes versions that the operator is tried on, oldest first: of each the newest patch release whose modules are all to be
  * had (of 1.31 and 1.32 later ones lack some). That of the tests is one of them.
  */
-const versions = ['v1.30.14', 'v1.31.0', 'v1.32.2', 'v1.33.13', kubernetesVersion, 'v1.35.4', 'v1.36.3'] as const;
+const versions = [
+  'v1.30.14',
+  'v1.31.0',
+  'v1.32.2',
+  'v1.33.13',
+  'v1.34.4',
+  'v1.35.4',
+  kubernetesVersion,
+  'v1.37.2',
+] as const;
 
 /** What makes a control plane of each version; the rest, etcd and kubectl too, is that of the tests. */
 export const triedKubernetes = versions.map((version) => {
