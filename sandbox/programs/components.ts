@@ -100,4 +100,4 @@ export const allComponents: readonly Component[] = [
   ...fluxComponents,
 ];
 
-export const oldestGo = [1, 24] as const;
+export const oldestGo = [1, 26] as const;
