@@ -119,7 +119,8 @@ function stepOf(workload: ObservedWorkload, action: Action | undefined): Rollout
   const { state } = workload;
   if (action !== undefined) return [{ workload, ...steps[action] }];
   if (state?.kind === 'queued' && state.isNext) return [{ workload, ...steps.inject }];
-  return state?.kind === 'verified' && state.isDue === true ? [{ workload, ...steps.due }] : [];
+  const isDue = (isIn(workload, 'verified') || isIn(workload, 'untested')) && workload.state.isDue === true;
+  return isDue && !isJudged(workload) ? [{ workload, ...steps.due }] : [];
 }
 
 /** Its pods are about to show how the injection fares. */
