@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { budgetIn, overBudget } from './budget.ts';
+
+/**
+ * Checks the lines of program in each folder against the budget in an ADR, so only another ADR can raise it. `--list` prints the lines.
+ */
+
+const ADR = 'docs/contributing/adr/0041-line-budget.md';
+const TREES = ['runtime', 'infra', 'sandbox', 'bench'];
+
+const isProgram = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.test.ts');
+
+/** Returns the folder that a file counts for: two levels deep. */
+const folderOf = (file: string): string => dirname(file).split('/').slice(0, 2).join('/');
+
+function linesByFolder(): Map<string, number> {
+  const lines = new Map<string, number>();
+  for (const tree of TREES)
+    for (const file of readdirSync(tree, { recursive: true, encoding: 'utf8' })
+      .map((each) => join(tree, each))
+      .filter(isProgram)) {
+      const folder = folderOf(file);
+      lines.set(folder, (lines.get(folder) ?? 0) + readFileSync(file, 'utf8').split('\n').length - 1);
+    }
+  return lines;
+}
+
+const lines = linesByFolder();
+if (process.argv.includes('--list'))
+  for (const [folder, found] of [...lines].toSorted()) process.stdout.write(`| \`${folder}\` | ${found} |\n`);
+const problems = overBudget(lines, budgetIn(readFileSync(ADR, 'utf8')));
+for (const problem of problems)
+  process.stderr.write(`${problem} Remove lines, or write an ADR that replaces ${ADR}.\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;
