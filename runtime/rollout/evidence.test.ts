@@ -12,8 +12,10 @@ const ended = (exitCode: number, more: object = {}) => ({ lastState: { terminate
 const cases: readonly [title: string, status: PodStatus, cause: string | undefined][] = [
   ['nothing yet', {}, undefined],
   ['an injector that is being pulled', injector(waiting('PodInitializing')), undefined],
-  ['an injector whose first pull failed', injector(waiting('ErrImagePull')), undefined],
-  ['F58: an injector that cannot be pulled', injector(waiting('ImagePullBackOff')), 'InjectorImage'],
+  ['an injector whose pull failed [F58]', injector(waiting('ErrImagePull')), 'InjectorImage'],
+  ['an injector whose pull is tried again later [F58]', injector(waiting('ImagePullBackOff')), 'InjectorImage'],
+  ['an injector whose registry is away', injector(waiting('RegistryUnavailable')), 'InjectorImage'],
+  ['an injector whose signature is wrong', injector(waiting('SignatureValidationFailed')), 'InjectorImage'],
   ['an injector of no valid name', injector(waiting('InvalidImageName')), 'InjectorImage'],
   ['an injector that may not be pulled and is not there', injector(waiting('ErrImageNeverPull')), 'InjectorImage'],
   ['an injector that cannot be started', injector(waiting('CreateContainerError')), 'InjectorFailed'],

@@ -19,7 +19,15 @@ type End = Sparse<api.V1ContainerStateTerminated>;
 export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean =>
   cause === 'InjectorImage' || cause === 'InjectorFailed';
 
-const noImage = new Set(['ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName']);
+/** A kubelet that tries again alternates between the first two: each counts, and two looks have to agree. */
+const noImage = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'RegistryUnavailable',
+  'SignatureValidationFailed',
+]);
 const noStart = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
 /** A program that ends so often after its injection is taken to end because of it; what it does without shows whose fault it was. */
 const CRASHES = 2;
