@@ -14,6 +14,7 @@ import {
 } from '../node/apps.ts';
 import { isInstrumented } from '../node/operator.ts';
 import { NodeBench } from './bench.ts';
+import { RolloutView } from './rollout-view.ts';
 
 /** Real programs in pods of a real node, in namespaces that enforce `restricted`: traced, enriched, and left as they were. */
 let bench: NodeBench;
@@ -23,12 +24,16 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.stop());
 
-/** A Job and a CronJob, begun early: the schedule knows no shorter time than a minute. */
+/**
+ * A Job and a CronJob, begun early: the schedule knows no shorter time than a minute. They come after a Deployment has shown that the
+ * injector runs: a Job that comes before runs without the injection.
+ */
 async function beginBatch(): Promise<void> {
   const { namespace } = await bench.namespace('batch');
   await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
   await bench.whenRunning(namespace, 'front');
   await bench.addressOf(namespace, 'front');
+  await new RolloutView(bench).whenVerified(namespace, 'front');
   // It asks once, lives long enough for its spans to leave, and is done.
   const script = `require('http').get('http://front/', (answer) => answer.resume().on('end', () => setTimeout(() => process.exit(0), 6000)))`;
   const template = (name: string) => {
