@@ -15,8 +15,24 @@ export type OnProbation = Extract<WorkloadState, Probation>;
 type Progressing = Completion & { readonly kind: 'progressing' };
 type Status = Observation & { readonly kind: 'status' };
 
-/** Returns the state of a workload whose injection was just written. */
-export function begin(
+/**
+ * Returns the state of a workload with an injection of which this leader knows nothing. If its controller has finished already, others
+ * need not wait for it, and late failures still count.
+ */
+export function meet(
+  seen: Reading & { readonly attempt: number },
+  now: number,
+  settings: JudgeSettings,
+): WorkloadState {
+  const begun = begin(seen, now, settings);
+  const until = now + LATE_MS;
+  return begun.kind === 'rolling' && seen.completion.kind === 'complete'
+    ? { ...begun, kind: 'verified', until, wakeAt: until }
+    : begun;
+}
+
+/** Returns the state of a workload whose injection, or another pod template with it, was just written. */
+function begin(
   { completion, injector, template, isCurrent, attempt }: Reading & { readonly attempt: number },
   now: number,
   { soakMs }: JudgeSettings,

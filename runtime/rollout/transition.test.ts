@@ -104,6 +104,13 @@ const rows: readonly Row[] = [
   ['a blocked one is read again in time', blocked, time, 5 * minute, { action: 'read' }],
   // The injection is written.
   ['it rolls', next, injected(), 0, { state: rolling }],
+  [
+    'a new leader finds one that runs [D41]',
+    idle,
+    injected(complete),
+    0,
+    { state: { ...verified, wakeAt: LATE_MS } as never },
+  ],
   ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, { state: first }],
   ['then it is untested, and its pods are looked at [F67]', first, time, 10_000, { action: 'read', state: first }],
   ['which ends its turn [F67]', first, status(noPods), 10_000, { action: 'look-at-pods', state: untested }],

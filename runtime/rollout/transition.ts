@@ -1,4 +1,4 @@
-import { judge, begin, weigh, type OnProbation } from './judge.ts';
+import { judge, meet, weigh, type OnProbation } from './judge.ts';
 import {
   BLOCKED_MS,
   EVICT_MS,
@@ -33,7 +33,7 @@ const rules: Rules = {
 
   failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
 
-  injected: (_state, seen, now, settings) => ({ state: begin(seen, now, settings) }),
+  injected: (_state, seen, now, settings) => ({ state: meet(seen, now, settings) }),
 
   standing: (state, seen, now) => ({ state: standing(state, seen, now) }),
 
