@@ -26,6 +26,8 @@ export function findCollector(configurationFile: string): CollectorProcess | und
   return undefined;
 }
 
+export const isSame = (a: CollectorProcess, b: CollectorProcess): boolean => a.pid === b.pid && a.began === b.began;
+
 /** Whether it is that process still. */
 export const runs = ({ pid, began }: CollectorProcess): boolean => beganAt(pid) === began;
 

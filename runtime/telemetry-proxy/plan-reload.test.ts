@@ -1,12 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { initialMs, planReload, restMs, retryMs, stillWanted, textOf, type Assignment } from './plan-reload.ts';
+import {
+  afterFailure,
+  initialMs,
+  nothing,
+  planStep,
+  restMs,
+  retryMs,
+  stillWanted,
+  textOf,
+  untouched,
+  type Assignment,
+  type CollectorState,
+} from './plan-reload.ts';
 
 const assignment = (...names: readonly string[]): Assignment => ({
   namespaces: names.map((name) => ({ name, token: `token of ${name}`, lumigo: `uid of ${name}` })),
   renewals: 0,
 });
-const idle = { wanted: undefined, running: 'forward', lastGood: undefined, failure: undefined, restsUntil: 0, now: 0 };
+const idle: CollectorState = { ...untouched, running: 'forward' };
+const collecting = (...names: readonly string[]): CollectorState => {
+  const taken = assignment(...names);
+  return { ...untouched, running: textOf(taken), lastGood: taken, sending: taken };
+};
+const wait = { kind: 'wait' };
+const reload = (wanted: Assignment) => ({ kind: 'reload', assignment: wanted });
 
 /** Returns the reloads that follow when ten namespaces toggle collection, each `afterMs` after the one before. */
 function reloadsUnder(
@@ -15,53 +33,49 @@ function reloadsUnder(
 ): readonly { readonly startedAt: number; readonly tookMs: number }[] {
   const reloads: { startedAt: number; tookMs: number }[] = [];
   const on = new Set<string>(['always']);
-  let [now, toggledAt, restsUntil] = [0, 0, 0];
-  let lastGood: Assignment | undefined;
+  let [now, toggledAt] = [0, 0];
+  let state = idle;
   for (const { afterMs, index } of toggles) {
     const name = String(index);
     if (!on.delete(name)) on.add(name);
     toggledAt += afterMs;
     now = Math.max(now, toggledAt);
-    const wanted = assignment(...[...on].toSorted());
-    const plan = planReload({ ...idle, wanted, running: textOf(lastGood), lastGood, restsUntil, now });
-    if (plan === undefined) continue;
+    const step = planStep(state, assignment(...[...on].toSorted()), now);
+    if (step.kind !== 'reload') continue;
     const tookMs = durations.next().value as number;
     reloads.push({ startedAt: now, tookMs });
     now += tookMs;
-    restsUntil = now + restMs(tookMs);
-    lastGood = plan.assignment;
+    state = { ...collecting(...step.assignment.namespaces.map((each) => each.name)), restsUntil: now + restMs(tookMs) };
   }
   return reloads;
 }
 
 describe('a reload', () => {
   it('is due when the collector does another thing than it should, or nobody knows what it does', () => {
-    expect(planReload(idle)).toBeUndefined();
-    expect(planReload({ ...idle, running: undefined })).toEqual({ assignment: undefined });
-    expect(planReload({ ...idle, wanted: assignment('a') })).toEqual({ assignment: assignment('a') });
-    expect(planReload({ ...idle, wanted: assignment('a'), running: textOf(assignment('a')) })).toBeUndefined();
+    expect(planStep(idle, nothing, 0)).toEqual(wait);
+    expect(planStep(untouched, nothing, 0)).toEqual(reload(nothing));
+    expect(planStep(idle, assignment('a'), 0)).toEqual(reload(assignment('a')));
+    expect(planStep(collecting('a'), assignment('a'), 0)).toEqual(wait);
   });
 
   it('is not due when there is nothing to collect, leading or not', () => {
-    expect(planReload({ ...idle, wanted: assignment() })).toBeUndefined();
+    expect(planStep(idle, assignment(), 0)).toEqual(wait);
   });
 
   it('is due when a token changed, or the watches should begin anew', () => {
-    const running = textOf(assignment('a'));
     const rotated = { ...assignment('a'), namespaces: [{ name: 'a', token: 'another', lumigo: 'uid of a' }] };
-    expect(planReload({ ...idle, running, wanted: rotated })).toEqual({ assignment: rotated });
+    expect(planStep(collecting('a'), rotated, 0)).toEqual(reload(rotated));
     const renewed = { ...assignment('a'), renewals: 1 };
-    expect(planReload({ ...idle, running, wanted: renewed })).toEqual({ assignment: renewed });
+    expect(planStep(collecting('a'), renewed, 0)).toEqual(reload(renewed));
   });
 
   it('waits for three times as long as the last one took, also if collecting a namespace ended', () => {
-    const due = { ...idle, wanted: assignment('a'), restsUntil: 1_800 };
-    expect(planReload({ ...due, now: 1_799 })).toBeUndefined();
-    expect(planReload({ ...due, now: 1_800 })).toEqual({ assignment: assignment('a') });
-    const running = textOf(assignment('a', 'b'));
-    const ended = { ...due, running, lastGood: assignment('a', 'b'), wanted: assignment('b') };
-    expect(planReload({ ...ended, now: 1_799 })).toBeUndefined();
-    expect(planReload({ ...ended, now: 1_800 })).toEqual({ assignment: assignment('b') });
+    const resting = { ...idle, restsUntil: 1_800 };
+    expect(planStep(resting, assignment('a'), 1_799)).toEqual(wait);
+    expect(planStep(resting, assignment('a'), 1_800)).toEqual(reload(assignment('a')));
+    const ended = { ...collecting('a', 'b'), restsUntil: 1_800 };
+    expect(planStep(ended, assignment('b'), 1_799)).toEqual(wait);
+    expect(planStep(ended, assignment('b'), 1_800)).toEqual(reload(assignment('b')));
     expect([600, 20_000].map(restMs)).toEqual([1_800, 60_000]);
   });
 
@@ -90,34 +104,40 @@ describe('a reload', () => {
 
   describe('that failed', () => {
     const wanted = assignment('a', 'b');
-    const failure = { assignment: textOf(wanted), count: 1, at: 1_000 };
+    const failed = (lastGood: Assignment): CollectorState =>
+      afterFailure({ ...untouched, lastGood, running: undefined }, wanted, 1_000);
 
     it('goes back to what worked, and is tried again later', () => {
-      const failed = { ...idle, wanted, failure, lastGood: assignment('a'), running: undefined };
-      expect(planReload({ ...failed, now: 2_000 })).toEqual({ assignment: assignment('a') });
-      expect(planReload({ ...failed, now: 2_000, running: textOf(assignment('a')) })).toBeUndefined();
-      expect(planReload({ ...failed, now: 1_000 + retryMs(1), running: textOf(assignment('a')) })).toEqual({
-        assignment: wanted,
-      });
+      const state = failed(assignment('a'));
+      expect(planStep(state, wanted, 2_000)).toEqual(reload(assignment('a')));
+      const running = textOf(assignment('a'));
+      expect(planStep({ ...state, running }, wanted, 2_000)).toEqual(wait);
+      expect(planStep({ ...state, running }, wanted, 1_000 + retryMs(1))).toEqual(reload(wanted));
     });
 
     it('never goes back to a namespace whose collection ended [F75]', () => {
-      const failed = { ...idle, wanted, failure, lastGood: assignment('a', 'c'), running: undefined, now: 2_000 };
-      expect(planReload(failed)).toEqual({ assignment: assignment('a') });
+      expect(planStep(failed(assignment('a', 'c')), wanted, 2_000)).toEqual(reload(assignment('a')));
       const recreated = { name: 'a', token: 'token of a', lumigo: 'another uid' };
-      expect(stillWanted(assignment('a'), { namespaces: [recreated], renewals: 0 })?.namespaces).toEqual([]);
+      expect(stillWanted(assignment('a'), { namespaces: [recreated], renewals: 0 }).namespaces).toEqual([]);
     });
 
     it('only forwards where nothing worked before', () => {
-      expect(planReload({ ...idle, wanted, failure, running: undefined, now: 2_000 })).toEqual({
-        assignment: undefined,
-      });
+      expect(planStep(failed(nothing), wanted, 2_000)).toEqual(reload(nothing));
+    });
+
+    it('only forwards if the assignment that worked before is the one that fails now', () => {
+      expect(failed(wanted).lastGood).toEqual(nothing);
+      expect(planStep(failed(assignment('a', 'b', 'c')), wanted, 2_000)).toEqual(reload(nothing));
+    });
+
+    it('counts the failures of one assignment in a row', () => {
+      const again = afterFailure(failed(nothing), wanted, 9_000);
+      expect(again.failure).toMatchObject({ count: 2, at: 9_000 });
+      expect(afterFailure(again, assignment('c'), 9_500).failure).toMatchObject({ count: 1, at: 9_500 });
     });
 
     it('holds up nothing else', () => {
-      expect(planReload({ ...idle, wanted: assignment('c'), failure, now: 2_000 })).toEqual({
-        assignment: assignment('c'),
-      });
+      expect(planStep(failed(nothing), assignment('c'), 2_000)).toEqual(reload(assignment('c')));
     });
 
     it('is tried ever more rarely, but always within five minutes', () => {
@@ -128,5 +148,27 @@ describe('a reload', () => {
   it('leaves a namespace time to be read as a whole', () => {
     expect(initialMs(1)).toBe(12_000);
     expect(initialMs(200)).toBeGreaterThan((200 * 7 * 1_000) / 5);
+  });
+});
+
+describe('a cut', () => {
+  const cut = { kind: 'cut' };
+  const resting = { ...collecting('a', 'b'), restsUntil: 5_000, cutFrom: 3_000 };
+
+  it('stops collected data during a rest if collecting a namespace ended [F75]', () => {
+    expect(planStep(resting, assignment('b'), 2_999)).toEqual(wait);
+    expect(planStep(resting, assignment('b'), 3_000)).toEqual(cut);
+    expect(planStep(resting, assignment('b'), 5_000)).toEqual(reload(assignment('b')));
+  });
+
+  it('is not due if a namespace is added, or the data is cut off already', () => {
+    expect(planStep(resting, assignment('a', 'b', 'c'), 4_000)).toEqual(wait);
+    expect(planStep({ ...resting, sending: nothing }, assignment('b'), 4_000)).toEqual(wait);
+  });
+
+  it('is due if a Lumigo resource was deleted and created again', () => {
+    const [a, b] = assignment('a', 'b').namespaces;
+    const recreated = [{ ...a, lumigo: 'another uid' }, b] as Assignment['namespaces'];
+    expect(planStep(resting, { namespaces: recreated, renewals: 0 }, 4_000)).toEqual(cut);
   });
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
@@ -6,18 +7,16 @@ import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../injection/types.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { retrying } from '../kubernetes/http/retrying.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { telemetryOf } from './decide-collected.ts';
 import { prepare, writeTokens } from './files.ts';
-import { OptIns } from './opt-ins.ts';
-import type { Assignment } from './plan-reload.ts';
-import { Reloader } from './reloader.ts';
-import { TokenCache } from './token-cache.ts';
-import type { ProxySettings } from './types.ts';
+import { Reloader, type Outcome } from './reloader.ts';
+import { OptIns, telemetryOf, TokenCache } from './senders.ts';
+import type { CollectedNamespace, ProxySettings } from './types.ts';
 
 interface TelemetryProxyOptions extends Watching {
   readonly config: RuntimeConfig;
@@ -28,38 +27,30 @@ interface TelemetryProxyOptions extends Watching {
   readonly metrics: Metrics;
 }
 
-/** Quiet for so long, a burst of changes is over; a burst that goes on is not waited for longer than the second. */
-const pause = { quietMs: 300, atMostMs: 1_500 };
-/** How often the collector is looked at, should nothing change. */
+/** Changes that follow each other count as one. */
+const burst = { quietMs: 300, atMostMs: 1_500 };
+/** The interval in which the collector is looked at if nothing changes. */
 const POLL_MS = 1_000;
-/** A connection that breaks again and again is no reason to reload again and again. */
-const RENEWAL_MS = 60_000;
 
-/** By its uid a cluster is known. */
+/** The uid of this namespace identifies the cluster. */
 const clusterNamespace = { ...kinds.namespaces, name: 'kube-system' };
 
-/** Tells the reconciler of the replica that leads: the collector does what it should, or does not, then why. */
+/** Reports to the leader's reconciler that the collector does what it should, or why it does not. */
 type OnProblem = (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
 
 /**
- * Keeps the collector beside this manager as the Lumigo resources want it: on every replica it lets in the right tokens,
- * on the one that leads it collects.
+ * Keeps the collector beside this manager as the `Lumigo` resources want it. On every replica it accepts the right tokens, and on the
+ * leader it collects.
  */
 export class TelemetryProxy {
-  private readonly book = new TokenCache();
+  private readonly tokens = new TokenCache();
   private readonly optIns = new OptIns(() => this.changed());
-  private readonly debounce = new Debounce(pause);
+  private readonly debounce = new Debounce(burst);
   private readonly client: Client;
   private readonly reloader: Reloader;
   private settings: ProxySettings;
   private onProblem: OnProblem | undefined;
-  private renewals = 0;
-  private isRenewalDue = false;
-  /** By performance.now. */
-  private renewedAt = -Infinity;
-  private letIn = '';
-  private complete = false;
-  private reloading: Promise<void> | undefined;
+  private letIn: readonly string[] | undefined;
 
   constructor(private readonly options: TelemetryProxyOptions) {
     const { config, transport, collectorTransport, logger, signal } = options;
@@ -71,59 +62,53 @@ export class TelemetryProxy {
     });
   }
 
-  /** A Lumigo changed, if only in its status, or a credential. */
+  /** A `Lumigo` resource changed, if only in its status, or a credential. */
   changed(): void {
     this.debounce.touch();
   }
 
-  /** This replica leads from now on, or no more. */
+  /** This replica leads from now on, or no longer. */
   lead(onProblem: OnProblem | undefined): void {
     this.onProblem = onProblem;
-    this.debounce.touch();
+    this.changed();
   }
 
-  /** The API server was away: whatever the collector watched there, it had better watch anew, if not a moment after it last did. */
+  /** The API server was unavailable, so the collector must watch again. */
   renew(): void {
-    this.isRenewalDue = true;
-    this.debounce.touch();
+    this.reloader.renew();
+    this.changed();
   }
 
-  private renewWhereDue(): void {
-    if (!this.isRenewalDue || performance.now() < this.renewedAt + RENEWAL_MS) return;
-    this.isRenewalDue = false;
-    this.renewedAt = performance.now();
-    this.renewals += 1;
-  }
-
-  /** What keeps this replica from taking telemetry in, in words; empty when nothing does. */
+  /** Returns why this replica takes no telemetry in; empty: it does. */
   unready(): string[] {
-    return this.complete ? [] : ['the tokens of the telemetry proxy are not read yet'];
+    return this.letIn === undefined ? ['the tokens of the telemetry proxy are not read yet'] : [];
   }
 
-  /** Works until the signal is aborted. `lumigoesKnown`: all there are, if there are any. */
+  /** Works until the signal is aborted. `lumigoesKnown` resolves when all `Lumigo` resources are known. */
   async run(lumigoesKnown: Promise<void>): Promise<void> {
     const { signal, logger } = this.options;
     prepare(this.settings);
-    const watched = workloads.map((kind) => this.watchLabelled(kind));
-    await Promise.all([lumigoesKnown, ...watched]);
-    const warn = (error: unknown) =>
-      logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, retrying');
+    await Promise.all([lumigoesKnown, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
     while (!signal.aborted) {
       try {
-        this.admit();
+        this.reconcile();
       } catch (error) {
-        warn(error);
+        logger.warn({ problem: describeError(error) }, 'cannot reconcile the telemetry proxy, retrying');
       }
-      // Beside it, since a reload can take long, and what ends does not wait for it.
-      this.reloading ??= this.reload()
-        .catch(warn)
-        .finally(() => (this.reloading = undefined));
       await this.debounce.wait(POLL_MS, signal);
     }
-    await this.reloading;
+    await this.reloader.ended();
   }
 
-  /** Watches the metadata of what a label of ours stands on; resolves once everything there is was shown. */
+  private async readCluster(): Promise<void> {
+    const { signal, logger } = this.options;
+    const read = () => this.client.get(clusterNamespace, { metadataOnly: true });
+    const failure = 'cannot read the uid of the cluster, retrying';
+    const found = await retrying(read, { signal, logger, failure, firstMs: 1_000, maxMs: 30_000 });
+    this.settings = { ...this.settings, clusterUid: found?.metadata.uid ?? '' };
+  }
+
+  /** Watches the metadata of what a label of ours stands on. Resolves when every object there is was shown. */
   private watchLabelled(resource: WorkloadKind): Promise<void> {
     const { transport, metrics, logger, signal } = this.options;
     return watchKind(resource, {
@@ -135,43 +120,30 @@ export class TelemetryProxy {
     }).synced;
   }
 
-  /** Lets in the tokens that may send now, and stops what the collector must not send any more. */
-  private admit(): void {
-    const { credentials } = this.options;
-    this.renewWhereDue();
+  /** Accepts the tokens that may send now, and makes the collector collect what is wanted now. */
+  private reconcile(): void {
+    const { credentials, metrics } = this.options;
     const sources = this.sources();
     credentials.want('telemetry-proxy', sources);
-    // Whoever is known already must not be shut out by a list that is only half read.
-    this.complete ||= sources.every((source) => credentials.get(source) !== undefined);
-    if (!this.complete) return;
+    // A list that is only half read would refuse senders that were accepted before.
+    if (this.letIn === undefined && sources.some((source) => credentials.get(source) === undefined)) return;
     this.writeTokens(sources);
-    if (this.reloader.cutOff(this.settings, this.assignment())) this.renewals += 1;
-  }
-
-  private async reload(): Promise<void> {
-    if (!this.complete) return;
-    if (this.settings.clusterUid === undefined) {
-      const { metadata } = await this.client.get(clusterNamespace, { metadataOnly: true });
-      this.settings = { ...this.settings, clusterUid: metadata.uid ?? '' };
-    }
-    const isPending = !(await this.reloader.reconcile(this.settings, this.assignment()));
-    const { metrics } = this.options;
-    metrics.telemetryPending.set(isPending ? 1 : 0);
+    const isDone = this.reloader.reconcile(this.settings, this.collected());
+    metrics.telemetryPending.set(isDone ? 0 : 1);
     metrics.telemetryCollected.set(this.reloader.collected());
   }
 
   private writeTokens(sources: readonly TokenSource[]): void {
-    const { credentials } = this.options;
-    const standing = sources.map((source) => [placeOf(source), credentials.get(source)?.token] as const);
-    const tokens = this.book.letIn(new Map(standing), performance.now());
-    const text = JSON.stringify(tokens);
-    if (text === this.letIn) return;
+    const { credentials, metrics } = this.options;
+    const present = sources.map((source) => [placeOf(source), credentials.get(source)?.token] as const);
+    const tokens = this.tokens.letIn(new Map(present), performance.now());
+    if (isDeepStrictEqual(tokens, this.letIn)) return;
     writeTokens(this.settings.telemetryProxyDirectory, tokens);
-    this.letIn = text;
-    this.options.metrics.telemetryTokens.set(tokens.length);
+    this.letIn = tokens;
+    metrics.telemetryTokens.set(tokens.length);
   }
 
-  /** Where the tokens stand that are to be let in. */
+  /** Returns where the tokens of all senders are. */
   private sources(): readonly TokenSource[] {
     const { lumigoes } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
@@ -179,15 +151,16 @@ export class TelemetryProxy {
     return [...acting.map(sourceOf), ...this.optIns.sources(counts)];
   }
 
-  private assignment(): Assignment | undefined {
+  /** Returns the namespaces that this replica should collect from, sorted by name. */
+  private collected(): readonly CollectedNamespace[] {
     const { credentials } = this.options;
-    if (this.onProblem === undefined) return undefined;
+    if (this.onProblem === undefined) return [];
     const namespaces = this.acting().flatMap((lumigo) => {
       const token = telemetryOf(lumigo).collect ? credentials.get(sourceOf(lumigo))?.token : undefined;
       const { namespace: name, uid = '' } = lumigo.metadata;
       return token === undefined ? [] : [{ name, token, lumigo: uid }];
     });
-    return { namespaces: namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)), renewals: this.renewals };
+    return namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   private acting(): readonly LumigoResource[] {
@@ -195,17 +168,12 @@ export class TelemetryProxy {
     return lumigoes.namespaces().flatMap((namespace) => lumigoes.acting(namespace) ?? []);
   }
 
-  private onReload({
-    problem,
-    assignment,
-  }: {
-    readonly problem?: string;
-    readonly assignment: Assignment | undefined;
-  }): void {
+  private onReload({ problem, namespaces }: Outcome): void {
     const { metrics, lumigoes } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
-    const affected = (assignment?.namespaces ?? []).flatMap(({ name }) => lumigoes.acting(name) ?? []);
+    const affected = namespaces.flatMap(({ name }) => lumigoes.acting(name) ?? []);
     this.onProblem?.(problem === undefined ? 'working' : failureOf(problem), affected);
+    this.changed();
   }
 }
 

@@ -2,17 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
+import { askToReload, end, findCollector, isSame, runs, upSince, type CollectorProcess } from './collector.ts';
 import { changeLoopKey, configurationFile, readLoopKey, writeConfiguration } from './files.ts';
-import { initialMs, planReload, restMs, stillWanted, textOf, type Assignment, type Failure } from './plan-reload.ts';
+import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
-import type { Collection, ProxySettings } from './types.ts';
+import type { CollectedNamespace, Collection, ProxySettings } from './types.ts';
+
+/** A reload, and why it failed. */
+export interface Outcome {
+  readonly problem?: string;
+  readonly namespaces: readonly CollectedNamespace[];
+}
 
 interface ReloaderOptions {
   /** With the rights of the collector's own account. */
   readonly client: Client;
-  /** A reload took, or did not: then why. */
-  readonly onReload: (outcome: { readonly problem?: string; readonly assignment: Assignment | undefined }) => void;
+  readonly onReload: (outcome: Outcome) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -22,6 +27,8 @@ const UP_MS = 20_000;
 const POLL_MS = 50;
 /** A collector that is up has sent within this time everything until the versions from before its reload. */
 const CATCH_UP_MS = 2_000;
+/** A connection that breaks often is no reason to reload often. */
+const RENEWAL_MS = 60_000;
 
 type Versions = Collection['since'];
 
@@ -30,115 +37,116 @@ type Versions = Collection['since'];
  * finds after a crash says to forward only. So it starts in every state of the cluster, and collects after the next reload.
  */
 export class Reloader {
-  private known: { readonly process: CollectorProcess; readonly running: string | undefined } | undefined;
-  private lastGood: Assignment | undefined;
-  /** The namespaces whose collected data the collector sends, now or as soon as it is up. */
-  private sending: Assignment | undefined;
-  /** Where the watches of its configuration begin, and the versions when that was written. */
-  private watches: { readonly since: Versions; readonly present: Versions } = { since: {}, present: {} };
-  /** Where the next watches begin after a cut. */
-  private resumeFrom: Versions | undefined;
-  /** From when a cut is possible, by the monotonic clock in milliseconds. */
-  private cutFrom = Infinity;
-  private failure: Failure | undefined;
-  private restsUntil = 0;
+  private state = plan.untouched;
+  private process: CollectorProcess | undefined;
+  private reloading: Promise<void> | undefined;
+  private renewals = 0;
+  private isRenewalDue = false;
+  private renewedAt = -Infinity;
+  /** It has sent everything until these versions. After a cut the next watches begin there. */
+  private sentUntil: Versions = {};
+  private isCut = false;
   /** By the uid of a `Lumigo` resource: until when everything that its namespace held at the start is still being sent. */
   private readonly initial = new Map<string, number>();
 
   constructor(private readonly options: ReloaderOptions) {}
 
-  /** Reloads it if there is a reason to. Returns whether the collector does what it should. */
-  async reconcile(settings: ProxySettings, wanted: Assignment | undefined): Promise<boolean> {
-    const process = this.find(configurationFile(settings.telemetryProxyDirectory));
-    if (process === undefined) return false;
-    if (this.known === undefined || !isSame(this.known.process, process)) this.meet(process);
-    const plan = planReload({
-      ...{ wanted, running: this.known?.running, lastGood: this.lastGood, failure: this.failure },
-      ...{ restsUntil: this.restsUntil, now: performance.now() },
-    });
-    if (plan !== undefined) await this.reload(process, settings, plan.assignment);
-    return this.known?.running === textOf(wanted);
+  /** Requests new watches, because the API server was unavailable. */
+  renew(): void {
+    this.isRenewalDue = true;
   }
 
-  /**
-   * Stops all collected data at once and without a reload, if the collector sends data of a namespace whose collection ended and cannot
-   * be reloaded yet. The next reload sends again what happened since the last one, so that the other namespaces lose nothing.
-   * @returns true if it did. Then the next assignment must differ from the last one.
-   */
-  cutOff({ telemetryProxyDirectory }: ProxySettings, wanted: Assignment | undefined): boolean {
-    const { cutFrom, known, restsUntil, sending, watches } = this;
-    const now = performance.now();
-    if (now < cutFrom || now > restsUntil || textOf(stillWanted(sending, wanted)) === textOf(sending)) return false;
-    changeLoopKey(telemetryProxyDirectory);
-    this.resumeFrom = known?.running === undefined ? watches.since : watches.present;
-    this.sending = undefined;
-    this.options.logger.info('stopped collecting a namespace, collected data waits for the next reload');
-    return true;
+  /** Waits for the reload that runs. */
+  ended(): Promise<void> | undefined {
+    return this.reloading;
   }
 
   /** The number of namespaces that the collector collects from. */
   collected(): number {
-    const collects = this.known?.running === textOf(this.lastGood);
-    return collects ? (this.lastGood?.namespaces.length ?? 0) : 0;
+    const { running, lastGood } = this.state;
+    return running === plan.textOf(lastGood) ? lastGood.namespaces.length : 0;
   }
 
-  /** The one that is known is looked for by its number: the whole process list is read only when it is gone. */
-  private find(file: string): CollectorProcess | undefined {
-    const known = this.known?.process;
-    return known !== undefined && runs(known) ? known : findCollector(file);
+  /** Does the next step of the plan. A reload continues beside the caller. Returns whether the collector does what it should. */
+  reconcile(settings: ProxySettings, namespaces: readonly CollectedNamespace[]): boolean {
+    const now = performance.now();
+    if (this.isRenewalDue && now >= this.renewedAt + RENEWAL_MS) {
+      [this.isRenewalDue, this.renewedAt] = [false, now];
+      this.renewals += 1;
+    }
+    if (this.reloading === undefined) this.meet(findCollector(configurationFile(settings.telemetryProxyDirectory)));
+    if (this.process === undefined) return false;
+    const wanted = { namespaces, renewals: this.renewals };
+    const step = plan.planStep(this.state, wanted, now);
+    if (step.kind === 'cut') this.cut(settings);
+    if (step.kind === 'reload')
+      this.reloading ??= this.reload(this.process, settings, step.assignment).finally(
+        () => (this.reloading = undefined),
+      );
+    return this.state.running === plan.textOf(wanted);
   }
 
-  /** The first process met may have been started by anyone; a later one has found the file that says to forward. */
-  private meet(process: CollectorProcess): void {
-    this.known = { process, running: this.known === undefined ? undefined : textOf(undefined) };
+  /** Any program may have started the first process. A later one found the file that says to forward. */
+  private meet(found: CollectorProcess | undefined): void {
+    if (found === undefined || (this.process !== undefined && isSame(found, this.process))) return;
+    const running = this.process === undefined ? undefined : plan.textOf(plan.nothing);
+    this.state = { ...this.state, running };
+    this.process = found;
     this.initial.clear();
   }
 
-  private async reload(
-    process: CollectorProcess,
-    settings: ProxySettings,
-    assignment: Assignment | undefined,
-  ): Promise<void> {
+  /** Stops all collected data. The next reload sends again what happened since the last one, so the other namespaces lose nothing. */
+  private cut({ telemetryProxyDirectory }: ProxySettings): void {
+    changeLoopKey(telemetryProxyDirectory);
+    this.isCut = true;
+    this.state = { ...this.state, sending: plan.nothing };
+    // The assignment that is wanted now gets another text, so a reload is due.
+    this.renewals += 1;
+    this.options.logger.info('stopped collecting a namespace, collected data waits for the next reload');
+  }
+
+  private async reload(process: CollectorProcess, settings: ProxySettings, assignment: plan.Assignment): Promise<void> {
     const { logger, onReload, signal } = this.options;
     const before = await upSinceBy(settings);
-    // It is only starting; a signal now would end it.
+    // It is still starting, and the signal would end it.
     if (before === undefined) return;
     const started = performance.now();
-    const namespaces = assignment?.namespaces.length ?? 0;
+    const { namespaces } = assignment;
     try {
-      await this.write(settings, assignment);
-      this.known = { process, running: undefined };
+      // From before the watches end, so that nothing is missed between them and the next ones.
+      const present = namespaces.length === 0 ? {} : await presentVersions(this.options.client);
+      this.write(settings, assignment, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
       await this.whenUp(settings, process, before);
-      this.took(process, assignment);
-      logger.info({ namespaces, tookMs: Math.round(performance.now() - started) }, 'telemetry proxy reloaded');
-      onReload({ assignment });
+      this.took(assignment, present);
+      const tookMs = Math.round(performance.now() - started);
+      logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
+      onReload({ namespaces });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
-      this.failed(assignment);
-      logger.error({ namespaces, problem }, 'cannot reload the telemetry proxy, retrying');
-      onReload({ assignment, problem });
+      this.state = plan.afterFailure(this.state, assignment, performance.now());
+      logger.error({ namespaces: namespaces.length, problem }, 'cannot reload the telemetry proxy, retrying');
+      onReload({ namespaces, problem });
     } finally {
-      this.restsUntil = performance.now() + restMs(performance.now() - started);
+      const now = performance.now();
+      this.state = { ...this.state, restsUntil: now + plan.restMs(now - started) };
       writeConfiguration(settings);
     }
   }
 
-  private async write(settings: ProxySettings, assignment: Assignment | undefined): Promise<void> {
-    const { namespaces = [] } = assignment ?? {};
-    // From before the watches end, so that nothing is missed between them and the next ones.
-    const present = namespaces.length === 0 ? {} : await presentVersions(this.options.client);
-    const since = this.resumeFrom ?? present;
+  private write(settings: ProxySettings, assignment: plan.Assignment, present: Versions): void {
+    const { namespaces } = assignment;
+    if (!this.isCut) this.sentUntil = present;
     const now = performance.now();
     const initial = namespaces
-      .filter(({ lumigo }) => (this.initial.get(lumigo) ?? Infinity) > now)
+      .filter(({ lumigo }) => now < (this.initial.get(lumigo) ?? Infinity))
       .map(({ name }) => name);
-    writeConfiguration(settings, { namespaces, initial, since, key: readLoopKey(settings.telemetryProxyDirectory) });
-    this.sending = assignment;
-    this.watches = { since, present };
+    const key = readLoopKey(settings.telemetryProxyDirectory);
+    writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, key });
     // A reload that takes longer delays no cut.
-    [this.cutFrom, this.restsUntil] = [now + CATCH_UP_MS, Infinity];
+    const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
+    this.state = { ...this.state, ...times, running: undefined, sending: assignment };
   }
 
   private async whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
@@ -149,30 +157,22 @@ export class Reloader {
         throw new Error('the collector exited while it loaded its configuration; see its log for the reason');
       if (now !== undefined && now !== before) return;
     }
-    // Before a reload it waits for every request to end, and anybody may have begun one. A new one forwards at once, what is on disk first.
+    // Before a reload it waits for every request to end, also for a request of an attacker. A new process first forwards what is on disk.
     writeConfiguration(settings);
     end(process);
     throw new Error(`the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`);
   }
 
-  private took(process: CollectorProcess, assignment: Assignment | undefined): void {
-    this.known = { process, running: textOf(assignment) };
-    this.lastGood = assignment;
-    this.failure = undefined;
-    this.cutFrom = performance.now() + CATCH_UP_MS;
+  private took(assignment: plan.Assignment, present: Versions): void {
+    const now = performance.now();
     // Otherwise it was cut off meanwhile.
-    if (this.sending === assignment) this.resumeFrom = undefined;
-    const lumigoes = new Set(assignment?.namespaces.map(({ lumigo }) => lumigo));
+    if (this.state.sending === assignment) [this.sentUntil, this.isCut] = [present, false];
+    const running = plan.textOf(assignment);
+    this.state = { ...this.state, running, cutFrom: now + CATCH_UP_MS, lastGood: assignment, failure: undefined };
+    const lumigoes = new Set(assignment.namespaces.map(({ lumigo }) => lumigo));
     for (const lumigo of this.initial.keys()) if (!lumigoes.has(lumigo)) this.initial.delete(lumigo);
     const fresh = [...lumigoes].filter((lumigo) => !this.initial.has(lumigo));
-    for (const lumigo of fresh) this.initial.set(lumigo, performance.now() + initialMs(fresh.length));
-  }
-
-  private failed(assignment: Assignment | undefined): void {
-    const text = textOf(assignment);
-    const count = this.failure?.assignment === text ? this.failure.count + 1 : 1;
-    this.failure = { assignment: text, count, at: performance.now() };
-    if (textOf(this.lastGood) === text) this.lastGood = undefined;
+    for (const lumigo of fresh) this.initial.set(lumigo, now + plan.initialMs(fresh.length));
   }
 }
 
@@ -180,10 +180,8 @@ export class Reloader {
 const upSinceBy = ({ listenAddress, telemetryHealthPort }: ProxySettings): Promise<string | undefined> =>
   upSince(listenAddress === '' ? '127.0.0.1' : listenAddress, telemetryHealthPort);
 
-const isSame = (a: CollectorProcess, b: CollectorProcess): boolean => a.pid === b.pid && a.began === b.began;
-
-/** The present resourceVersion of every kind that is collected, by plural: a list says how far it has seen, however short it is. */
-async function presentVersions(client: Client): Promise<Readonly<Record<string, string>>> {
+/** The present resourceVersion of every kind that is collected, by plural. A list of one has it. */
+async function presentVersions(client: Client): Promise<Versions> {
   const versions = collectedKinds.map(async (kind) => {
     const { value } = await client.pages(kind, { limit: 1, metadataOnly: true }).next();
     return [kind.plural, value?.resourceVersion ?? ''] as const;

@@ -1,6 +1,45 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloads } from '../contract.ts';
-import { OptIns } from './opt-ins.ts';
+import type { LumigoResource } from '../injection/types.ts';
+import { OptIns, telemetryOf, TokenCache } from './senders.ts';
+
+const lumigo = (active: string, more: object = {}, metadata: object = {}): LumigoResource =>
+  ({
+    apiVersion: 'operator.lumigo.io/v1alpha1',
+    kind: 'Lumigo',
+    metadata: { name: 'lumigo', namespace: 'shop', uid: 'u', ...metadata },
+    spec: { lumigoToken: { secretRef: { name: 's', key: 'k' } }, ...more },
+    status: { conditions: [{ type: 'Active', status: active }] },
+  }) as unknown as LumigoResource;
+
+const nothing = { letIn: false, collect: false };
+
+describe('the telemetry of a namespace', () => {
+  it.each([
+    ['without a Lumigo', undefined, nothing],
+    ['with an active one', lumigo('True'), { letIn: true, collect: true }],
+    ['D39: with an inactive one', lumigo('False'), nothing],
+    ['with one that was never looked at', { ...lumigo('True'), status: {} }, nothing],
+    [
+      'with kubeEvents off',
+      lumigo('True', { infrastructure: { kubeEvents: { enabled: false } } }),
+      { letIn: true, collect: false },
+    ],
+    [
+      'with infrastructure off',
+      lumigo('True', { infrastructure: { enabled: false } }),
+      { letIn: true, collect: false },
+    ],
+    ['with an empty infrastructure', lumigo('True', { infrastructure: {} }), { letIn: true, collect: true }],
+    [
+      'whose Lumigo is being deleted',
+      lumigo('False', {}, { deletionTimestamp: 'now' }),
+      { letIn: true, collect: false },
+    ],
+  ])('%s', (_case, acting, expected) => {
+    expect(telemetryOf(acting as LumigoResource | undefined)).toEqual(expected);
+  });
+});
 
 const [deployment, , , replicaSet] = workloads;
 const everywhere = () => true;
@@ -73,5 +112,76 @@ describe('workloads that are traced by their own labels', () => {
     handler.delete({ uid: 'u' });
     expect([...optIns.sources(everywhere)]).toEqual([]);
     expect(changes.count).toBe(2);
+  });
+});
+
+const TRANSITION_MS = 60 * 60_000;
+
+const here = (token: string | undefined) => new Map([['shop/credentials/token', token]]);
+
+describe('the tokens that are let in', () => {
+  it.each([
+    ['are those that stand in the Secrets', [[here('a'), 0]], ['a']],
+    [
+      'are each let in once, sorted',
+      [
+        [
+          new Map([
+            ['1', 'b'],
+            ['2', 'a'],
+            ['3', 'b'],
+          ]),
+          0,
+        ],
+      ],
+      ['a', 'b'],
+    ],
+    [
+      'go on for an hour after they were replaced',
+      [
+        [here('a'), 0],
+        [here('b'), 5],
+        [here('b'), TRANSITION_MS + 4],
+      ],
+      ['a', 'b'],
+    ],
+    [
+      'and no longer',
+      [
+        [here('a'), 0],
+        [here('b'), 5],
+        [here('b'), TRANSITION_MS + 5],
+      ],
+      ['b'],
+    ],
+    [
+      'end where no token stands any more',
+      [
+        [here('a'), 0],
+        [here('b'), 5],
+        [here(undefined), 6],
+      ],
+      [],
+    ],
+    [
+      'do not come back with another token',
+      [
+        [here('a'), 0],
+        [here(undefined), 5],
+        [here('b'), 6],
+      ],
+      ['b'],
+    ],
+    [
+      'end when nobody names their source any more',
+      [
+        [here('a'), 0],
+        [new Map(), 5],
+      ],
+      [],
+    ],
+  ] satisfies [string, [Map<string, string | undefined>, number][], string[]][])('%s', (_what, steps, expected) => {
+    const book = new TokenCache();
+    expect(steps.map(([tokens, now]) => book.letIn(tokens, now)).at(-1)).toEqual(expected);
   });
 });
