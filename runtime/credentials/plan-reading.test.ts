@@ -10,7 +10,6 @@ const good: State = {
   readAt: NOW - 1_000,
   toldAt: undefined,
   retryAt: -Infinity,
-  wantedAt: 0,
   isAwaited: false,
   isAnnounced: false,
 };
@@ -40,22 +39,12 @@ describe('which Secret is read next', () => {
       { priority: 'regular' },
     ],
     ['none where others lead and tell', false, [ago(9e9, { isAnnounced: true })], {}, { at: Infinity }],
-    ['after a minute where nobody tells', false, [ago(60_000)], {}, { priority: 'regular' }],
+    ['after 15 s where nobody tells', false, [ago(15_000)], {}, { priority: 'regular' }],
+    ['and not before, there too', false, [ago(14_000)], {}, { at: NOW + 1_000 }],
     ['every ten seconds of those', false, [ago(60_000)], { regular: NOW - 9_000 }, { at: NOW + 1_000 }],
-    [
-      'an awaited one of late, where others lead',
-      false,
-      [ago(3_000, { isAwaited: true, wantedAt: NOW - 100_000 })],
-      {},
-      { priority: 'awaited' },
-    ],
-    [
-      'and as any other after two minutes',
-      false,
-      [ago(3_000, { isAwaited: true, wantedAt: NOW - 120_000 })],
-      {},
-      { at: NOW + 57_000 },
-    ],
+    ['an awaited one, where others lead', false, [ago(3_000, { isAwaited: true })], {}, { priority: 'awaited' }],
+    ['not if they tell', false, [ago(9e9, { isAwaited: true, isAnnounced: true })], {}, { at: Infinity }],
+    ['every 16 s of those', false, [ago(3_000, { isAwaited: true })], { awaited: NOW - 15_000 }, { at: NOW + 1_000 }],
     ['nothing that failed, until its time', true, [{ ...unread, retryAt: NOW + 9 }], {}, { at: NOW + 9 }],
   ];
   it.each(cases)('%s', (_what, leads, states, last, expected) => {

@@ -1,16 +1,14 @@
-/** What of a Secret decides when it is read next. Times are milliseconds since 1970. */
+/** The facts about a Secret that decide when it is read next. Times are milliseconds by one clock. */
 export interface ReadingState {
-  /** When it was last read; undefined: never with success. */
+  /** The time of the last read; undefined: never with success. */
   readonly readAt: number | undefined;
-  /** From when on it should be read at once, since something tells that it may be another one. */
+  /** From when on it must be read, because something says that its content may have changed. */
   readonly toldAt: number | undefined;
-  /** Not before, since it could not be read. */
+  /** The earliest time after a failure. */
   readonly retryAt: number;
-  /** It is not in order, so somebody is about to mend it. */
+  /** It has no valid token, so a user is about to fix it. */
   readonly isAwaited: boolean;
-  /** Since when it is wanted as it is now. */
-  readonly wantedAt: number;
-  /** The status of a Lumigo will tell of another version, so that a replica which does not lead need not look. */
+  /** The status of a `Lumigo` reports each new version, so only the leader reads it. */
   readonly isAnnounced: boolean;
 }
 
@@ -18,85 +16,65 @@ export type Priority = 'first' | 'told' | 'awaited' | 'regular';
 
 interface ReadingContext {
   readonly leads: boolean;
-  /** When a Secret was last read, by priority. */
+  /** The time of the last read, by priority. */
   readonly last: Readonly<Partial<Record<Priority, number>>>;
   readonly now: number;
 }
 
-/** How long after it was read a Secret is due again, and how far two readings of one priority are apart. */
-interface Pace {
-  readonly afterMs: number;
-  readonly apartMs: number;
-}
-
 /**
- * Bursts are bound: 20 a second of Secrets never read, two a second of those that something tells of. Of the others the leader
- * reads for all, 0.8 a second at most; what it finds it tells the other replicas by the status.
+ * How long after a read a Secret is due again, and the time between two reads of one priority. The first two are bursts: 20 a second of
+ * Secrets that were never read, two a second of those that may have changed. The others share one pace of 48 a minute, whatever their
+ * number.
  */
-const leader: Readonly<Record<Priority, Pace>> = {
+const paces: Readonly<Record<Priority, { readonly afterMs: number; readonly apartMs: number }>> = {
   first: { afterMs: 0, apartMs: 50 },
   told: { afterMs: 0, apartMs: 500 },
   awaited: { afterMs: 3_000, apartMs: 2_000 },
   regular: { afterMs: 15_000, apartMs: 1_250 },
 };
 
-/** These look for themselves only where no status tells: at most every ten seconds. */
-const follower: typeof leader = { ...leader, regular: { afterMs: 60_000, apartMs: 10_000 } };
+/** A replica that does not lead reads only what no status reports, and so much slower: six a minute. */
+const FOLLOWER_FACTOR = 8;
 
-/** So long does a replica that does not lead look eagerly for a Secret that is not in order; a rollout calls it later. */
-const YOUNG_MS = 2 * 60_000;
-
-/** Two readings because something tells of the same Secret are at least so far apart. */
+/** The minimum time between a read and the next one because of news, in milliseconds. */
 export const TOLD_APART_MS = 2_000;
 
-/** A Secret that is replaced, as Pulumi does with one whose content changes, is away for less than this. */
+/** Pulumi replaces a Secret whose content changes. It is missing for less than this time. */
 export const REPLACEMENT_MS = 1_000;
 
-const order: readonly Priority[] = ['first', 'told', 'awaited', 'regular'];
+const order = Object.keys(paces) as readonly Priority[];
 
-function priorityOf(state: ReadingState, { leads, now }: ReadingContext): Priority | undefined {
-  if (state.readAt === undefined) return 'first';
-  if (state.toldAt !== undefined) return 'told';
-  if (state.isAwaited && (leads || now < state.wantedAt + YOUNG_MS)) return 'awaited';
-  return leads || !state.isAnnounced ? 'regular' : undefined;
+function priorityOf({ readAt, toldAt, isAwaited, isAnnounced }: ReadingState, leads: boolean): Priority | undefined {
+  if (readAt === undefined) return 'first';
+  if (toldAt !== undefined) return 'told';
+  if (isAnnounced && !leads) return undefined;
+  return isAwaited ? 'awaited' : 'regular';
 }
 
-/** When the next reading of a priority may begin; the two that go on for ever share one pace. */
+/** Returns when the next read of a priority may begin. */
 function freeAt(priority: Priority, { leads, last }: ReadingContext): number {
   const after = (which: Priority, ms: number): number => (last[which] ?? -Infinity) + ms;
-  const { [priority]: own, regular } = leads ? leader : follower;
-  if (priority === 'first' || priority === 'told') return after(priority, own.apartMs);
-  const apartMs = priority === 'awaited' ? leader.regular.apartMs : regular.apartMs;
-  return Math.max(after('regular', apartMs), after('awaited', priority === 'awaited' ? own.apartMs : apartMs));
+  const { apartMs } = paces[priority];
+  if (priority === 'first' || priority === 'told') return after(priority, apartMs);
+  const factor = leads ? 1 : FOLLOWER_FACTOR;
+  return Math.max(after('regular', paces.regular.apartMs * factor), after('awaited', apartMs * factor));
 }
 
-function dueAt(state: ReadingState, priority: Priority, { leads }: ReadingContext): number {
-  const { readAt = -Infinity, toldAt = -Infinity, retryAt } = state;
-  const { afterMs } = (leads ? leader : follower)[priority];
-  return Math.max(priority === 'told' ? toldAt : readAt + afterMs, retryAt);
-}
-
-/** The Secret to read now, if any; else when to look again at the latest (Infinity: when something changes). */
+/** The Secret to read now; without one, the time to look again (Infinity: when something changes). */
 type Reading<T> =
   { readonly read: T; readonly priority: Priority } | { readonly read?: undefined; readonly at: number };
 
-/**
- * Which Secret to read next: those never read, then those that something tells of, those that are awaited, the others;
- * within a priority the one that was due first. So no priority starves the one behind it, as each keeps to its pace.
- */
+/** Returns the Secret to read next: by priority, and within a priority the one that was due first. Each keeps to its pace, so none starves. */
 export function planReading<T extends ReadingState>(states: Iterable<T>, context: ReadingContext): Reading<T> {
-  const free = new Map(order.map((priority) => [priority, freeAt(priority, context)]));
-  let best: { state: T; rank: number; due: number; priority: Priority } | undefined;
-  let next = Infinity;
-  for (const state of states) {
-    const priority = priorityOf(state, context);
-    if (priority === undefined) continue;
-    const due = dueAt(state, priority, context);
-    const at = Math.max(due, free.get(priority) ?? 0);
-    const rank = order.indexOf(priority);
-    if (at > context.now) next = Math.min(next, at);
-    else if (best === undefined || rank < best.rank || (rank === best.rank && due < best.due))
-      best = { state, rank, due, priority };
-  }
-  return best === undefined ? { at: next } : { read: best.state, priority: best.priority };
+  const candidates = [...states].flatMap((read) => {
+    const priority = priorityOf(read, context.leads);
+    if (priority === undefined) return [];
+    const { readAt = -Infinity, toldAt = -Infinity, retryAt } = read;
+    const due = Math.max(priority === 'told' ? toldAt : readAt + paces[priority].afterMs, retryAt);
+    return [{ read, priority, due, at: Math.max(due, freeAt(priority, context)) }];
+  });
+  const [next] = candidates
+    .filter(({ at }) => at <= context.now)
+    .toSorted((a, b) => order.indexOf(a.priority) - order.indexOf(b.priority) || a.due - b.due);
+  return next ?? { at: candidates.reduce((first, { at }) => Math.min(first, at), Infinity) };
 }

@@ -1,18 +1,18 @@
 import type { Credential, TokenSource } from './credential.ts';
 import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 
-/** A Secret that somebody wants tokens of: who, what is known of it, and what its next reading depends on. */
+/** A Secret with tokens that users want, what is known of it, and what its next read depends on. */
 export class WantedSecret implements ReadingState {
   /** By key. */
   readonly credentials = new Map<string, Credential>();
+  /** By user. */
   private readonly sources = new Map<string, readonly TokenSource[]>();
   readAt: number | undefined;
   toldAt: number | undefined;
   retryAt = -Infinity;
-  wantedAt = -Infinity;
-  /** How often in a row it could not be read. */
+  /** The number of failures in a row. */
   failures = 0;
-  /** It was not there when it was last read. */
+  /** The last read did not find it. */
   isMissing = false;
 
   constructor(
@@ -22,19 +22,17 @@ export class WantedSecret implements ReadingState {
 
   /** Takes what a user wants of it. Returns whether that is a reason to read it. */
   want(user: string, sources: readonly TokenSource[], now: number): boolean {
-    const known = new Set(this.all().flatMap(reasonsOf));
+    const [first] = this.credentials.values();
+    const known = new Set([...this.all().flatMap(reasonsOf), `version ${first?.version}`]);
     this.sources.set(user, sources);
-    const isNews = sources.flatMap(reasonsOf).some((reason) => !known.has(reason) && reason !== this.versionRead());
-    if (!isNews) return false;
+    if (sources.flatMap(reasonsOf).every((reason) => known.has(reason))) return false;
     this.toldAt = Math.max(now, (this.readAt ?? -Infinity) + TOLD_APART_MS);
-    this.wantedAt = now;
     return true;
   }
 
-  /** A user wants it no more. Returns whether nobody does. */
+  /** Removes a user. Returns whether it was the last. */
   release(user: string): boolean {
-    this.sources.delete(user);
-    return this.sources.size === 0;
+    return this.sources.delete(user) && this.sources.size === 0;
   }
 
   hasToken(): boolean {
@@ -49,7 +47,7 @@ export class WantedSecret implements ReadingState {
     return this.failures === 0 && this.all().every(({ announced }) => announced !== undefined);
   }
 
-  /** Takes what was read, for each key that is wanted. Returns whether anything is other than it was. */
+  /** Takes what was read, for each key that is wanted. Returns whether a credential changed. */
   learn(credentialOf: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
@@ -60,18 +58,11 @@ export class WantedSecret implements ReadingState {
   private all(): readonly TokenSource[] {
     return [...this.sources.values()].flat();
   }
-
-  private versionRead(): string | undefined {
-    const [credential] = this.credentials.values();
-    return credential?.version === undefined ? undefined : versionReason(credential.version);
-  }
 }
 
-const versionReason = (version: string): string => `version ${version}`;
-
-/** What, once it is new, is a reason to read the Secret: another key, a change of who names it, another version. */
+/** Returns what is a reason to read the Secret as soon as it is new: another key, a change of its user, another version. */
 const reasonsOf = ({ key, revision, announced }: TokenSource): readonly string[] => [
   `key ${key}`,
   ...(revision === undefined ? [] : [`revision ${revision}`]),
-  ...(announced === undefined ? [] : [versionReason(announced)]),
+  ...(announced === undefined ? [] : [`version ${announced}`]),
 ];
