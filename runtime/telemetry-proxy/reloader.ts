@@ -30,6 +30,8 @@ const CATCH_UP_MS = 2_000;
 /** A connection that breaks often is no reason to reload often. */
 const RENEWAL_MS = 60_000;
 
+const FAILURE = 'cannot write the configuration of the telemetry proxy, retrying';
+
 type Versions = Collection['since'];
 
 /**
@@ -74,21 +76,23 @@ export class Reloader {
       [this.isRenewalDue, this.renewedAt] = [false, now];
       this.renewals += 1;
     }
-    if (this.reloading === undefined) this.meet(findCollector(configurationFile(settings.telemetryProxyDirectory)));
-    if (this.process === undefined) return false;
+    const file = configurationFile(settings.telemetryProxyDirectory);
+    const process = this.reloading === undefined ? findCollector(file) : this.process;
+    if (process === undefined) return false;
+    this.meet(process);
     const wanted = { namespaces, renewals: this.renewals };
     const step = plan.planStep(this.state, wanted, now);
     if (step.kind === 'cut') this.cut(settings);
     if (step.kind === 'reload')
-      this.reloading ??= this.reload(this.process, settings, step.assignment).finally(
-        () => (this.reloading = undefined),
-      );
+      this.reloading ??= this.reload(process, settings, step.assignment)
+        .catch((error: unknown) => this.options.logger.warn({ problem: describeError(error) }, FAILURE))
+        .finally(() => (this.reloading = undefined));
     return this.state.running === plan.textOf(wanted);
   }
 
   /** Any program may have started the first process. A later one found the file that says to forward. */
-  private meet(found: CollectorProcess | undefined): void {
-    if (found === undefined || (this.process !== undefined && isSame(found, this.process))) return;
+  private meet(found: CollectorProcess): void {
+    if (this.process !== undefined && isSame(found, this.process)) return;
     const running = this.process === undefined ? undefined : plan.textOf(plan.nothing);
     this.state = { ...this.state, running };
     this.process = found;
