@@ -1,119 +1,120 @@
 import type { Logger } from 'pino';
-import { Debounce } from '../async/debounce.ts';
+import type { Debounce } from '../async/debounce.ts';
 import { cleanupFinalizer } from '../contract.ts';
-import type { Metadata } from '../injection/types.ts';
-import type { Installed } from '../installation/installation.ts';
-import type { Client } from '../kubernetes/http/client.ts';
-import { addFinalizer, readMetadata } from '../kubernetes/resources/finalizers.ts';
-import { Kept } from '../kubernetes/watch/kept.ts';
-import { watchNamed } from '../kubernetes/watch/watches.ts';
-import { retrying } from '../kubernetes/http/retrying.ts';
-import type { Transport } from '../kubernetes/http/transport.ts';
-import {
-  allLeave,
-  isHeldBack,
-  isProtected,
-  protectedObjects,
-  release,
-  REMOVED_MS,
-  type ProtectedObject,
-} from './protected-objects.ts';
+import { managerOf, type Installed } from '../installation/installation.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { isAlreadyExists, undefinedIf } from '../kubernetes/http/errors.ts';
+import { pause, retrying } from '../kubernetes/http/retrying.ts';
+import { within, type Transport } from '../kubernetes/http/transport.ts';
+import { addFinalizer, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import { changesOf } from '../kubernetes/watch/watches.ts';
+import * as objects from './protected-objects.ts';
 import { readSigns } from './signs.ts';
-import { undoDeletion } from './undo-deletion.ts';
 
 interface CleanupProtectionOptions {
   readonly client: Client;
-  /** For the watches. */
+  /** For the watches, and for requests with a token that the API server does not know yet. */
   readonly transport: Transport;
   readonly installed: Installed;
-  /** Whether there is anything to clean up; costs no request. Undefined: not known yet. */
+  /** Returns whether there is anything to clean up, without a request. Undefined: not known yet. */
   readonly needed: () => boolean | undefined;
   readonly logger: Logger;
 }
 
-/** What is seen together is looked at once. */
-const pause = { quietMs: 20, atMostMs: 100 };
 const IDLE_MS = 60_000;
-const POLL_MS = 2_000;
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
 /**
- * While there is something to clean up, a finalizer holds the operator's account and rights, so that they outlast whatever
- * deletes everything at once (`kubectl delete -f`, a GitOps tool, the operator's namespace) until the manager has cleaned up.
- * The objects are watched: whoever replaces one (`kubectl replace`, a tool that deletes and creates) takes the finalizer away.
+ * While there is something to clean up, a finalizer keeps the operator's account and rights. So they outlast a deletion of everything
+ * at once (`kubectl delete -f`, a GitOps tool, the operator's namespace) until the manager has cleaned up. The objects are watched,
+ * because a replacement (`kubectl replace`, a tool that deletes and creates) removes the finalizer. A deletion by mistake is undone
+ * (docs/contributing/adr/0040-one-cleaner.md).
  */
 export class CleanupProtection {
-  private readonly seen = new Map<ProtectedObject, Metadata>();
-  private readonly changes = new Debounce(pause);
-  /** When it was first seen, by performance.now, that any of what is held is being deleted. */
-  private goingSince: number | undefined;
+  private changes: Debounce | undefined;
+  private wanted: boolean | undefined;
 
   constructor(private readonly options: CleanupProtectionOptions) {}
 
   /** There may be something to clean up now, or nothing any more. */
   request(): void {
-    this.changes.touch();
+    if (this.options.needed() !== this.wanted) this.changes?.touch();
   }
 
   /** Works until the signal is aborted, and leaves the finalizers as they are then. */
   async run(signal: AbortSignal): Promise<void> {
-    const { installed, logger } = this.options;
-    const watches = protectedObjects(installed).map((object) => this.watch(object, signal));
-    await Promise.all(watches.map(({ synced }) => synced));
-    const check = async (): Promise<void> => {
-      await this.undoMistake();
-      await this.hold();
-    };
+    const { transport, installed, logger, needed } = this.options;
+    const changes = changesOf(objects.protectedObjects(installed), { transport, logger, signal });
+    this.changes = changes;
+    const wait = (ms: number) => changes.wait(ms, signal);
     const failure = 'the finalizers that protect the clean-up could not be changed';
-    const wait = (ms: number) => this.changes.wait(ms, signal);
-    while (!signal.aborted) {
-      await retrying(check, { signal, logger, failure, wait, ...backoff });
-      await wait(this.goingSince === undefined ? IDLE_MS : POLL_MS);
-    }
-    await Promise.all(watches.map(({ stopped }) => stopped));
+    for (let isDue = true; !signal.aborted; isDue = (await wait(IDLE_MS)) || needed() !== this.wanted)
+      if (isDue) await retrying(() => this.check(signal), { signal, logger, failure, wait, ...backoff });
   }
 
-  /** An account or a right that was deleted, although neither the Deployment nor the namespace is going, holds up nobody. */
-  private async undoMistake(): Promise<void> {
-    const { client, installed } = this.options;
-    const going = [...this.seen].filter(([, seen]) => isHeldBack(seen));
-    if (going.length === 0) return void (this.goingSince = undefined);
-    this.goingSince ??= performance.now();
-    const isOver = performance.now() - this.goingSince >= REMOVED_MS;
-    const { isEnding, isHandedOver } = await readSigns(client, installed);
-    // Whoever has the Deployment now has no use for them, and nobody lets them go later: all together (protected-objects.ts).
-    if (isHandedOver && (isOver || allLeave([...this.seen.values()]))) return release(client, installed);
-    if (isEnding || !isOver) return;
-    const objects = going.map(([object]) => object);
-    await undoDeletion(objects, this.options);
-  }
-
-  private async hold(): Promise<void> {
+  private async check(signal: AbortSignal): Promise<void> {
     const { client, installed, needed } = this.options;
+    const found = await objects.readProtected(client, installed);
+    if (found.some(objects.isHeldBack)) return this.undoMistake(signal);
     const wanted = needed();
-    const held = [...this.seen.values()].filter(isProtected);
-    if (wanted === false && held.length > 0) await release(client, installed);
-    if (wanted !== true) return;
-    // All at once: a removal in between would find some held and some not. What is going already cannot be held.
-    const free = [...this.seen].filter(([, seen]) => !isProtected(seen) && seen.deletionTimestamp === undefined);
-    await Promise.all(
-      free.map(async ([object]) => {
-        const found = await readMetadata(client, object);
-        if (found !== undefined && found.deletionTimestamp === undefined)
-          await addFinalizer(client, object, found, cleanupFinalizer);
-      }),
-    );
+    if (wanted === false && found.some(objects.isProtected)) await objects.release(client, installed);
+    // All at once. A removal in between would find some protected and some not. What is being deleted cannot be protected.
+    const free = found.filter((each) => !objects.isProtected(each) && !objects.isLeaving(each));
+    if (wanted === true)
+      await Promise.all(free.map(({ ref, metadata }) => addFinalizer(client, ref, metadata, cleanupFinalizer)));
+    this.wanted = wanted;
   }
 
-  private watch(object: ProtectedObject, signal: AbortSignal) {
-    const handler = new Kept<Metadata>(
-      (shown) => shown.metadata,
-      (metadata) => {
-        if (metadata === undefined) this.seen.delete(object);
-        else this.seen.set(object, metadata);
-        this.request();
-      },
+  /**
+   * Undoes the deletion of an account or a right if neither the Deployment nor the namespace is being deleted. What is being deleted
+   * cannot be kept, and a tool that applies it again changes the dying object only. So rights are released, and have to be applied
+   * again. The account is restored.
+   */
+  private async undoMistake(signal: AbortSignal): Promise<void> {
+    const { client, transport, installed, logger } = this.options;
+    await pause(objects.REMOVED_MS, signal);
+    const { isEnding, isHandedOver } = await readSigns(client, installed);
+    // The other operator has no use for them, and nothing releases them later.
+    if (isHandedOver) return objects.release(client, installed);
+    if (isEnding) return;
+    const refs = (await objects.readProtected(client, installed)).filter(objects.isHeldBack).map(({ ref }) => ref);
+    logger.warn(
+      { deleted: refs.map(({ kind, name }) => `${kind} ${name}`) },
+      'deleted while the operator runs: restoring the account with new pods, rights have to be applied again',
     );
-    return watchNamed(object, handler, { ...this.options, signal });
+    const fresh = await freshClient(client, transport, installed);
+    const rights = refs.filter(({ kind }) => kind !== 'ServiceAccount');
+    if (rights.length < refs.length) await restoreAccount(fresh, installed);
+    await objects.releaseInTurn(fresh, rights);
   }
+}
+
+/**
+ * Returns a client for the last requests of an account that is about to be deleted. The API server accepts a token for 10 s after it saw it for
+ * the first time, whatever becomes of the account. If it issues none, it may still accept the present one.
+ */
+async function freshClient(client: Client, transport: Transport, installed: Installed): Promise<Client> {
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
+  const answer = client.create({ ...objects.accountOf(installed), subresource: 'token' }, request);
+  return answer.then(
+    ({ object }) =>
+      createClient(within(transport, { authorization: `Bearer ${(object['status'] as { token: string }).token}` })),
+    () => client,
+  );
+}
+
+/**
+ * Releases the account, creates it again as it was, and replaces the Deployment's pods as `kubectl rollout restart` does, because their
+ * tokens are those of the former account.
+ */
+async function restoreAccount(client: Client, installed: Installed): Promise<void> {
+  const ref = objects.accountOf(installed);
+  const { metadata, ...rest } = await client.get(ref);
+  const { namespace, name } = ref;
+  const { labels = {}, annotations = {} } = metadata;
+  await removeFinalizer(client, ref, metadata, cleanupFinalizer);
+  const restored = { ...rest, apiVersion: 'v1', kind: ref.kind, metadata: { namespace, name, labels, annotations } };
+  await client.create({ ...ref, name: undefined }, restored).catch(undefinedIf(isAlreadyExists));
+  const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
+  await client.patch(managerOf(installed), { kind: 'merge', body: { spec: { template } } }, { metadataOnly: true });
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
@@ -6,6 +6,7 @@ import { refOf } from '../../sandbox/manager/apply.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
 import { managerTransport } from '../../sandbox/manager/manager-transport.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { cleanupFinalizer, suffixes } from '../contract.ts';
 import type { ApiRequest, Transport } from '../kubernetes/http/transport.ts';
@@ -16,6 +17,8 @@ let cluster: ControlPlane;
 let installation: Installation;
 beforeAll(async () => {
   cluster = await startControlPlane({ audit: true });
+});
+beforeEach(async () => {
   installation = await install(cluster.client, {});
 });
 afterAll(() => cluster?.stop());
@@ -58,5 +61,22 @@ describe('the clean-up at the end', () => {
     expect(requests).not.toEqual([]);
     expect(letGoAt).not.toBe('');
     expect(requests.filter(({ requestReceivedTimestamp: at }) => at > letGoAt)).toEqual([]);
+  });
+
+  it('is done by the replica that claims it first, while the other waits until the account is released [F42]', async () => {
+    await removeWhileHeld();
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line) => void lines.push(line) });
+    const shared = { installed: installedAs(installation), removalDeadlineMs: 1_000, logger };
+    const replica = async (identity: string): Promise<void> => {
+      const transport = await managerTransport(cluster, installation);
+      await cleanUpOnShutdown({ ...shared, transport, identity });
+      transport.close();
+    };
+    await Promise.all(['first', 'second'].map(replica));
+    expect(lines.filter((line) => line.includes('the operator is being removed'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('failed'))).toEqual([]);
+    for (const ref of protectedObjects(shared.installed))
+      await eventually(async () => expect(await cluster.client.find(ref)).toBeUndefined());
   });
 });

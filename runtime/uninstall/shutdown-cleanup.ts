@@ -1,88 +1,133 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from '../installation/installation.ts';
-import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { createClient, readAndChange, type Client } from '../kubernetes/http/client.ts';
+import { isRefusal, undefinedIf } from '../kubernetes/http/errors.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
-import { release, whenAllLeave } from './protected-objects.ts';
 import { isLed } from './lease.ts';
+import { accountOf, isLeaving, isProtected, readProtected, release, REMOVED_MS } from './protected-objects.ts';
 import { hasSuccessor, readSigns } from './signs.ts';
-import { inTurn } from './turn.ts';
 import { uninstall } from './uninstall.ts';
 
 /**
- * An account that is being deleted is believed for 60 s. So many after the deletion no change of a workload is begun any more, and
- * so many after it everything else is broken off: releasing takes some five.
+ * The API server accepts an account for 60 s after its deletion. So many milliseconds after the deletion no change of a workload is
+ * begun any more, and so many after it everything else ends. Releasing takes about five seconds.
  */
 const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;
-/** A clock that runs ahead of the API server's takes not all of it away. */
+/** The minimum, if the manager's clock is ahead of the API server's. */
 const LEAST_MS = 5_000;
-/** How many of what is left the log names. */
-const NAMED = 20;
+/** The number of leftovers that the log names. */
+const MAX_NAMED = 20;
+const POLL_MS = 1_000;
+/** On an account that is being deleted: the replica that cleans up. */
+const cleanerAnnotation = 'operator.lumigo.io/cleaned-up-by';
 
 interface ShutdownCleanupOptions {
   readonly transport: Transport;
   readonly installed: Installed;
-  /** Who this replica is; the pod's name. */
+  /** The name of this replica's pod. */
   readonly identity: string;
-  /** How long a workload that cannot be changed may hold up the rest; never more than there is time for. */
+  /** How long workloads that refuse to change may delay the rest, at most. */
   readonly removalDeadlineMs: number;
   readonly logger: Logger;
 }
 
 /**
- * What a replica does last. Where the whole operator is being removed, whatever removes it, this is the moment to clean up: nobody
- * will come after it. Where it goes on under another name, it only lets its own account and rights go. Where only this replica
- * goes, nothing; the last one, of an operator that is scaled to zero, lets its account go, so that nothing waits for a manager
- * that there is not. Never throws: the process ends anyway.
+ * The last work of a replica, which never throws:
+ * - If the whole operator is being removed, one replica cleans up.
+ * - If the operator continues under another name, the replica only releases its account and rights.
+ * - If no manager is left, because the operator is scaled to zero, it releases them as well.
+ * - Otherwise it does nothing.
  */
 export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promise<void> {
-  const { transport, installed, identity, logger } = options;
+  const { transport, installed, logger } = options;
   const client = createClient(transport);
   try {
     const { isRemoved, isHandedOver, accountGoingSince } = await readSigns(client, installed);
-    if (isRemoved) {
-      const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
-      const after = (milliseconds: number) => Date.now() + Math.max(LEAST_MS, milliseconds - ageMs);
-      const times = { until: after(CHANGES_MS), end: after(CLEANING_MS) };
-      const turn = { client, installed, identity, end: times.end };
-      // Releasing is over before another replica would take this one for dead.
-      if (await inTurn(turn, () => cleanUp(options, client, times))) await release(client, installed);
-    } else if (isHandedOver) {
-      await whenAllLeave(client, installed);
-      await release(client, installed);
-    } else if (!(await isLed(client, installed))) await release(client, installed);
+    if (isRemoved) return await cleanUpOnce(options, client, timesFrom(accountGoingSince));
+    if (isHandedOver) await whenAllLeave(client, installed);
+    if (isHandedOver || !(await isLed(client, installed))) await release(client, installed);
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'the clean-up before the end failed');
   }
 }
 
+/**
+ * Waits until all that is protected is being deleted, or should be by now. A removal deletes one object after the other, and a right
+ * that is released before it is deleted takes the right to release the others with it.
+ */
+async function whenAllLeave(client: Client, installed: Installed): Promise<void> {
+  for (const deadline = performance.now() + REMOVED_MS; performance.now() < deadline; await sleep(POLL_MS / 2))
+    if ((await readProtected(client, installed)).filter(isProtected).every(isLeaving)) return;
+}
+
 interface Times {
   /** Until when workloads are changed, by Date.now. */
   readonly until: number;
-  /** When all but releasing is broken off. */
+  /** When everything but releasing ends. */
   readonly end: number;
 }
 
-/** Unless somebody else is there to. */
+function timesFrom(accountGoingSince: string | undefined): Times {
+  const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
+  const after = (ms: number) => Date.now() + Math.max(LEAST_MS, ms - ageMs);
+  return { until: after(CHANGES_MS), end: after(CLEANING_MS) };
+}
+
+/**
+ * Cleans up, or waits for the replica that does. No Lease can name that replica: it is deleted with the Deployment, and the right to it
+ * with its role. The account outlasts the removal, because it is protected, so its name is there. If that replica is not done in time,
+ * because it failed, the others only release: a cluster is never left with an account that nothing releases.
+ */
+async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, times: Times): Promise<void> {
+  const { installed, identity } = options;
+  if (await claim(client, installed, identity)) await cleanUp(options, client, times);
+  else for (; Date.now() < times.end; await sleep(POLL_MS)) if (await isReleased(client, installed)) return;
+  await release(client, installed);
+}
+
+/** Returns false if another replica cleans up. */
+async function claim(client: Client, installed: Installed, identity: string): Promise<boolean> {
+  const ref = accountOf(installed);
+  const read = () => client.get(ref, { metadataOnly: true });
+  const claimed = await readAndChange(undefined, read, async (account) => {
+    const { resourceVersion, annotations = {} } = account.metadata;
+    if (!isProtected(account)) return true;
+    if (annotations[cleanerAnnotation] !== undefined) return annotations[cleanerAnnotation] === identity;
+    const body = { metadata: { resourceVersion, annotations: { [cleanerAnnotation]: identity } } };
+    await client.patch(ref, { kind: 'merge', body }, { metadataOnly: true });
+    return true;
+  });
+  return claimed ?? true;
+}
+
+/** An account that was released may be refused. */
+async function isReleased(client: Client, installed: Installed): Promise<boolean> {
+  const account = await client.find(accountOf(installed), { metadataOnly: true }).catch(undefinedIf(isRefusal));
+  return account === undefined || !isProtected(account);
+}
+
+/** Removes every injection, unless another operator is there to stay. */
 async function cleanUp(options: ShutdownCleanupOptions, client: Client, { until, end }: Times): Promise<void> {
   const { transport, installed, logger } = options;
   if (await hasSuccessor(client, installed))
-    return logger.info({}, 'the operator goes on under another name: cleaning up nothing');
+    return logger.info({}, 'the operator continues under another name: cleaning up nothing');
   logger.info({}, 'the operator is being removed: cleaning up');
   const signal = AbortSignal.timeout(Math.max(0, end - Date.now()));
   // Each request that is under way listens.
   setMaxListeners(0, signal);
-  const print = (progress: string): void => logger.info({ progress }, 'cleaning up');
   const stuck = await uninstall({
     client: createClient(within(transport, { signal, fence: () => signal.throwIfAborted() })),
-    ...{ installed, until, print, isLast: true },
+    ...{ installed, until, isLast: true },
+    print: (progress) => logger.info({ progress }, 'cleaning up'),
     deadline: Math.min(until, Date.now() + options.removalDeadlineMs),
   }).catch((error: unknown) => [describeError(error)]);
   if (stuck.length > 0)
     logger.error(
-      { stuck: stuck.slice(0, NAMED), left: stuck.length },
+      { stuck: stuck.slice(0, MAX_NAMED), left: stuck.length },
       'not everything could be cleaned up; --uninstall finds what is left',
     );
 }

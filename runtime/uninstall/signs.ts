@@ -6,7 +6,7 @@ import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { accountOf } from './protected-objects.ts';
 
-/** An API server that does not answer holds up nobody's end. */
+/** An API server that does not answer delays no end of a process. */
 const ANSWER_MS = 5_000;
 
 /** What the operator's own objects say of what is being done to it. */
