@@ -120,7 +120,7 @@ export class CredentialCache {
     if (secret.learn(credentialOf)) for (const listener of this.listeners) listener(secret.namespace);
   }
 
-  /** The API server said nothing about the Secret. What is known stays, and the read is retried. */
+  /** The API server said nothing about the Secret. Its tokens are kept, and the read is retried. */
   private failed(secret: WantedSecret, error: unknown, startedAt: number): void {
     secret.failures += 1;
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;

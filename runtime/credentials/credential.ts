@@ -8,18 +8,18 @@ import { isToken, tokenShape } from '../wording/token.ts';
 
 const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
 
-/** Where a token stands, and what may tell that it is another one there now. */
+/** Where a token is, and what says that it may have changed. */
 export interface TokenSource {
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
-  /** Once it differs from before, somebody may wait for the Secret: it is read at once. */
+  /** If it changes, a user may wait for the Secret, so it is read at once. */
   readonly revision?: string;
-  /** The resourceVersion of the Secret that the leader has read last, as it says in the status of a Lumigo. */
+  /** The resourceVersion of the Secret when the leader read it, from the status of a `Lumigo`. */
   readonly announced?: string | undefined;
 }
 
-/** Where the token of a Lumigo stands; name and key are empty where it names none. */
+/** Returns where the token of a `Lumigo` is. Name and key are empty if it names none. */
 export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSource {
   const { name = '', key = '' } = spec?.lumigoToken?.secretRef ?? {};
   const { namespace, uid, generation, labelsDigest } = metadata;
@@ -27,13 +27,13 @@ export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSourc
   return { namespace, name, key, revision, announced: status?.secretVersion };
 }
 
-/** A Secret as it was read: its data (base64 by key) and its resourceVersion. */
+/** A Secret's data (base64 by key) and resourceVersion. */
 interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string;
 }
 
-/** Reads one Secret, or rejects as the API server answered. */
+/** Reads one Secret. @throws ApiError */
 export type ReadSecret = (namespace: string, name: string) => Promise<SecretContent>;
 
 export const secretReader =
@@ -43,7 +43,7 @@ export const secretReader =
     return { data: dataOf(secret), version: secret.metadata.resourceVersion };
   };
 
-/** Either a token of the right shape, or what is wrong with it; and the resourceVersion of the Secret, if there is one. */
+/** A token of the right shape, or the problem; and the resourceVersion of the Secret, if there is one. */
 export type Credential =
   | { readonly token: string; readonly version: string; readonly problem?: undefined }
   | { readonly token?: undefined; readonly version?: string; readonly problem: Problem };
@@ -59,7 +59,7 @@ export const nowhere: Credential = failed(
   'The field spec.lumigoToken.secretRef must name a Secret in this namespace (name) and a key in it (key)',
 );
 
-/** What an answer of the API server means for one key. Each cause has a reason of its own; no message holds any part of the value. */
+/** Returns what a Secret means for one key. Each problem has its own reason. No message has any part of the value. */
 export function credentialIn({ data, version }: SecretContent, place: Place): Credential {
   const { key } = place;
   const where = whereOf(place);
@@ -80,7 +80,7 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
   return refused('TokenMalformed', `The value of '${key}' in ${where} is not a Lumigo token; ${HINT}`);
 }
 
-/** What it means that a Secret could not be read. */
+/** Returns the problem of a Secret that could not be read. */
 export function credentialWithout(error: unknown, place: Place): Credential {
   const where = whereOf(place);
   if (isNotFound(error))
@@ -98,5 +98,5 @@ export function credentialWithout(error: unknown, place: Place): Credential {
 
 const UNREADABLE = 'SecretUnreadable';
 
-/** Nothing is known of the Secret, since the API server does not say: no reason to give up what is at work. */
+/** Returns true if the API server did not answer. That is no reason to stop what works. */
 export const isUnreadable = ({ problem }: Credential): boolean => problem?.reason === UNREADABLE;

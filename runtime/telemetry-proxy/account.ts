@@ -19,7 +19,7 @@ interface AccountOptions {
   readonly authority: Connection['ca'];
 }
 
-/** The shortest life that Kubernetes grants: for so long a token is worth something to whoever got hold of it. */
+/** The shortest life that Kubernetes grants. A stolen token is valid until then. */
 const LIFE_SECONDS = 600;
 const backoff = { firstMs: 1_000, maxMs: 30_000 };
 
@@ -58,7 +58,7 @@ export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }:
   }
 }
 
-/** The way to the API server that the telemetry proxy has: for what the manager asks on its behalf, with its rights. */
+/** Returns the connection for requests of the manager with the rights of the telemetry proxy. */
 export const asTelemetryProxy = (
   { server, ca, insecure, serverName }: Connection,
   { telemetryProxyAccountDirectory: folder }: Place,

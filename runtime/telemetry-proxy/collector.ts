@@ -3,17 +3,14 @@ import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process that runs, told apart from a later one with the same number. */
+/** A process, distinct from a later one with the same number. */
 export interface CollectorProcess {
   readonly pid: number;
-  /** When it began, in the system's own count. */
+  /** When it began, in the system's clock ticks. */
   readonly began: string;
 }
 
-/**
- * The process that runs with a configuration file, looked for in the process list: the containers of the pod share one
- * (`shareProcessNamespace`). Undefined while there is none.
- */
+/** Returns the process that runs with a configuration file. The containers of the pod share a process list (`shareProcessNamespace`). */
 export function findCollector(configurationFile: string): CollectorProcess | undefined {
   for (const entry of list('/proc')) {
     const pid = Number(entry);
@@ -28,13 +25,13 @@ export function findCollector(configurationFile: string): CollectorProcess | und
 
 export const isSame = (a: CollectorProcess, b: CollectorProcess): boolean => a.pid === b.pid && a.began === b.began;
 
-/** Whether it is that process still. */
+/** Returns true if the process still runs. */
 export const runs = ({ pid, began }: CollectorProcess): boolean => beganAt(pid) === began;
 
-/** When a process began; undefined when there is none, or one that has ended and was not yet noticed by its parent. */
+/** Returns when a process began; undefined if there is none, or if it has ended and its parent did not notice yet. */
 export function beganAt(pid: number): string | undefined {
   const stat = read(`/proc/${pid}/stat`);
-  // After the name, which stands in brackets and may hold anything: the state, and 18 fields on the start in clock ticks.
+  // After the name, which is in brackets and may have any character: the state, and 18 fields later the start in clock ticks.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === 'Z' ? undefined : fields[18];
 }
@@ -42,7 +39,7 @@ export function beganAt(pid: number): string | undefined {
 const list = (folder: string) => orElse([], () => readdirSync(folder));
 const read = (file: string) => orElse('', () => readFileSync(file, 'utf8'));
 
-/** Processes and their files come and go at any moment. */
+/** A process and its files may disappear at any moment. */
 function orElse<T>(gone: NoInfer<T>, action: () => T): T {
   try {
     return action();
@@ -51,16 +48,16 @@ function orElse<T>(gone: NoInfer<T>, action: () => T): T {
   }
 }
 
-/** Asks the collector to read its configuration again. False when it is gone. */
+/** Asks the collector to read its configuration again. Returns false if it no longer runs. */
 export const askToReload = ({ pid }: CollectorProcess): boolean =>
   orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
 
 const POLL_MS = 100;
 
 /**
- * Waits until the collector has ended, unless it is up: then nobody has told it to stop, and this container goes alone. One that
- * has not ended after a while will not (it happens that a reload hangs when it is told to stop), and would hold up its pod for as
- * long as that may take. What it has not sent is on disk. Returns whether it had to be ended.
+ * Waits until the collector has ended. If it is up, only this container ends, so there is nothing to wait for. A collector that was told
+ * to stop during a reload may hang and delay its pod, so it is killed. Its unsent data is on disk.
+ * @returns true if it was killed
  */
 export async function whenEnded(
   configurationFile: string,
@@ -75,12 +72,11 @@ export async function whenEnded(
   return true;
 }
 
-/** Without another word. */
 export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false, () => process.kill(pid, 'SIGKILL'));
 
 const ANSWER_MS = 2_000;
 
-/** Since when the collector's components are up (its `upSince`), which each reload begins anew; undefined while they are not. */
+/** Returns since when the collector's components are up. Each reload changes it. Undefined: they are not up. */
 export function upSince(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const nothing = () => resolve(undefined);

@@ -6,15 +6,15 @@ import { render, serialize, tokensFile } from './render.ts';
 import { loopKeyFile } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
-/** What the collector is started with. */
+/** Returns the path of the file that the collector starts with. */
 export const configurationFile = (folder: string): string => join(folder, telemetryProxyFiles.configuration);
 
-/** Writes the file anew, whole; without a collection the collector only forwards. */
+/** Writes the collector's configuration. Without a collection it only forwards. */
 export function writeConfiguration(settings: ProxySettings, collection?: Collection): void {
   writeWhole(configurationFile(settings.telemetryProxyDirectory), serialize(render(settings, collection)));
 }
 
-/** One a line. An empty file would let in an empty token, so one that nobody can know stands for none. */
+/** Writes one token a line. An empty file would accept an empty token, so a random one is in its place. */
 export function writeTokens(folder: string, tokens: readonly string[]): void {
   writeWhole(tokensFile(folder), (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'));
 }
@@ -25,20 +25,17 @@ export const readLoopKey = (folder: string): string => readFileSync(loopKeyFile(
 /** Changes the key of the collector's loop. A configuration with the former key sends no collected data from then on. */
 export const changeLoopKey = (folder: string): void => writeWhole(loopKeyFile(folder), randomUUID());
 
-/**
- * What a collector that starts finds: it forwards, for nobody yet, and collects nothing. An init container writes it, so
- * the collector need not wait for the manager.
- */
+/** Writes the files for a collector that starts: it accepts no token yet and only forwards. An init container does it before the manager starts. */
 export function prepare(settings: ProxySettings): void {
   const { telemetryProxyDirectory: folder } = settings;
   mkdirSync(folder, { recursive: true });
-  // After a restart of the manager those who were let in stay so until their tokens are read again.
+  // After a restart of the manager the tokens stay accepted until they are read again.
   if (!existsSync(tokensFile(folder))) writeTokens(folder, []);
   if (!existsSync(loopKeyFile(folder))) changeLoopKey(folder);
   writeConfiguration(settings);
 }
 
-/** Whole or not at all, and for nobody else to read: it holds tokens. */
+/** Writes a file completely or not at all, readable for this account only, because it has tokens. */
 export function writeWhole(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, text, { mode: 0o600 });

@@ -17,7 +17,7 @@ interface Failure {
 
 /** The facts about a collector that decide what is done next. Times are milliseconds by the monotonic clock. */
 export interface CollectorState {
-  /** What the process does, as text; undefined: unknown. */
+  /** The assignment that the process has, as text; undefined: unknown. */
   readonly running: string | undefined;
   /** The last assignment that it took. */
   readonly lastGood: Assignment;
@@ -52,8 +52,8 @@ const REST_SHARE = 3;
 export const retryMs = (failures: number): number => Math.min(FIRST_MS * 2 ** (failures - 1), MAX_MS);
 
 /**
- * Returns how long the collector is not reloaded after a reload. However fast users change their `Lumigo` resources, it is interrupted for
- * a fourth of the time at most, and a program can send before the next reload what it could not send during the last one.
+ * Returns how long the collector is not reloaded after a reload. So it is interrupted for a fourth of the time at most, however fast users
+ * change their `Lumigo` resources. Programs can send between two reloads.
  */
 export const restMs = (tookMs: number): number => tookMs * REST_SHARE;
 

@@ -12,19 +12,19 @@ type Told =
     )
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueLaneSize' | 'Credentials'}`;
 
-/** What does not change while a replica runs: of what the manager was told, and of the cluster. */
+/** The settings that do not change while a replica runs. */
 export interface ProxySettings extends Pick<RuntimeConfig, Told> {
-  /** The uid of the namespace `kube-system`, by which a cluster is known; undefined until it was read. */
+  /** The uid of the namespace `kube-system`, which identifies the cluster; undefined until it was read. */
   readonly clusterUid?: string | undefined;
 }
 
-/** What a replica that leads collects. */
+/** The data that the leader collects. */
 export interface Collection {
   /** Sorted by name. */
   readonly namespaces: readonly CollectedNamespace[];
-  /** Those of which everything there is has to be sent once, before what changes. */
+  /** The namespaces whose objects are all sent once, before changes. */
   readonly initial: readonly string[];
-  /** Where the watches go on, by the kind's plural: the resourceVersion up to which everything was sent. */
+  /** Where the watches continue, by the kind's plural: the resourceVersion until which everything was sent. */
   readonly since: Readonly<Record<string, string>>;
   /** Opens the collector's loop for this configuration. */
   readonly key: string;

@@ -58,7 +58,7 @@ export class CleanupProtection {
     if (found.some(objects.isHeldBack)) return this.undoMistake(signal);
     const wanted = needed();
     if (wanted === false && found.some(objects.isProtected)) await objects.release(client, installed);
-    // All at once. A removal in between would find some protected and some not. What is being deleted cannot be protected.
+    // All at once. A removal in between would find some protected and some not. A dying object takes no finalizer.
     const free = found.filter((each) => !objects.isProtected(each) && !objects.isLeaving(each));
     if (wanted === true)
       await Promise.all(free.map(({ ref, metadata }) => addFinalizer(client, ref, metadata, cleanupFinalizer)));
@@ -66,9 +66,8 @@ export class CleanupProtection {
   }
 
   /**
-   * Undoes the deletion of an account or a right if neither the Deployment nor the namespace is being deleted. What is being deleted
-   * cannot be kept, and a tool that applies it again changes the dying object only. So rights are released, and have to be applied
-   * again. The account is restored.
+   * Undoes the deletion of an account or a right if neither the Deployment nor the namespace is being deleted. A dying object cannot be
+   * kept, and a tool that applies it again changes nothing. So rights are released, and have to be applied again. The account is restored.
    */
   private async undoMistake(signal: AbortSignal): Promise<void> {
     const { client, transport, installed, logger } = this.options;

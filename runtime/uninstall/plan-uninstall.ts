@@ -2,17 +2,17 @@ import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import type { LeaseSpec } from '../kubernetes/lease/plan-lease.ts';
 
-/** Twice the Lease's life: a manager that merely restarts does not count as gone. */
+/** In lives of the Lease. A manager that restarts is still alive. */
 const PATIENCE = 2;
 
-/** Whether a manager leads, judged by its Lease: one that renewed it lately will answer the finalizers itself. */
+/** Returns true if a manager leads, by its Lease. A manager that renewed it lately removes the finalizers itself. */
 export function isManagerAlive(lease: LeaseSpec | undefined, nowMs: number): boolean {
   const { holderIdentity = '', renewTime, leaseDurationSeconds = 15 } = lease ?? {};
   if (holderIdentity === '' || renewTime === undefined) return false;
   return nowMs < Date.parse(renewTime) + PATIENCE * leaseDurationSeconds * 1_000;
 }
 
-/** What one reading of the Lumigo resources that are left asks for: those to release are held by our finalizer, and no manager answers. */
+/** Returns what to do with the `Lumigo` resources that are left. Without a manager, those with the operator's finalizer are released. */
 export function planUninstall(left: readonly LumigoResource[], managerAlive: boolean) {
   const deleting = (lumigo: LumigoResource) => lumigo.metadata.deletionTimestamp !== undefined;
   const held = (lumigo: LumigoResource) => lumigo.metadata.finalizers?.includes(contract.finalizer) === true;
@@ -22,7 +22,7 @@ export function planUninstall(left: readonly LumigoResource[], managerAlive: boo
   };
 }
 
-/** Why a Lumigo is still there, for the list of what is stuck. */
+/** Returns why a `Lumigo` is still there, for the list of what is stuck. */
 export function whyStuck(lumigo: LumigoResource, problems: readonly string[]): string {
   const { namespace, name, finalizers = [], deletionTimestamp } = lumigo.metadata;
   const foreign = finalizers.filter((finalizer) => finalizer !== contract.finalizer);

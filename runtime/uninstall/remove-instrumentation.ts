@@ -24,40 +24,40 @@ interface Where {
   readonly wanted: (workload: Workload) => boolean;
 }
 
-/** As many as the reconciler changes at a time, unless it is told otherwise. */
-const AT_ONCE = 16;
-/** How many of those for which there was no time are named. */
-const NAMED = 5;
+/** The reconciler's default. */
+const MAX_CONCURRENT_CHANGES = 16;
+/** The number of late workloads that are named. */
+const MAX_NAMED = 5;
 
 /**
- * Takes the injection out of every workload there, begun before `until` (by Date.now). One that fails stops no other, and has a
- * sentence of its own; those for which there was no time have one together. Jobs cannot change and are left as they are.
+ * Removes the injection from every workload there. No change begins after `until` (by Date.now). A workload that fails stops no other, and
+ * has its own sentence. The late ones have one together. Jobs cannot change, so they are skipped.
  */
 export async function removeInstrumentation(client: Client, where: Where, until: number): Promise<Removal> {
   const problems: string[] = [];
   const late: string[] = [];
   let removed = 0;
-  await atOnce(AT_ONCE, instrumentedWorkloads(client, where), async ({ kind, workload }) => {
+  await atOnce(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client, where), async ({ kind, workload }) => {
     const subject = `${kind.kind} ${workload.metadata.namespace}/${workload.metadata.name}`;
     if (Date.now() >= until) return void late.push(subject);
     const done = await removeFrom(client, kind, workload).catch(describeError);
     if (typeof done === 'string') problems.push(`${subject} stays instrumented: ${done}`);
     else if (done) removed += 1;
   });
-  const some = [...late.slice(0, NAMED), ...(late.length > NAMED ? ['…'] : [])].join(', ');
+  const some = [...late.slice(0, MAX_NAMED), ...(late.length > MAX_NAMED ? ['…'] : [])].join(', ');
   if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}`);
   return { removed, problems };
 }
 
-/** Whether there is any workload there that is instrumented. */
+/** Returns true if any workload there is instrumented. */
 export const isAnyInstrumented = async (client: Client, where: Where): Promise<boolean> =>
   (await instrumentedWorkloads(client, where).next()).done !== true;
 
-/** Whether it was instrumented on its own label's behalf, without a Lumigo. */
+/** Returns true if the workload opted in by its label, without a `Lumigo`. */
 export const isOptedIn = (workload: Workload): boolean =>
   stampOf(workload.metadata)?.userLabel?.toLowerCase() === 'true';
 
-/** Whether it is to stay instrumented, as the Lumigo that is gone has said; one without anything of ours is not ours to judge. */
+/** Returns true if the workload stays instrumented, as its deleted `Lumigo` said, or if nothing of it is from this operator. */
 export const isToStay = ({ metadata }: Workload): boolean => {
   const stamp = stampOf(metadata);
   return stamp === undefined ? revertOf(metadata) === undefined : stamp.keep === true;
@@ -71,12 +71,12 @@ async function* instrumentedWorkloads(client: Client, { namespace, wanted }: Whe
         .filter(({ workload }) => isMarked(workload) && isWithinReach(workload) && wanted(workload));
 }
 
-/** What is instrumented, and what no longer is and has a note that says why. */
+/** The labels of instrumented workloads, and of reverted ones, which have an annotation to remove. */
 const marked = workloads
   .filter(({ mutable }) => mutable)
   .flatMap((kind) => [labels.autoTrace, labels.rollout].map((label) => [kind, label] as const));
 
-/** A Deployment's ReplicaSets carry its pod template's label and are the Deployment's own matter. */
+/** A Deployment's ReplicaSets have its pod template's label. The Deployment changes them. */
 const isWithinReach = (workload: Workload): boolean => ineligible({ workload, operation: 'RECONCILE' }) === undefined;
 
 const isMarked = ({ metadata }: Workload): boolean =>

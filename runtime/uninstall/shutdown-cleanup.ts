@@ -12,8 +12,8 @@ import { hasSuccessor, readSigns } from './signs.ts';
 import { uninstall } from './uninstall.ts';
 
 /**
- * The API server accepts an account for 60 s after its deletion. So many milliseconds after the deletion no change of a workload is
- * begun any more, and so many after it everything else ends. Releasing takes about five seconds.
+ * The API server accepts an account for 60 s after its deletion. No change of a workload begins after the first of these times, and
+ * everything but releasing ends after the second. Releasing takes about five seconds.
  */
 const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;

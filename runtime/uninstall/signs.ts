@@ -9,22 +9,22 @@ import { accountOf } from './protected-objects.ts';
 /** An API server that does not answer delays no end of a process. */
 const ANSWER_MS = 5_000;
 
-/** What the operator's own objects say of what is being done to it. */
+/** The state of the operator's own objects. */
 interface Signs {
-  /** Its pods end for good: its namespace is going, or its Deployment is, has gone, or is another operator's now. */
+  /** Its pods end for good: its namespace or its Deployment is being deleted, or the Deployment is another operator's now. */
   readonly isEnding: boolean;
   /**
-   * The whole of it is being removed: its Deployment goes, and its account, too, or with its namespace will. An account alone
-   * may have been deleted by mistake, and a Deployment alone to be replaced: neither is a reason to take anything from anybody.
+   * The whole operator is being removed: its Deployment and its account, or its namespace. An account alone may be deleted by
+   * mistake, and a Deployment alone to be replaced. Neither removes an injection.
    */
   readonly isRemoved: boolean;
-  /** Its Deployment runs as another account by now: it was given to another operator, the original one by a rollback. */
+  /** Its Deployment runs as another account, because it is another operator's now, for example after a rollback to the original. */
   readonly isHandedOver: boolean;
-  /** Since when its account is going, RFC 3339, by the API server's clock. */
+  /** When its account was deleted, RFC 3339, by the API server's clock. */
   readonly accountGoingSince: string | undefined;
 }
 
-/** Three requests side by side. @throws whatever one of them fails with, after 5 s at the latest */
+/** Reads the signs by three requests. @throws if one of them fails, after 5 s at the latest */
 export async function readSigns(client: Client, installed: Installed): Promise<Signs> {
   const options = { timeoutMs: ANSWER_MS };
   const find = async (ref: ResourceRef): Promise<Metadata | undefined> =>
@@ -44,7 +44,7 @@ export async function readSigns(client: Client, installed: Installed): Promise<S
   return { isEnding, isRemoved, isHandedOver, accountGoingSince };
 }
 
-/** Whether another operator is there to stay: this one was renamed or moved, and what is instrumented is the other's matter. */
+/** Returns true if another operator is there to stay, because this one was renamed or moved. The injections are its own then. */
 export const hasSuccessor = async (client: Client, { operatorName, operatorNamespace }: Installed): Promise<boolean> =>
   (await listManagers(client)).some(
     (other) =>

@@ -31,15 +31,13 @@ interface UninstallOptions {
 
 const INTERVAL_MS = 1_000;
 const PROGRESS_MS = 5_000;
-/** Lumigo resources whose workloads are changed side by side. */
-const RELEASED_AT_ONCE = 4;
-/** How many of those that are left a line of progress names. */
-const SHOWN = 5;
+/** The number of `Lumigo` resources whose workloads are changed at the same time. */
+const MAX_CONCURRENT_RELEASES = 4;
+const MAX_NAMES_SHOWN = 5;
 
 /**
- * Deletes every Lumigo and waits until they are gone, looking again each second rather than waiting for an event. A
- * manager that leads answers the finalizers; where there is none, this does its work. Returns what is stuck at the
- * deadline and why, a line each: empty when the cluster is clean.
+ * Deletes every `Lumigo` and reads each second until none is left. A manager that leads removes the finalizers. Without one, this does.
+ * @returns a line for each object that is stuck at the deadline; empty: the cluster is clean
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
   const { client, print, deadline } = options;
@@ -52,25 +50,25 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
     left = await takeStep(left, options, problems);
     if (left.length === 0) break;
     if (isLastLook(deadline)) {
-      if (options.isLast === true) await Promise.all(left.map((lumigo) => letLumigoGo(client, lumigo)));
+      if (options.isLast === true) await Promise.all(left.map((lumigo) => removeLumigoFinalizer(client, lumigo)));
       return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
     }
     if (Date.now() - told < PROGRESS_MS) continue;
     told = Date.now();
     print(
-      `Waiting for ${count(left)}: ${left.slice(0, SHOWN).map(keyOf).join(', ')}${left.length > SHOWN ? ', …' : ''}`,
+      `Waiting for ${count(left)}: ${left.slice(0, MAX_NAMES_SHOWN).map(keyOf).join(', ')}${left.length > MAX_NAMES_SHOWN ? ', …' : ''}`,
     );
   }
   return cleanRest(options, ({ metadata }) => kept.has(metadata.namespace ?? ''));
 }
 
-/** Where a Lumigo says that its workloads stay instrumented, none is touched, whether or not each knows it already. */
+/** Returns the namespaces whose `Lumigo` keeps the injection. An annotation of the workload may not say so yet. */
 const namespacesThatKeep = (lumigoes: readonly LumigoResource[]): string[] =>
   lumigoes.flatMap(({ metadata, spec }) =>
     spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false ? [metadata.namespace] : [],
   );
 
-/** Does what can be done now, and returns the Lumigo resources that are left. */
+/** Does what is possible now, and returns the `Lumigo` resources that are left. */
 async function takeStep(
   left: readonly LumigoResource[],
   options: UninstallOptions,
@@ -83,7 +81,7 @@ async function takeStep(
     problems.set(keyOf(lumigo), (await action.catch(failed)) ?? []);
   };
   await Promise.all(toDelete.map((lumigo) => attempt(lumigo, deleteLumigo(client, lumigo))));
-  await atOnce(RELEASED_AT_ONCE, toRelease, (lumigo) => attempt(lumigo, release(options, lumigo)));
+  await atOnce(MAX_CONCURRENT_RELEASES, toRelease, (lumigo) => attempt(lumigo, release(options, lumigo)));
   return listLumigoes(client);
 }
 
@@ -144,7 +142,7 @@ function withoutLabels(lumigo: LumigoResource): LumigoResource {
 const deleteLumigo = (client: Client, { metadata: { namespace, name, uid } }: LumigoResource): Promise<void> =>
   client.delete({ ...contract, namespace, name }, { preconditions: { uid } });
 
-/** Does what the manager would do for a Lumigo that is being deleted: respects its settings, then lets it go. */
+/** Does what the manager would do for a `Lumigo` that is being deleted: follows its settings, then removes its finalizer. */
 async function release(options: UninstallOptions, lumigo: LumigoResource): Promise<readonly string[]> {
   const { client, print } = options;
   const { namespace } = lumigo.metadata;
@@ -156,11 +154,11 @@ async function release(options: UninstallOptions, lumigo: LumigoResource): Promi
       print(`No operator is running. Removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
     if (problems.length > 0) return problems;
   }
-  await letLumigoGo(client, lumigo);
+  await removeLumigoFinalizer(client, lumigo);
   return [];
 }
 
-const letLumigoGo = (client: Client, { metadata }: LumigoResource): Promise<void> => {
+const removeLumigoFinalizer = (client: Client, { metadata }: LumigoResource): Promise<void> => {
   const { namespace, name } = metadata;
   return removeFinalizer(client, { ...contract, namespace, name }, metadata, contract.finalizer);
 };
