@@ -23,8 +23,6 @@ export function findCollector(configurationFile: string): CollectorProcess | und
   return undefined;
 }
 
-export const isSame = (a: CollectorProcess, b: CollectorProcess): boolean => a.pid === b.pid && a.began === b.began;
-
 /** Returns true if the process still runs. */
 export const runs = ({ pid, began }: CollectorProcess): boolean => beganAt(pid) === began;
 

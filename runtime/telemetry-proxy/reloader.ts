@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { askToReload, end, findCollector, isSame, runs, upSince, type CollectorProcess } from './collector.ts';
+import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { changeLoopKey, configurationFile, readLoopKey, writeConfiguration } from './files.ts';
 import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
@@ -76,10 +76,8 @@ export class Reloader {
       [this.isRenewalDue, this.renewedAt] = [false, now];
       this.renewals += 1;
     }
-    const file = configurationFile(settings.telemetryProxyDirectory);
-    const process = this.reloading === undefined ? findCollector(file) : this.process;
+    const process = this.find(settings);
     if (process === undefined) return false;
-    this.meet(process);
     const wanted = { namespaces, renewals: this.renewals };
     const step = plan.planStep(this.state, wanted, now);
     if (step.kind === 'cut') this.cut(settings);
@@ -91,12 +89,15 @@ export class Reloader {
   }
 
   /** Any program may have started the first process. A later one found the file that says to forward. */
-  private meet(found: CollectorProcess): void {
-    if (this.process !== undefined && isSame(found, this.process)) return;
-    const running = this.process === undefined ? undefined : plan.textOf(plan.nothing);
-    this.state = { ...this.state, running };
+  private find({ telemetryProxyDirectory }: ProxySettings): CollectorProcess | undefined {
+    const known = this.process;
+    if (known !== undefined && (this.reloading !== undefined || runs(known))) return known;
+    const found = findCollector(configurationFile(telemetryProxyDirectory));
+    if (found === undefined) return undefined;
+    this.state = { ...this.state, running: known === undefined ? undefined : plan.textOf(plan.nothing) };
     this.process = found;
     this.initial.clear();
+    return found;
   }
 
   /** Stops all collected data. The next reload sends again what happened since the last one, so the other namespaces lose nothing. */
