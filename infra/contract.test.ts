@@ -3,7 +3,9 @@ import { fromEnvironment } from '../runtime/config/config.ts';
 import { mounts, paths, ports, suffixes, webhooks, workloads } from '../runtime/contract.ts';
 import { permissions, type Permission } from '../runtime/access/permissions.ts';
 import { synthesize, type Manifest } from './manifests.ts';
+import { assumedConfig } from '../runtime/installation/assumed.ts';
 import { parseSettings } from './settings/settings.ts';
+import { operatorVersion } from './version.ts';
 
 /** What two parts of the system must agree on, checked over the objects that are really installed. */
 
@@ -137,10 +139,10 @@ describe('the webhooks', () => {
   });
 });
 
-describe('the environment', () => {
+describe('the configuration', () => {
   const environment = Object.fromEntries(manager.env.map(({ name, value }) => [name, value ?? 'the-pod']));
 
-  it('is a configuration that the runtime accepts, with no variable that it does not know', () => {
+  it('is one that the runtime accepts', () => {
     expect(fromEnvironment(environment)).toMatchObject({
       operatorName: settings.name,
       operatorNamespace: settings.namespace,
@@ -153,6 +155,10 @@ describe('the environment', () => {
       webhookHost: `${settings.name}${suffixes.webhookService}.${settings.namespace}.svc`,
       telemetryProxyUrl: `http://${settings.name}${suffixes.telemetryProxyService}.${settings.namespace}.svc.cluster.local`,
     });
+  });
+
+  it('has the defaults that the operator assumes where it cannot read its settings', () => {
+    expect(fromEnvironment(environment)).toMatchObject({ ...assumedConfig({}, {}), version: operatorVersion() });
   });
 
   it("takes the pod's name from Kubernetes", () => {

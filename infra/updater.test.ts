@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { updaterEnvironment } from '../runtime/config/config.ts';
+import { updaterKinds } from '../runtime/config/config.ts';
+import { readConfiguration } from '../runtime/config/document.ts';
 import { checkRules } from './constructs/updater-rules.ts';
 import { synthesize, type Manifest } from './manifests.ts';
 import { parseSettings } from './settings/settings.ts';
@@ -89,10 +90,10 @@ describe('F60: the updater', () => {
     expect(mayUpgrade(updater)).toBe(why === undefined && updater.mode === 'upgrade');
   });
 
-  it('is told what it is to do in variables that its program knows', () => {
+  it('is told what it is to do in a configuration that its program reads', () => {
     const [{ env }] = jobOf(installed({ mode: 'upgrade', ...trusting })).jobTemplate.spec.template.spec.containers;
     const environment = Object.fromEntries(env.map(({ name, value = 'a-pod' }) => [name, value]));
-    expect(updaterEnvironment.fromEnvironment(environment)).toMatchObject({
+    expect(readConfiguration(updaterKinds, environment)).toMatchObject({
       mode: 'upgrade',
       repository: published.repository,
       keyring: '/etc/lumigo/keyring/keyring.gpg',

@@ -6,7 +6,7 @@ const everything = { updater: { mode: 'upgrade' } };
 const imagesOf = (settings: Settings): readonly string[] => {
   const text = JSON.stringify(synthesize(settings, 'Helm'));
   const containers = [...text.matchAll(/"image":"([^"]+)"/g)].map(([, image = '']) => image);
-  const injector = [...text.matchAll(/"name":"LUMIGO_[A-Z_]*IMAGE","value":"([^"]+)"/g)].map(([, image = '']) => image);
+  const injector = [...text.matchAll(/\\"injectorImage\\": \\"([^"\\]+)/g)].map(([, image = '']) => image);
   return [...containers, ...injector];
 };
 

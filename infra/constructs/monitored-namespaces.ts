@@ -1,6 +1,5 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { isMap } from '../../runtime/injection/lists.ts';
 import type { Settings } from '../settings/schema.ts';
 import { labels, type Installation } from './labels.ts';
 
@@ -17,17 +16,4 @@ export class LumigoToken extends Construct {
       stringData: { [lumigoToken.secretKey]: lumigoToken.value },
     });
   }
-}
-
-/** Returns the monitored namespaces as the manager reads them: JSON with sorted keys, as Helm writes it. */
-export const monitoredText = ({ monitoredNamespaces }: Pick<Settings, 'monitoredNamespaces'>): string =>
-  typeof monitoredNamespaces === 'string' ? monitoredNamespaces : JSON.stringify(sorted(monitoredNamespaces));
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isMap(value)) return value;
-  const entries = Object.entries(value).filter(([, child]) => child !== undefined);
-  return Object.fromEntries(
-    entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, child]) => [key, sorted(child)]),
-  );
 }

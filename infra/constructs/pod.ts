@@ -2,8 +2,9 @@ import { accountFiles, mounts, suffixes } from '../../runtime/contract.ts';
 import { withoutEmpty } from '../../runtime/injection/lists.ts';
 import type { PodOfInstallation } from '../settings/placement.ts';
 import type { Settings } from '../settings/schema.ts';
+import { environmentWith } from './configuration.ts';
 import { imageReference } from './image.ts';
-import { managerEnvironment, type Delivery } from './runtime-environment.ts';
+import { runtimeConfig, type Delivery } from './runtime-environment.ts';
 
 /**
  * A part of a pod in Kubernetes' own JSON, settings included as they are given. The API server checks its fields: the
@@ -35,7 +36,7 @@ export const containerSecurity = {
 export const operatorPod = (settings: Settings, pod: PodOfInstallation): Raw => ({
   serviceAccountName: `${settings.name}${suffixes.manager}`,
   automountServiceAccountToken: true,
-  // Kubernetes would describe each Service of the namespace in LUMIGO_… variables, which the operator does not know.
+  // Kubernetes would describe each Service of the namespace in variables, which nothing here reads.
   enableServiceLinks: false,
   securityContext: podSecurity(settings),
   // Kubernetes 1.30 takes an empty list in a pod template, applied once more, for a change.
@@ -79,7 +80,7 @@ export function operatorContainer(settings: Settings, delivery: Delivery): Raw {
   return {
     image: imageReference(image, settings.imagePrefix),
     imagePullPolicy: 'IfNotPresent',
-    env: managerEnvironment(settings, delivery),
+    env: environmentWith(runtimeConfig(settings, delivery)),
     resources,
     securityContext: containerSecurity,
   };

@@ -1,14 +1,13 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { updaterEnvironment, updaterFields } from '../../runtime/config/config.ts';
+import { updaterKinds } from '../../runtime/config/config.ts';
 import type { Settings } from '../settings/schema.ts';
 import { whySuspended } from '../updater-state.ts';
 import { operatorVersion } from '../version.ts';
-import { carriedSettings } from './carried-settings.ts';
+import { configured, environmentWith } from './configuration.ts';
 import { imageReference } from './image.ts';
 import { optOut } from './labels.ts';
 import { containerSecurity, operatorPod } from './pod.ts';
-import { withPodName } from './runtime-environment.ts';
 
 export interface UpdaterJobProps {
   readonly settings: Settings;
@@ -84,14 +83,13 @@ function podSpec(settings: Settings, serviceAccountName: string) {
 function environment(settings: Settings) {
   const { updater, debug } = settings;
   const { mode, repository, verify } = updater;
-  const configuration = updaterEnvironment.toEnvironment({
-    ...carriedSettings(updaterFields, settings),
-    version: operatorVersion(),
-    podName: '',
-    mode: mode === 'upgrade' ? 'upgrade' : 'check',
-    repository: whySuspended(updater) === undefined ? repository : '',
-    keyring: verify.keyringSecret === '' ? '' : `${keyringMount.mountPath}/keyring.gpg`,
-    logLevel: debug.enabled ? 'debug' : 'info',
-  });
-  return withPodName(configuration, updaterEnvironment.variableOf('podName'));
+  return environmentWith(
+    configured(updaterKinds, settings, {
+      version: operatorVersion(),
+      mode: mode === 'upgrade' ? 'upgrade' : 'check',
+      repository: whySuspended(updater) === undefined ? repository : '',
+      keyring: verify.keyringSecret === '' ? '' : `${keyringMount.mountPath}/keyring.gpg`,
+      logLevel: debug.enabled ? 'debug' : 'info',
+    }),
+  );
 }

@@ -19,6 +19,7 @@ import { parseSettings } from '../settings/settings.ts';
 import { settingEntries } from '../settings/tree.ts';
 import { withdrawnSettings } from '../settings/withdrawn.ts';
 import { writeChart, chartTemplates } from './chart.ts';
+import { withDocuments } from './merge.ts';
 import { chartDefaults } from './values.ts';
 
 /** What the real helm makes of the chart is what the constructs make of the same settings, object by object. */
@@ -81,7 +82,7 @@ const byName = (manifests: readonly Manifest[]): Record<string, Manifest> =>
   Object.fromEntries(
     manifests.map((manifest) => [
       `${manifest.kind}/${manifest.metadata.namespace ?? ''}/${manifest.metadata.name}`,
-      manifest,
+      withDocuments(manifest) as Manifest,
     ]),
   );
 
@@ -91,7 +92,7 @@ const samples: Readonly<Record<string, unknown>> = {
   platform: 'openshift',
   guard: 'Audit',
   kubernetesClusterDomain: 'cluster.example',
-  'cluster.name': 'production: "1e3" {a}',
+  'cluster.name': 'production: "1e3" {a} <&> \\ {{.}} %v # \n\té\u2028',
   'endpoint.otlp.url': 'http://collector.example:4318',
   'endpoint.otlp.logs_url': 'http://logs.example:4318',
   instance: 'tracing',

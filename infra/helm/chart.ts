@@ -6,7 +6,7 @@ import { chartMetadata, chartReadme } from './chart-texts.ts';
 import type { Settings } from '../settings/settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
 import { markedSettings } from './markers.ts';
-import { merge } from './merge.ts';
+import { merge, withDocuments } from './merge.ts';
 import { notes } from './notes.ts';
 import { refusals } from './refusals.ts';
 import { settled, switches } from './switches.ts';
@@ -47,7 +47,7 @@ export function chartTemplates() {
   const { settings } = markedSettings(off);
   // Every marker there is, those of the switches included.
   const all = markedSettings(settled);
-  const render = (given: Settings) => byKey(synthesize(given, 'Helm', markedCertificate));
+  const render = (given: Settings) => withDocuments(byKey(synthesize(given, 'Helm', markedCertificate)));
   const base = render(settings);
   let tree: unknown = base;
   for (const { path, on, condition } of switches) {

@@ -1,5 +1,4 @@
 import { parseSettings, type Settings } from '../settings/settings.ts';
-import { allNamespaces } from '../settings/monitored.ts';
 import { settingEntries, type SettingEntry } from '../settings/tree.ts';
 
 /**
@@ -19,16 +18,13 @@ export interface Expression {
   readonly type: SettingEntry['type'];
 }
 
-/** The settings that a Helm release provides. */
+/** The settings that are more than their value: a Helm release provides them, or they have a short form. */
 const given: Readonly<Record<string, string>> = {
   name: '(include "lumigo-operator.fullname" $)',
   instance: '(default $.Release.Name $.Values.instance)',
   namespace: '$.Release.Namespace',
-};
-
-/** Settings that the constructs only pass on, as a text. */
-const asText: Readonly<Record<string, string>> = {
-  monitoredNamespaces: `(ternary ${JSON.stringify(JSON.stringify(allNamespaces))} (toJson $.Values.monitoredNamespaces) (kindIs "string" $.Values.monitoredNamespaces))`,
+  monitoredNamespaces:
+    '(ternary (list (dict "selector" dict)) $.Values.monitoredNamespaces (kindIs "string" $.Values.monitoredNamespaces))',
 };
 
 /** Numbers are markers from here on: no setting has one as large. */
@@ -46,10 +42,6 @@ export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked
     if (path.includes('[]')) return;
     if (path in fixed) return set(settings, path, fixed[path]);
     const text = `xhelm${index}x`;
-    if (path in asText) {
-      expressions.set(text, { path, code: asText[path] ?? '', type: 'text' });
-      return set(settings, path, text);
-    }
     const marker = type === 'integer' ? FIRST_NUMBER + index : text;
     expressions.set(String(marker), { path, code: given[path] ?? `$.Values.${path}`, type });
     set(settings, path, shaped(type, marker));

@@ -1,3 +1,4 @@
+import { variables } from '../../runtime/config/document.ts';
 import { isMap, type JsonMap } from '../../runtime/injection/lists.ts';
 
 /** A place in the tree where two renderings differ. `ABSENT` is what one of them does not have. */
@@ -10,6 +11,22 @@ export class Either {
 }
 
 export const ABSENT = Symbol('absent');
+
+/** The one key of a map that stands for a configuration, which is a text in JSON: so its differences are found like all others. */
+const DOCUMENT = '{}';
+
+/** Returns a tree with such a map in the place of each configuration. */
+export function withDocuments(tree: unknown): unknown {
+  if (Array.isArray(tree)) return tree.map(withDocuments);
+  if (!isMap(tree)) return tree;
+  const { name, value } = tree;
+  if (name === variables.config) return { name, value: { [DOCUMENT]: JSON.parse(String(value)) as JsonMap } };
+  return Object.fromEntries(Object.entries(tree).map(([key, child]) => [key, withDocuments(child)]));
+}
+
+/** Returns the configuration that a map stands for. */
+export const documentIn = (value: unknown): JsonMap | undefined =>
+  isTree(value) && DOCUMENT in value ? (value[DOCUMENT] as JsonMap) : undefined;
 
 const isTree = (value: unknown): value is JsonMap => isMap(value) && !(value instanceof Either);
 

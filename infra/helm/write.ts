@@ -1,5 +1,6 @@
+import type { JsonMap } from '../../runtime/injection/lists.ts';
 import type { Expression } from './markers.ts';
-import { ABSENT, Either } from './merge.ts';
+import { ABSENT, documentIn, Either } from './merge.ts';
 
 /** Writes a tree with markers as a Helm template: YAML whose scalars are JSON, so that nothing needs to be guessed. */
 export class TemplateWriter {
@@ -51,18 +52,47 @@ export class TemplateWriter {
   private entry(head: string, value: unknown, depth: number): string[] {
     if (value === ABSENT) return [];
     if (value instanceof Either) return this.either(head, value, depth);
+    const document = documentIn(value);
+    if (document !== undefined) return [`${head} |-`, ...this.document(document, depth + 1)];
     const whole = this.wholeOf(value);
     if (whole !== undefined) return [`${head} {{- toYaml ${whole.code} | nindent ${2 * (depth + 1)} }}`];
-    if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(value, depth + 1)];
-    if (typeof value !== 'object' || value === null) return [`${head} ${this.scalar(value)}`];
+    if (typeof value !== 'object' || value === null) return this.line(head, value, depth);
     if (Object.keys(value).length === 0) return [`${head} ${Array.isArray(value) ? '[]' : '{}'}`];
     return [head, ...this.block(value, depth + 1)];
+  }
+
+  private line(head: string, value: unknown, depth: number): string[] {
+    if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(value, depth + 1)];
+    return [`${head} ${this.scalar(value)}`];
   }
 
   private either(head: string, { condition, then, otherwise }: Either, depth: number): string[] {
     const [yes, no] = [this.entry(head, then, depth), this.entry(head, otherwise, depth)];
     if (yes.length === 0) return [`{{- if not (${condition}) }}`, ...no, '{{- end }}'];
     return [`{{- if ${condition} }}`, ...yes, ...(no.length === 0 ? [] : ['{{- else }}', ...no]), '{{- end }}'];
+  }
+
+  /** The lines of a text in JSON, one for each of its values. */
+  private document(content: JsonMap, depth: number): string[] {
+    const pad = '  '.repeat(depth);
+    const last = Object.keys(content).length - 1;
+    const lines = Object.entries(content).flatMap(([key, value], index) =>
+      this.documentValue(`${pad}  ${JSON.stringify(key)}: `, value, index === last ? '' : ','),
+    );
+    return [`${pad}{`, ...lines, `${pad}}`];
+  }
+
+  private documentValue(head: string, value: unknown, end: string): string[] {
+    if (!(value instanceof Either)) return [`${head}${this.json(value)}${end}`];
+    const [yes, no] = [value.then, value.otherwise].map((each) => this.documentValue(head, each, end));
+    return [`{{- if ${value.condition} }}`, ...(yes ?? []), '{{- else }}', ...(no ?? []), '{{- end }}'];
+  }
+
+  private json(value: unknown): string {
+    const whole = this.wholeOf(value);
+    if (whole !== undefined) return `{{ ${whole.code} | toRawJson }}`;
+    if (typeof value === 'string') return this.text(value, 'toRawJson');
+    return typeof value === 'number' ? this.scalar(value) : JSON.stringify(value);
   }
 
   /** The setting that a list or a map is, as a whole: its only item, or its only key, is the marker. */
@@ -100,14 +130,15 @@ export class TemplateWriter {
     return /^\S.*\n/.test(value) && !value.endsWith('\n') && !value.includes('{{') && value.search(this.pattern) < 0;
   }
 
-  private text(value: string): string {
+  /** @param as the function that writes the value of a setting */
+  private text(value: string, as: 'quote' | 'toRawJson' = 'quote'): string {
     if (value.includes('{{')) throw new Error(`a text has Helm's own brackets in it: ${value}`);
     const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
-    if (found.length === 0) return isPlain(value) ? value : JSON.stringify(value);
+    if (found.length === 0) return as === 'quote' && isPlain(value) ? value : JSON.stringify(value);
     const codes = found.map((marker) => this.textOf(marker));
-    if (found[0] === value) return `{{ ${codes[0]} | quote }}`;
+    if (found[0] === value) return `{{ ${codes[0]} | ${as} }}`;
     const format = value.replaceAll('%', '%%').replace(this.pattern, '%v');
-    return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | quote }}`;
+    return `{{ printf ${JSON.stringify(format)} ${codes.join(' ')} | ${as} }}`;
   }
 
   private textOf(marker: string): string {

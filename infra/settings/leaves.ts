@@ -1,6 +1,5 @@
 import { validRange } from 'semver';
 import { z } from 'zod';
-import { quantityPattern } from '../../runtime/config/environment.ts';
 
 /**
  * The forms that a single setting can have. Each message completes the sentence "<path> must …", so that a problem reads
@@ -84,7 +83,8 @@ export const imagePrefix = () =>
   );
 
 /** An amount of memory or disk in Kubernetes' format. */
-export const quantity = () => text().regex(quantityPattern, 'must be a quantity, such as 512Mi or 2Gi');
+export const quantity = () =>
+  text().regex(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
 
 /** A schedule in cron format. */
 export const schedule = () =>

@@ -16,7 +16,7 @@ import { accountOf } from '../uninstall/protected-objects.ts';
 /** One life of the operator, from its first Lumigo to its uninstallation, and what the API server wrote down of it. */
 let operator: TelemetryBench;
 beforeAll(async () => {
-  operator = await startTelemetry({ audit: true, environment: { LUMIGO_CERTIFICATES_DIR: '' } });
+  operator = await startTelemetry({ audit: true, config: { certificatesDirectory: '' } });
   for (const definition of definitionsOf('argo', ['rollout-crd'])) await apply(operator.cluster.client, definition);
 });
 afterAll(() => operator?.stop());

@@ -15,7 +15,7 @@ beforeAll(async () => {
   operator = await startOperator({
     controllerManager: false,
     audit: true,
-    environment: { LUMIGO_CERTIFICATES_DIR: '' },
+    config: { certificatesDirectory: '' },
   });
 });
 afterAll(() => operator?.stop());

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { injectorOf, fromEnvironment, updaterEnvironment } from '../config/config.ts';
+import { injectorOf, fromEnvironment, updaterKinds } from '../config/config.ts';
+import { readConfiguration, variables } from '../config/document.ts';
 import { findConfig, findInstalled } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
@@ -65,7 +66,7 @@ export function createProgram({ print, environment }: Surroundings): Command {
   for (const option of commands()) program.addOption(option);
   return program
     .description(
-      'The Lumigo Kubernetes operator. Without flags it runs the manager: the injector webhook and, on the replica that leads, the reconciler. Its settings are LUMIGO_ environment variables, which the installation sets.',
+      'The Lumigo Kubernetes operator. Without flags it runs the manager: the injector webhook and, on the replica that leads, the reconciler. Its settings are the environment variable LUMIGO_CONFIG, which the installation sets.',
     )
     .version(typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev')
     .option('--kubeconfig <file>', 'use this kubeconfig (default in a cluster: the ServiceAccount)')
@@ -139,7 +140,7 @@ async function runInsight(
 
 async function runUninstall(client: Client, { deadline }: Flags, { print, environment }: Surroundings): Promise<void> {
   const installed = await findInstalled(client, environment);
-  const isInContainer = environment['LUMIGO_OPERATOR_NAME'] !== undefined;
+  const isInContainer = environment[variables.config] !== undefined;
   if (isInContainer && installed !== undefined && (await hasSuccessor(client, installed))) {
     print('Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.');
     return release(client, installed);
@@ -159,7 +160,7 @@ async function runUninstall(client: Client, { deadline }: Flags, { print, enviro
 
 async function runUpdate(client: Client, flags: Flags, environment: NodeJS.ProcessEnv): Promise<void> {
   const [{ openHelm }, { update }] = await Promise.all([import('../updater/helm.ts'), import('../updater/update.ts')]);
-  const config = updaterEnvironment.fromEnvironment(environment);
+  const config = readConfiguration(updaterKinds, environment);
   const helm = openHelm({
     namespace: config.operatorNamespace,
     environment,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
+import { environmentOf } from '../../sandbox/manager/configuration.ts';
 import { Bench, validToken } from '../../sandbox/testing/bench.ts';
 import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -87,9 +88,9 @@ describe('--explain', () => {
   it('F10: says where an injection sends to that another installation made, and leaves it', async () => {
     const { installation, cluster, bench } = operator;
     await bench.create(workloadOf(deployment, shop, 'moved'));
-    const environment = { ...installation.environment, LUMIGO_TELEMETRY_PROXY_URL: 'http://moved.example' };
+    const config = { ...installation.config, telemetryProxyUrl: 'http://moved.example' };
     const explained = ['--explain', 'deployment/moved', '-n', shop];
-    const { stdout } = await runInContainer(cluster, { ...installation, environment }, explained);
+    const { stdout } = await runInContainer(cluster, { ...installation, config }, explained);
     expect(stdout).toMatch(/Sends to: +http:\/\/\S+, which is not .* telemetry proxy \(http:\/\/moved\.example\)/);
     expect(stdout).toMatch(/Next: +nothing changes/);
     expect((await asUser(...explained)).stdout).not.toContain('Sends to');
@@ -137,25 +138,21 @@ describe('--explain', () => {
 });
 
 describe('the manager', () => {
-  it('names everything that is wrong with its environment, and exits with 2', async () => {
-    const { code, stderr } = await runCommand([], { LUMIGO_WEBHOOK_PORT: 'x', LUMIGO_TYPO: '1' });
+  it('says in one sentence what is wrong with its configuration, and exits with 2', async () => {
+    const { config } = operator.installation;
+    const wrong = environmentOf({ ...config, webhookPort: 'x', typo: 1 }, 'wrong');
+    const { code, stderr } = await runCommand([], wrong);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /LUMIGO_OPERATOR_NAME is not set[^]*LUMIGO_WEBHOOK_PORT="x" must be a whole number[^]*LUMIGO_TYPO is set, but/,
+      /^lumigo-operator: LUMIGO_CONFIG .*: webhookPort must be a whole number; typo is unknown\. .*\n$/,
     );
   });
 
   it('says what to do where its port is taken, and exits with 1', async () => {
-    const { environment } = operator.installation;
-    const taken = String(operator.manager().webhookPort);
-    const { code, stderr } = await runInContainer(
-      operator.cluster,
-      {
-        ...operator.installation,
-        environment: { ...environment, LUMIGO_WEBHOOK_PORT: taken, LUMIGO_LISTEN_ADDRESS: '127.0.0.1' },
-      },
-      [],
-    );
+    const { cluster, installation } = operator;
+    const taken = operator.manager().webhookPort;
+    const config = { ...installation.config, webhookPort: taken, listenAddress: '127.0.0.1' };
+    const { code, stderr } = await runInContainer(cluster, { ...installation, config }, []);
     expect(code).toBe(1);
     expect(stderr).toContain(
       `cannot listen for the webhook on port ${taken}: another program uses this port; choose another port`,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
+import type { Changes } from '../../sandbox/manager/configuration.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -67,11 +68,11 @@ afterAll(async () => {
   await operator?.stop();
 });
 
-async function startLater(more: Readonly<Record<string, string>> = {}): Promise<void> {
+async function startLater(more: Changes = {}): Promise<void> {
   const { cluster, installation } = operator;
   const { webhookPort } = operator.manager();
-  const environment = { LUMIGO_ROLLOUT_SOAK_SECONDS: '0', ...more };
-  later = await startManager(cluster, installation, { name: 'later', program, webhookPort, environment });
+  const config = { rolloutSoakSeconds: 0, ...more };
+  later = await startManager(cluster, installation, { name: 'later', program, webhookPort, config });
 }
 
 const reasonsOf = async (name: string) => (await operator.bench.events(shop, name)).map(({ reason }) => reason).sort();
@@ -157,7 +158,7 @@ describe('F13: a release that injects one variable more', () => {
 
   it('renews all where the settings ask for it', async () => {
     await later?.stop();
-    await startLater({ LUMIGO_INJECTION_UPDATE_ON_UPGRADE: 'true' });
+    await startLater({ updateOnUpgrade: true });
     await eventually(async () => {
       for (const [kind, name] of all) expect([name, await valueIn(kind, name)]).toEqual([name, 'ours']);
     });

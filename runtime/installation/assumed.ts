@@ -1,4 +1,4 @@
-import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
+import { assumedSettings, type InjectionConfig } from '../config/config.ts';
 import { injector, labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
 import { recordedSettings } from '../injection/intact.ts';
 import { isOurs, ourLabel } from '../injection/label.ts';
@@ -26,21 +26,16 @@ export interface SeenSettings {
 export function assumedConfig(
   installed: { readonly operatorName?: string; readonly operatorNamespace?: string },
   { image, endpoint }: SeenSettings,
-): RuntimeConfig {
-  const { operatorName: name, operatorNamespace: namespace } = { ...assumedInstallation, ...installed };
-  const inCluster = (suffix: string): string => `${name}${suffix}.${namespace}.svc`;
-  return fromEnvironment({
-    LUMIGO_OPERATOR_VERSION: typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev',
-    LUMIGO_OPERATOR_NAME: name,
-    LUMIGO_OPERATOR_NAMESPACE: namespace,
-    LUMIGO_SERVICE_ACCOUNT: `${name}${suffixes.manager}`,
-    LUMIGO_POD_NAME: name,
-    LUMIGO_INJECTOR_IMAGE: image ?? assumedInstallation.injectorImage,
-    LUMIGO_TELEMETRY_PROXY_URL: endpoint ?? `http://${inCluster(suffixes.telemetryProxyService)}.cluster.local`,
-    LUMIGO_WEBHOOK_HOST: inCluster(suffixes.webhookService),
-    // No decision depends on it.
-    LUMIGO_ENDPOINT: 'http://localhost',
-  });
+): InjectionConfig {
+  const { operatorName, operatorNamespace, injectorImage } = { ...assumedInstallation, ...installed };
+  const proxy = `${operatorName}${suffixes.telemetryProxyService}.${operatorNamespace}.svc.cluster.local`;
+  return {
+    ...assumedSettings,
+    version: typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev',
+    operatorNamespace,
+    injectorImage: image ?? injectorImage,
+    telemetryProxyUrl: endpoint ?? `http://${proxy}`,
+  };
 }
 
 /** Settings that a workload shows, by `Kind/name`. */

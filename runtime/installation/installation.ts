@@ -1,4 +1,5 @@
-import { fromEnvironment, type RuntimeConfig } from '../config/config.ts';
+import { fromEnvironment, type InjectionConfig, type RuntimeConfig } from '../config/config.ts';
+import { variables } from '../config/document.ts';
 import { fieldManager, managerContainer, managerSelector, suffixes } from '../contract.ts';
 import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -45,7 +46,7 @@ export async function ownMetadata(client: Client, installed: Installed) {
 
 /** The configuration of the operator, and where it is from if not from the operator itself: a sentence for the user. */
 export interface FoundConfig {
-  readonly config: RuntimeConfig;
+  readonly config: InjectionConfig;
   readonly note?: string;
 }
 
@@ -60,7 +61,7 @@ export async function findConfig(
   environment: NodeJS.ProcessEnv,
   namespace?: string,
 ): Promise<FoundConfig> {
-  if (environment['LUMIGO_OPERATOR_NAME'] !== undefined) return { config: fromEnvironment(environment) };
+  if (environment[variables.config] !== undefined) return { config: fromEnvironment(environment) };
   const managers = await listManagers(client).catch(undefinedIf(isForbidden));
   if (managers === undefined) return withoutRights(client, namespace);
   const found = only(managers, 'remove all but one');
@@ -81,12 +82,9 @@ async function withoutRights(client: Client, namespace: string | undefined): Pro
 
 function configOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
   const container = spec.template.spec.containers.find(({ name }) => name === managerContainer);
-  // The API server leaves out an empty value. The pod's name comes from the downward API; outside of it the Deployment's name stands in.
-  const variables = (container?.env ?? []).map(({ name, value = '', valueFrom }) => [
-    name,
-    valueFrom === undefined ? value : metadata.name,
-  ]);
-  return fromEnvironment(Object.fromEntries(variables));
+  const document = container?.env?.find(({ name }) => name === variables.config)?.value;
+  // Only a pod has the name of one; the Deployment's stands in.
+  return fromEnvironment({ [variables.config]: document, [variables.podName]: metadata.name });
 }
 
 /**
@@ -95,8 +93,7 @@ function configOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
  * @throws Error with their names where there is more than one
  */
 export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
-  const { LUMIGO_OPERATOR_NAME: operatorName, LUMIGO_OPERATOR_NAMESPACE: operatorNamespace } = environment;
-  if (operatorName !== undefined && operatorNamespace !== undefined) return { operatorName, operatorNamespace };
+  if (environment[variables.config] !== undefined) return fromEnvironment(environment);
   return only(await listManagers(client), 'run this in the container of one of them');
 }
 
@@ -121,12 +118,12 @@ const originalSelector =
   'app.kubernetes.io/name=lumigo-operator,control-plane=controller-manager,app.kubernetes.io/component!=controller-manager';
 
 /** What this operator would be told in the place of the original that is installed; undefined where none is. */
-async function configOfOriginal(client: Client): Promise<RuntimeConfig | undefined> {
+async function configOfOriginal(client: Client): Promise<InjectionConfig | undefined> {
   const [found] = await listAll(client, kinds.deployments, { labelSelector: originalSelector });
   return found && configInPlaceOf(found as ManagerDeployment);
 }
 
-function configInPlaceOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
+function configInPlaceOf({ metadata, spec }: ManagerDeployment): InjectionConfig {
   const { env = [] } = spec.template.spec.containers.find(({ name }) => name === managerContainer) ?? {};
   const told = (variable: string) => env.find(({ name }) => name === variable)?.value ?? '';
   const operatorName = metadata.name.slice(0, -suffixes.manager.length);

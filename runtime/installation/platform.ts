@@ -12,7 +12,10 @@ const RETRY_MS = 1_000;
  * The configuration with the platform that it is, where that is to be found out: one request. Rejects when the API server gives
  * no answer; one that tells nobody of its groups is taken for a Kubernetes of no distribution.
  */
-export async function withPlatform(config: RuntimeConfig, transport: Transport): Promise<RuntimeConfig> {
+export async function withPlatform<C extends Pick<RuntimeConfig, 'platform'>>(
+  config: C,
+  transport: Transport,
+): Promise<C> {
   if (config.platform !== 'auto') return config;
   try {
     await transport.request({ method: 'GET', path: OPENSHIFT });

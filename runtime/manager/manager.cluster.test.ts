@@ -14,7 +14,7 @@ import { issueAuthority, issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
-  operator = await startOperator({ controllerManager: false, environment: { LUMIGO_LOG_LEVEL: 'debug' } });
+  operator = await startOperator({ controllerManager: false, config: { logLevel: 'debug' } });
 });
 afterAll(() => operator?.stop());
 
@@ -60,7 +60,7 @@ describe('the manager', () => {
     const starting = start(cluster, installation, {
       name: 'late',
       webhookPort,
-      environment: { LUMIGO_CERTIFICATES_DIR: nowhere },
+      config: { certificatesDirectory: nowhere },
     });
     const early = await Promise.race([
       starting.then(() => 'ready'),

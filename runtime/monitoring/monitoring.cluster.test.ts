@@ -38,13 +38,10 @@ const secretIn = async (name: string, secret = 'lumigo-credentials'): Promise<st
 const whenActive = (name: string) => operator.bench.whenActive(name);
 
 /** Changes the leader, and waits until the new one has seen to every namespace: a last one is monitored after the others. */
-async function restart(more: Record<string, string> = {}): Promise<void> {
+async function restart(entries = operator.installation.config.monitoredNamespaces): Promise<void> {
   const name = await operator.bench.namespace('after');
-  const entries = JSON.parse(
-    more['LUMIGO_MONITORED_NAMESPACES'] ?? operator.installation.environment['LUMIGO_MONITORED_NAMESPACES'] ?? '[]',
-  ) as unknown[];
   await operator.stopManager();
-  await operator.startManager({ LUMIGO_MONITORED_NAMESPACES: JSON.stringify([...entries, { namespace: name }]) });
+  await operator.startManager({ config: { monitoredNamespaces: [...entries, { namespace: name }] } });
   await whenActive(name);
   // One more look at all of them.
   await namespace(`${name}-b`, { team: 'z' });
@@ -135,7 +132,7 @@ describe('F54: monitored namespaces', () => {
   it('get a flag that the settings change, once, and no Lumigo that was deleted [F70]', async () => {
     const { bench } = operator;
     const entries = [{ namespace: 'shop' }, { namespace: 'bank', loggingEnabled: false, tracingEnabled: false }];
-    await restart({ LUMIGO_MONITORED_NAMESPACES: JSON.stringify(entries) });
+    await restart(entries);
     // Only the flag that the settings did not have before.
     expect((await bench.readLumigo('bank')).spec).toMatchObject({
       tracing: { enabled: false },

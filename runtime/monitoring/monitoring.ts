@@ -1,6 +1,5 @@
 import { Debounce } from '../async/debounce.ts';
-import type { RuntimeConfig } from '../config/config.ts';
-import { parseMonitored, type MonitoredEntry } from '../config/monitored.ts';
+import type { MonitoredEntry, RuntimeConfig } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
 import { credentialIn, secretReader } from '../credentials/credential.ts';
 import type { Metadata } from '../injection/types.ts';
@@ -43,7 +42,7 @@ interface Task {
  */
 export async function monitorNamespaces(options: MonitoringOptions): Promise<void> {
   const { config, transport, logger, signal } = options;
-  const monitored = parseMonitored(config.monitoredNamespaces);
+  const monitored = config.monitoredNamespaces;
   if (monitored.length === 0) return;
   // Without the marks, a `Lumigo` resource that was deleted would be created again.
   const failure = 'cannot read the record of monitored namespaces, retrying';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LumigoResource } from '../injection/types.ts';
-import type { MonitoredEntry } from '../config/monitored.ts';
+import type { MonitoredEntry } from '../config/config.ts';
 import { entryOf, flagsOf, planMonitoring } from './plan-monitoring.ts';
 
 const usual = { secretName: 'lumigo-credentials', secretKey: 'token' };

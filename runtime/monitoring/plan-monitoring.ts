@@ -1,4 +1,4 @@
-import type { LabelSelector, MonitoredEntry } from '../config/monitored.ts';
+import type { LabelSelector, MonitoredEntry } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
 

@@ -12,12 +12,12 @@ import { annotations } from '../contract.ts';
  * never be seen, at any moment, and docs/use/rollout.md where all of it ends.
  */
 const now: Version = { version: '1.0.0', image: 'injector:1' };
-const environment = { LUMIGO_OPERATOR_VERSION: now.version, LUMIGO_INJECTOR_IMAGE: now.image };
+const config = { version: now.version, injectorImage: now.image };
 
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator({
-    ...{ settings: worldSettings, environment },
+    ...{ settings: worldSettings, config },
     apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
   });
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { fromEnvironment } from '../config/config.ts';
 import { accountFiles, workloads } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
@@ -77,13 +76,9 @@ describe("F26: the collector's token", () => {
   const optionsFor = (name: string) => {
     const { cluster, installation } = telemetry;
     const folder = join(cluster.dir, name);
-    const environment = {
-      ...installation.environment,
-      LUMIGO_POD_NAME: 'x',
-      LUMIGO_TELEMETRY_PROXY_ACCOUNT_DIR: folder,
-    };
+    const config = { ...installation.config, podName: 'x', telemetryProxyAccountDirectory: folder };
     const file = join(folder, accountFiles.token);
-    return { config: fromEnvironment(environment), client: cluster.client, authority: cluster.ca, folder, file };
+    return { config, client: cluster.client, authority: cluster.ca, folder, file };
   };
 
   it('is written for its user alone, with what a program in a pod finds beside it', async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   telemetry = await startTelemetry({
     controllerManager: false,
     // So small that the noisy one fills it.
-    environment: { LUMIGO_TELEMETRY_PROXY_QUEUE_LANE_SIZE: '64Ki' },
+    config: { telemetryProxyQueueLaneSize: '64Ki' },
   });
   for (const [index, token] of [noisy, ...quiet].entries())
     namespace = await telemetry.activate(`tenant-${index}`, token, { infrastructure: { enabled: false } });

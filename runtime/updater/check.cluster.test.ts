@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { checkRules } from '../../infra/constructs/updater-rules.ts';
 import { operatorVersion } from '../../infra/version.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
+import { configOf, environmentOf } from '../../sandbox/manager/configuration.ts';
 import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { accountFiles, suffixes } from '../contract.ts';
+import type { Container } from '../injection/types.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 
@@ -37,9 +39,7 @@ interface JobSpec {
   readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: PodSpec } } };
 }
 interface PodSpec {
-  readonly containers: readonly [
-    { readonly args: readonly string[]; readonly env: readonly { readonly name: string; readonly value?: string }[] },
-  ];
+  readonly containers: readonly [Container];
 }
 
 let runs = 0;
@@ -47,17 +47,15 @@ let runs = 0;
 async function check() {
   const { cluster, installation } = operator;
   const cronJob = installation.manifests.find(({ kind }) => kind === 'CronJob')?.['spec'] as JobSpec;
-  const [{ args, env }] = cronJob.jobTemplate.spec.template.spec.containers;
+  const [container] = cronJob.jobTemplate.spec.template.spec.containers;
   const { hostname, port } = new URL(cluster.server);
   const pod = `check-${(runs += 1)}`;
-  const { code, stdout, stderr } = await runCommand(['--service-account', account, ...args], {
-    ...Object.fromEntries(env.map(({ name, value = '' }) => [name, value])),
+  const { code, stdout, stderr } = await runCommand(['--service-account', account, ...(container.args ?? [])], {
     PATH: charts.bin,
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    LUMIGO_POD_NAME: pod,
     // The settings take https:// alone, and this repository has no certificate.
-    LUMIGO_CHART_REPOSITORY: charts.url,
+    ...environmentOf({ ...configOf(container), repository: charts.url }, pod),
   });
   return { code, log: `${stdout}${stderr}`, event: await eventOf(pod) };
 }

@@ -29,7 +29,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
   const sink = await OtlpSink.start();
   const cluster = await startControlPlane({ controllerManager, onProgress: progress });
   try {
-    const manager = await addOperator(cluster, { collector, environment: { LUMIGO_ENDPOINT: sink.url } });
+    const manager = await addOperator(cluster, { collector, config: { endpoint: sink.url } });
     const joinCollector = async () => {
       await ensureBinaries(['otelcol'], progress);
       await manager.joinCollector();

@@ -170,7 +170,7 @@ describe('Flux', () => {
     await seconds('a setting', () => synced('lumigo-operator'));
     expect(await uidsOf('shop', 'front')).toEqual(before);
     const level = ['get', 'deployment', '-n', 'lumigo-system', '-o', 'yaml'];
-    expect(kubectl(...level)).toMatch(/name: LUMIGO_LOG_LEVEL\n\s+value: debug/);
+    expect(kubectl(...level)).toMatch(/"logLevel": "debug"/);
   });
 
   it('upgrades the operator, and restarts no workload', async () => {

@@ -1,4 +1,6 @@
 import { expect } from '@jest/globals';
+import { documentOf } from '../../infra/constructs/configuration.ts';
+import { variables } from '../../runtime/config/document.ts';
 import { lumigo as contract, managerSelector, pods, workloads } from '../../runtime/contract.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
@@ -6,6 +8,7 @@ import { templateOf } from '../../runtime/injection/workload.ts';
 import { isInjected } from '../../runtime/injection/remove.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { apply } from '../manager/apply.ts';
+import { configOf } from '../manager/configuration.ts';
 import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { NodeBench } from './bench.ts';
@@ -93,7 +96,10 @@ export class RolloutView {
 
   /** Restarts the manager as another version of itself. */
   async upgradeOperator(version: string): Promise<void> {
-    const containers = [{ name: 'manager', env: [{ name: 'LUMIGO_OPERATOR_VERSION', value: version }] }];
+    const { namespace, name } = manager.metadata;
+    const found = templateOf(await this.read(namespace, name))?.spec.containers.find(({ name }) => name === 'manager');
+    const config = documentOf({ ...configOf(found ?? {}), version });
+    const containers = [{ name: 'manager', env: [{ name: variables.config, value: config }] }];
     const before = (await this.operatorPods()).map(({ metadata }) => metadata.uid);
     await apply(this.bench.client, { ...manager, spec: { template: { spec: { containers } } } } as Manifest, 'upgrade');
     await eventually(

@@ -17,7 +17,7 @@ export interface ArenaOptions {
 export type Arena = Awaited<ReturnType<typeof startArena>>;
 
 /** Workloads that cannot be updated are no part of most faults: a removal takes the time that it takes. */
-const environment = { LUMIGO_REMOVAL_DEADLINE_SECONDS: '120' };
+const config = { removalDeadlineSeconds: 120 };
 
 /** Starts one; `stop` of what comes back ends everything, also after a failure. */
 export async function startArena({ slowEtcd = false, controllers = false }: ArenaOptions = {}) {
@@ -26,7 +26,7 @@ export async function startArena({ slowEtcd = false, controllers = false }: Aren
     audit: auditPolicy,
     apiServerFlags: auditFlags,
     controllerManager: controllers,
-    environment,
+    config,
     ...(slowEtcd ? { etcdThrough: async (port: number) => (made.etcd = await startTcpProxy(port)).port } : {}),
     through: async (cluster) => (made.proxy = await startApiProxy(cluster)).server,
   });

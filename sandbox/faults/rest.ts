@@ -1,4 +1,4 @@
-import { injectorOf, fromEnvironment } from '../../runtime/config/config.ts';
+import { injectorOf } from '../../runtime/config/config.ts';
 import { lumigo as contract } from '../../runtime/contract.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { decide } from '../../runtime/injection/decide.ts';
@@ -23,8 +23,7 @@ export interface Findings {
 }
 
 /** What the installation decides for every injection, read as the manager reads it. */
-export const injectorSettings = ({ environment }: Installation): InjectorSettings =>
-  injectorOf(fromEnvironment({ ...environment, LUMIGO_POD_NAME: 'judge' }));
+export const injectorSettings = ({ config }: Installation): InjectorSettings => injectorOf(config);
 
 /** Looks at one namespace as it is, through a client of its own, and at what there is of its fleet. */
 export async function inspect(

@@ -49,8 +49,8 @@ export async function runScenario(arena: Arena, scenario: Scenario, options: Run
       await fleet.fill(count, workload);
       return fleet;
     },
-    async another(environment) {
-      const manager = await arena.operator.startAnother(environment);
+    async another() {
+      const manager = await arena.operator.startAnother();
       others.push(manager);
       return manager;
     },

@@ -13,7 +13,7 @@ export interface Trial extends Arena {
   /** A namespace with so many Deployments, and the Secret that a Lumigo there names. What becomes of them is judged. */
   fleet(count: number, options?: WorkloadOptions): Promise<Fleet>;
   /** A second manager, which is ended with the scenario. */
-  another(environment?: Readonly<Record<string, string>>): Promise<Manager>;
+  another(): Promise<Manager>;
   /** Waits until everything is as it should be; the time being up is no failure yet, since the verdict looks again. */
   rest(boundMs?: number): Promise<void>;
   /** Forgets what happened until now: what there is stands as it is, and is counted from here. */

@@ -8,6 +8,7 @@ import { kubeconfigOf } from '../control-plane/files.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { runCommand } from './command.ts';
+import type { Changes } from './configuration.ts';
 import type { Cluster } from './service-account.ts';
 
 /** The telemetry proxy beside a manager: as its container in the operator's pod, restarted when it ends. */
@@ -26,17 +27,14 @@ export async function prepareTelemetry(folder: string) {
     accountFolder,
     queueFolder,
     ports: { http, grpc, health, metrics, loop },
-    environment: {
-      LUMIGO_TELEMETRY_PROXY_DIR: configuration,
-      LUMIGO_TELEMETRY_PROXY_ACCOUNT_DIR: accountFolder,
-      LUMIGO_TELEMETRY_PROXY_QUEUE_DIR: queueFolder,
-      LUMIGO_OTLP_HTTP_PORT: String(http),
-      LUMIGO_OTLP_GRPC_PORT: String(grpc),
-      LUMIGO_TELEMETRY_PROXY_HEALTH_PORT: String(health),
-      LUMIGO_TELEMETRY_PROXY_METRICS_PORT: String(metrics),
-      LUMIGO_TELEMETRY_PROXY_LOOP_PORT: String(loop),
-      LUMIGO_TELEMETRY_PROXY_CREDENTIALS: 'kubeConfig',
-    },
+    config: {
+      telemetryProxyDirectory: configuration,
+      telemetryProxyAccountDirectory: accountFolder,
+      telemetryProxyQueueDirectory: queueFolder,
+      ...{ otlpHttpPort: http, otlpGrpcPort: grpc, telemetryLoopPort: loop },
+      ...{ telemetryHealthPort: health, telemetryMetricsPort: metrics },
+      telemetryProxyCredentials: 'kubeConfig',
+    } satisfies Changes,
   };
 }
 

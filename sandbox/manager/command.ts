@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bundlePath } from '../../infra/bundle.ts';
 import { finished, type Finished } from '../testing/run.ts';
+import { environmentOf } from './configuration.ts';
 import type { Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
-/** Runs one of the operator's commands (`--preview`, `--explain`, `--uninstall` …) as its own container would: same environment, same ServiceAccount. */
+/** Runs one of the operator's commands (`--preview`, `--explain`, `--uninstall` …) as its own container would: same configuration, same ServiceAccount. */
 export async function runInContainer(
   cluster: Cluster,
   installation: Installation,
@@ -15,10 +16,9 @@ export async function runInContainer(
   await writeServiceAccount(cluster, installation, account);
   const { hostname, port } = new URL(cluster.server);
   return runCommand(['--service-account', account, ...args], {
-    ...installation.environment,
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    LUMIGO_POD_NAME: 'command',
+    ...environmentOf(installation.config, 'command'),
   });
 }
 

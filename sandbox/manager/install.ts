@@ -9,6 +9,7 @@ import type { Webhook } from '../../runtime/kubernetes/resources/webhooks.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { eventually } from '../testing/eventually.ts';
 import { apply } from './apply.ts';
+import { configOf, type Told } from './configuration.ts';
 
 /** An operator that is installed from its synthesized manifests, and what a manager that runs beside the cluster needs. */
 export interface Installation {
@@ -17,8 +18,8 @@ export interface Installation {
   /** What the webhook serves; the webhook configuration trusts its authority. */
   readonly certificate: KeyPair;
   readonly authority: KeyPair;
-  /** The environment that the manifests give the manager's container, without what the pod itself would add. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** The configuration that the manifests give the manager's container. */
+  readonly config: Told;
   /** What they give the telemetry proxy's on its command line, besides where its configuration is. */
   readonly collectorArgs: readonly string[];
 }
@@ -74,7 +75,7 @@ export async function install(
     manifests,
     certificate,
     authority,
-    environment: environmentOf(manifests),
+    config: configOf(containerOf(manifests, 'manager')),
     collectorArgs: collectorArgsOf(manifests),
   };
 }
@@ -106,11 +107,3 @@ function containerOf(manifests: readonly Manifest[], wanted: string): Container 
 
 const collectorArgsOf = (manifests: readonly Manifest[]): readonly string[] =>
   (containerOf(manifests, 'telemetry-proxy').args ?? []).filter((argument) => !argument.startsWith('--config='));
-
-function environmentOf(manifests: readonly Manifest[]): Record<string, string> {
-  return Object.fromEntries(
-    (containerOf(manifests, 'manager').env ?? []).flatMap(({ name, value }) =>
-      value === undefined ? [] : [[name, value]],
-    ),
-  );
-}

@@ -7,6 +7,7 @@ import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { answerTo, type Answer } from '../answer.ts';
 import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
 import { startCollector, prepareTelemetry, type Collector } from './collector.ts';
+import { environmentOf, type Changes } from './configuration.ts';
 import { flagsFor } from './image-flags.ts';
 import { install, managerPod, withoutNodes, type Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
@@ -15,6 +16,9 @@ export interface ManagerOptions {
   /** Distinct per manager: the pod's name, which holds the Lease. */
   readonly name?: string;
   readonly webhookPort: number;
+  /** Values of its configuration that differ from the manifests. */
+  readonly config?: Changes;
+  /** More variables, such as `NODE_OPTIONS`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** The program, bundled; left out: this version's. */
   readonly program?: string;
@@ -44,22 +48,17 @@ export async function startManager(cluster: Cluster, installation: Installation,
   await writeServiceAccount(cluster, installation, serviceAccount);
   const { hostname, port } = new URL(cluster.server);
   const telemetry = await prepareTelemetry(folder);
+  const beside: Changes = {
+    ...{ webhookPort, healthPort, metricsPort, drainSeconds: 0 },
+    ...{ listenAddress: '127.0.0.1', webhookHost: '127.0.0.1', certificatesDirectory: certificates },
+    // Nobody is there: who wants an endpoint brings one.
+    endpoint: 'http://127.0.0.1:9',
+  };
   const environment = {
     PATH: process.env['PATH'],
-    ...installation.environment,
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,
-    LUMIGO_POD_NAME: name,
-    LUMIGO_LISTEN_ADDRESS: '127.0.0.1',
-    LUMIGO_WEBHOOK_PORT: String(webhookPort),
-    LUMIGO_HEALTH_PORT: String(healthPort),
-    LUMIGO_METRICS_PORT: String(metricsPort),
-    LUMIGO_CERTIFICATES_DIR: certificates,
-    LUMIGO_WEBHOOK_HOST: '127.0.0.1',
-    LUMIGO_DRAIN_SECONDS: '0',
-    // Nobody is there: who wants an endpoint brings one.
-    LUMIGO_ENDPOINT: 'http://127.0.0.1:9',
-    ...telemetry.environment,
+    ...environmentOf({ ...installation.config, ...beside, ...telemetry.config, ...options.config }, name),
     ...options.environment,
   };
   let collector: Collector | undefined;

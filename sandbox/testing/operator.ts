@@ -5,6 +5,7 @@ import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '
 import { freePorts } from '../control-plane/processes.ts';
 import { lumigoOf } from '../lumigo.ts';
 import { collectionOf } from '../manager/apply.ts';
+import type { Changes } from '../manager/configuration.ts';
 import { install } from '../manager/install.ts';
 import { startManager, type Manager, type ManagerOptions } from '../manager/manager.ts';
 import { Bench } from './bench.ts';
@@ -16,9 +17,11 @@ export type OperatorBench = Awaited<ReturnType<typeof operatorOn>>;
 
 type Texts = Readonly<Record<string, string>>;
 
-export interface OperatorOptions extends ControlPlaneOptions {
+/** The differences of a manager from the manifests. */
+type More = Pick<ManagerOptions, 'config' | 'environment'>;
+
+export interface OperatorOptions extends ControlPlaneOptions, More {
   readonly settings?: object;
-  readonly environment?: Texts;
   /** Whether each manager has its telemetry proxy beside it. */
   readonly collector?: boolean;
   /** Puts something between the managers and the API server; resolves with the address to find it at. */
@@ -26,9 +29,9 @@ export interface OperatorOptions extends ControlPlaneOptions {
 }
 
 /** The deadline that tests can wait for, and no soak unless they set one. */
-const impatientOf = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Texts => ({
-  LUMIGO_REMOVAL_DEADLINE_SECONDS: '5',
-  ...(rollout?.soakSeconds === undefined && { LUMIGO_ROLLOUT_SOAK_SECONDS: '0' }),
+const impatientOf = ({ rollout }: { readonly rollout?: { readonly soakSeconds?: number } }): Changes => ({
+  removalDeadlineSeconds: 5,
+  ...(rollout?.soakSeconds === undefined && { rolloutSoakSeconds: 0 }),
 });
 
 export async function startOperator(options: OperatorOptions = {}): Promise<OperatorBench> {
@@ -54,12 +57,19 @@ async function whenNotCalled({ client }: ControlPlane): Promise<void> {
 
 async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
   const [webhookPort = 0] = await freePorts(1);
-  const { settings = {}, environment, collector = false } = options;
+  const { settings = {}, collector = false } = options;
   const installation = await install(cluster.client, { settings, webhook: webhookPort });
   const reached = { ...cluster, server: (await options.through?.(cluster)) ?? cluster.server };
   const impatient = impatientOf(settings);
-  const start = (more?: Texts, own: Pick<ManagerOptions, 'name' | 'webhookPort'> = { webhookPort }) =>
-    startManager(reached, installation, { ...own, environment: { ...impatient, ...environment, ...more }, collector });
+  const start = (
+    { config, environment }: More = {},
+    own: Pick<ManagerOptions, 'name' | 'webhookPort'> = { webhookPort },
+  ) =>
+    startManager(reached, installation, {
+      ...{ ...own, collector },
+      config: { ...impatient, ...options.config, ...config },
+      environment: { ...options.environment, ...environment },
+    });
   let manager = await start();
   const others: Manager[] = [];
   return {
@@ -71,12 +81,11 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
     metric: (name: string): Promise<number> => manager.metric(name),
     stopManager: (): Promise<void> => manager.stop(),
     killManager: (): Promise<void> => manager.stop('SIGKILL'),
-    /** `more`: environment of this one beside the others'. */
-    async startManager(more?: Texts): Promise<void> {
+    async startManager(more?: More): Promise<void> {
       manager = await start(more);
     },
     /** A second manager, which stands by. */
-    async startAnother(more?: Texts): Promise<Manager> {
+    async startAnother(more?: More): Promise<Manager> {
       const [port = 0] = await freePorts(1);
       const another = await start(more, { name: `manager-${others.length + 1}`, webhookPort: port });
       others.push(another);

@@ -137,8 +137,7 @@ export class RolloutWorld {
     if (version.image !== this.version.image)
       for (const [name, known] of this.known) this.known.set(name, { ...known, releasedAt: Date.now() });
     this.version = version;
-    const { version: LUMIGO_OPERATOR_VERSION, image: LUMIGO_INJECTOR_IMAGE } = version;
-    await this.operator.startManager({ LUMIGO_OPERATOR_VERSION, LUMIGO_INJECTOR_IMAGE });
+    await this.operator.startManager({ config: { version: version.version, injectorImage: version.image } });
     this.isManaged = true;
   }
 

@@ -32,7 +32,7 @@ export async function startTelemetry(options: OperatorOptions = {}): Promise<Tel
     const operator = await startOperator({
       ...options,
       collector: true,
-      environment: { LUMIGO_ENDPOINT: sink.url, ...options.environment },
+      config: { endpoint: sink.url, ...options.config },
     });
     return telemetryOn(operator, sink);
   } catch (error) {

@@ -14,7 +14,9 @@ const shifted = (name: string, shiftMs: number, says: string) =>
       const { operator } = trial;
       const fleet = await trial.fleet(workloads);
       await operator.stopManager();
-      await operator.startManager({ NODE_OPTIONS: `--import=${preload}`, CLOCK_SHIFT_MS: String(shiftMs) });
+      await operator.startManager({
+        environment: { NODE_OPTIONS: `--import=${preload}`, CLOCK_SHIFT_MS: String(shiftMs) },
+      });
       try {
         await beginInstrumenting(fleet);
         await flagAtRandom(trial, fleet);

@@ -45,7 +45,7 @@ export async function startGuarded(settings: object = {}): Promise<GuardedCluste
     );
     const guardedCluster = {
       ...{ cluster, installation, bench: new Bench(cluster.client), manager: createClient(transport) },
-      injector: injectorOf({ ...runtimeConfig(installation.settings, 'Manifests'), podName: '' }),
+      injector: injectorOf(runtimeConfig(installation.settings, 'Manifests')),
       async stop() {
         transport.close();
         await cluster.stop();

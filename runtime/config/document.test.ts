@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { documentOf } from '../../infra/constructs/configuration.ts';
+import { flag, listOf, oneOf, readConfiguration, setting, text, variables, wholeNumber } from './document.ts';
+
+const kinds = {
+  name: setting('name', text),
+  port: wholeNumber,
+  secure: flag,
+  strategy: oneOf('progressive', 'manual'),
+  names: listOf<string>(),
+};
+
+const values = fc.record({
+  name: fc.string({ unit: 'binary' }),
+  port: fc.maxSafeInteger(),
+  secure: fc.boolean(),
+  strategy: fc.constantFrom('progressive', 'manual'),
+  names: fc.array(fc.string()),
+});
+
+const podName = 'manager-0';
+const read = (document: string) =>
+  readConfiguration(kinds, { [variables.config]: document, [variables.podName]: podName });
+
+const sound = { name: 'lumigo', port: 8443, secure: true, strategy: 'manual', names: [] } as const;
+
+describe('the configuration', () => {
+  it('is what was written into its document', () => {
+    fc.assert(fc.property(values, (value) => expect(read(documentOf(value))).toEqual({ ...value, podName })));
+  });
+
+  it('has a line for each value', () => {
+    expect(documentOf({ names: ['a', 'b'], port: 1 })).toBe('{\n  "names": ["a","b"],\n  "port": 1\n}');
+  });
+
+  it.each([
+    ['a value of another kind', { ...sound, port: '8443' }, 'port must be a whole number'],
+    ['no whole number', { ...sound, port: 1.5 }, 'port must be a whole number'],
+    ['a text for true', { ...sound, secure: 'true' }, 'secure must be true or false'],
+    ['none of a few', { ...sound, strategy: 'fast' }, 'strategy must be one of progressive, manual'],
+    ['no list', { ...sound, names: 'a,b' }, 'names must be a list'],
+    ['a value that is missing', { ...sound, name: undefined }, 'name must be a text'],
+    ['a value that nobody reads', { ...sound, porrt: 1 }, 'porrt is unknown'],
+    ['two of them', { ...sound, port: true, porrt: 1 }, 'port must be a whole number; porrt is unknown'],
+    ['a list for a map', [], 'it is not a map in JSON'],
+  ])('is refused in one sentence for %s', (_case, document, problem) => {
+    expect(() => read(JSON.stringify(document))).toThrow(
+      `LUMIGO_CONFIG is not what this version of the operator reads: ${problem}. Install its manifests again.`,
+    );
+  });
+
+  it('is refused for what is no JSON, without what it is', () => {
+    expect(() => read('{"token": "t_')).toThrow(/: it is not a map in JSON\. Install/);
+  });
+
+  it('needs the name of the pod', () => {
+    expect(() => readConfiguration(kinds, { [variables.config]: JSON.stringify(sound) })).toThrow(
+      /: LUMIGO_POD_NAME is not set\. /,
+    );
+  });
+
+  it('says in one sentence where the program runs if there is none [F83]', () => {
+    expect(() => readConfiguration(kinds, { PATH: '/bin' })).toThrow(
+      /^This program runs only in the pod of the Lumigo operator, .*--explain.*--help[^\n]*$/,
+    );
+  });
+});
