@@ -157,7 +157,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('has the defaults that the operator assumes where it cannot read its settings', () => {
+  it('F86: has the defaults that the operator assumes where it cannot read its settings', () => {
     expect(fromEnvironment(environment)).toMatchObject({ ...assumedConfig({}, {}), version: operatorVersion() });
   });
 

@@ -51,7 +51,7 @@ export class TemplateWriter {
   /** `head` is the key or the dash, with its colon and indentation. */
   private entry(head: string, value: unknown, depth: number): string[] {
     if (value === ABSENT) return [];
-    if (value instanceof Either) return this.either(head, value, depth);
+    if (value instanceof Either) return this.either(value, (each) => this.entry(head, each, depth));
     const document = documentIn(value);
     if (document !== undefined) return [`${head} |-`, ...this.document(document, depth + 1)];
     const whole = this.wholeOf(value);
@@ -66,8 +66,8 @@ export class TemplateWriter {
     return [`${head} ${this.scalar(value)}`];
   }
 
-  private either(head: string, { condition, then, otherwise }: Either, depth: number): string[] {
-    const [yes, no] = [this.entry(head, then, depth), this.entry(head, otherwise, depth)];
+  private either({ condition, then, otherwise }: Either, write: (value: unknown) => string[]): string[] {
+    const [yes, no] = [write(then), write(otherwise)];
     if (yes.length === 0) return [`{{- if not (${condition}) }}`, ...no, '{{- end }}'];
     return [`{{- if ${condition} }}`, ...yes, ...(no.length === 0 ? [] : ['{{- else }}', ...no]), '{{- end }}'];
   }
@@ -83,16 +83,11 @@ export class TemplateWriter {
   }
 
   private documentValue(head: string, value: unknown, end: string): string[] {
-    if (!(value instanceof Either)) return [`${head}${this.json(value)}${end}`];
-    const [yes, no] = [value.then, value.otherwise].map((each) => this.documentValue(head, each, end));
-    return [`{{- if ${value.condition} }}`, ...(yes ?? []), '{{- else }}', ...(no ?? []), '{{- end }}'];
-  }
-
-  private json(value: unknown): string {
+    if (value instanceof Either) return this.either(value, (each) => this.documentValue(head, each, end));
     const whole = this.wholeOf(value);
-    if (whole !== undefined) return `{{ ${whole.code} | toRawJson }}`;
-    if (typeof value === 'string') return this.text(value, 'toRawJson');
-    return typeof value === 'number' ? this.scalar(value) : JSON.stringify(value);
+    return [
+      `${head}${whole === undefined ? this.scalar(value, 'toRawJson') : `{{ ${whole.code} | toRawJson }}`}${end}`,
+    ];
   }
 
   /** The setting that a list or a map is, as a whole: its only item, or its only key, is the marker. */
@@ -117,12 +112,13 @@ export class TemplateWriter {
     return found;
   }
 
-  private scalar(value: unknown): string {
+  /** @param as the function that writes the text of a setting */
+  private scalar(value: unknown, as: 'quote' | 'toRawJson' = 'quote'): string {
     if (typeof value === 'number') {
       const marker = this.expressionOf(String(value));
       return marker === undefined ? String(value) : `{{ ${marker.code} | int64 }}`;
     }
-    return typeof value === 'string' ? this.text(value) : JSON.stringify(value);
+    return typeof value === 'string' ? this.text(value, as) : JSON.stringify(value);
   }
 
   /** People can read such a text only if its lines stay lines. */
@@ -130,8 +126,7 @@ export class TemplateWriter {
     return /^\S.*\n/.test(value) && !value.endsWith('\n') && !value.includes('{{') && value.search(this.pattern) < 0;
   }
 
-  /** @param as the function that writes the value of a setting */
-  private text(value: string, as: 'quote' | 'toRawJson' = 'quote'): string {
+  private text(value: string, as: 'quote' | 'toRawJson'): string {
     if (value.includes('{{')) throw new Error(`a text has Helm's own brackets in it: ${value}`);
     const found = [...value.matchAll(this.pattern)].map(([marker]) => marker);
     if (found.length === 0) return as === 'quote' && isPlain(value) ? value : JSON.stringify(value);
