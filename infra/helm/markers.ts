@@ -41,8 +41,7 @@ export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked
     // Items of a list have the marker of the list.
     if (path.includes('[]')) return;
     if (path in fixed) return set(settings, path, fixed[path]);
-    const text = `xhelm${index}x`;
-    const marker = type === 'integer' ? FIRST_NUMBER + index : text;
+    const marker = type === 'integer' ? FIRST_NUMBER + index : `xhelm${index}x`;
     expressions.set(String(marker), { path, code: given[path] ?? `$.Values.${path}`, type });
     set(settings, path, shaped(type, marker));
   });

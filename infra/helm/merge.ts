@@ -12,21 +12,17 @@ export class Either {
 
 export const ABSENT = Symbol('absent');
 
-/** The one key of a map that stands for a configuration, which is a text in JSON: so its differences are found like all others. */
-const DOCUMENT = '{}';
+/** The key of a configuration's values. They are a text in JSON, but their differences are found like all others. */
+export const DOCUMENT = 'value in JSON';
 
-/** Returns a tree with such a map in the place of each configuration. */
+/** Returns a tree with the values of each configuration in the place of its text. */
 export function withDocuments(tree: unknown): unknown {
   if (Array.isArray(tree)) return tree.map(withDocuments);
   if (!isMap(tree)) return tree;
   const { name, value } = tree;
-  if (name === variables.config) return { name, value: { [DOCUMENT]: JSON.parse(String(value)) as JsonMap } };
+  if (name === variables.config) return { name, [DOCUMENT]: JSON.parse(String(value)) as unknown };
   return Object.fromEntries(Object.entries(tree).map(([key, child]) => [key, withDocuments(child)]));
 }
-
-/** Returns the configuration that a map stands for. */
-export const documentIn = (value: unknown): JsonMap | undefined =>
-  isTree(value) && DOCUMENT in value ? (value[DOCUMENT] as JsonMap) : undefined;
 
 const isTree = (value: unknown): value is JsonMap => isMap(value) && !(value instanceof Either);
 

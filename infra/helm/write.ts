@@ -1,6 +1,5 @@
-import type { JsonMap } from '../../runtime/injection/lists.ts';
 import type { Expression } from './markers.ts';
-import { ABSENT, documentIn, Either } from './merge.ts';
+import { ABSENT, DOCUMENT, Either } from './merge.ts';
 
 /** Writes a tree with markers as a Helm template: YAML whose scalars are JSON, so that nothing needs to be guessed. */
 export class TemplateWriter {
@@ -30,6 +29,7 @@ export class TemplateWriter {
     const pad = '  '.repeat(depth);
     if (Array.isArray(value)) return value.flatMap((item: unknown) => this.item(item, depth));
     return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([key, child]) => {
+      if (key === DOCUMENT) return [`${pad}value: |-`, ...this.document(child as object, depth + 1)];
       const marker = this.expressionOf(key);
       if (marker?.type !== 'map') {
         const name = marker === undefined ? quoteKey(key) : `{{ ${marker.code} | quote }}`;
@@ -52,18 +52,12 @@ export class TemplateWriter {
   private entry(head: string, value: unknown, depth: number): string[] {
     if (value === ABSENT) return [];
     if (value instanceof Either) return this.either(value, (each) => this.entry(head, each, depth));
-    const document = documentIn(value);
-    if (document !== undefined) return [`${head} |-`, ...this.document(document, depth + 1)];
     const whole = this.wholeOf(value);
     if (whole !== undefined) return [`${head} {{- toYaml ${whole.code} | nindent ${2 * (depth + 1)} }}`];
-    if (typeof value !== 'object' || value === null) return this.line(head, value, depth);
+    if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(value, depth + 1)];
+    if (typeof value !== 'object' || value === null) return [`${head} ${this.scalar(value)}`];
     if (Object.keys(value).length === 0) return [`${head} ${Array.isArray(value) ? '[]' : '{}'}`];
     return [head, ...this.block(value, depth + 1)];
-  }
-
-  private line(head: string, value: unknown, depth: number): string[] {
-    if (typeof value === 'string' && this.isBlock(value)) return [`${head} |-`, ...indented(value, depth + 1)];
-    return [`${head} ${this.scalar(value)}`];
   }
 
   private either({ condition, then, otherwise }: Either, write: (value: unknown) => string[]): string[] {
@@ -73,11 +67,11 @@ export class TemplateWriter {
   }
 
   /** The lines of a text in JSON, one for each of its values. */
-  private document(content: JsonMap, depth: number): string[] {
+  private document(content: object, depth: number): string[] {
     const pad = '  '.repeat(depth);
-    const last = Object.keys(content).length - 1;
-    const lines = Object.entries(content).flatMap(([key, value], index) =>
-      this.documentValue(`${pad}  ${JSON.stringify(key)}: `, value, index === last ? '' : ','),
+    const last = Object.keys(content).at(-1);
+    const lines = Object.entries(content).flatMap(([key, value]) =>
+      this.documentValue(`${pad}  "${key}": `, value, key === last ? '' : ','),
     );
     return [`${pad}{`, ...lines, `${pad}}`];
   }
@@ -85,9 +79,8 @@ export class TemplateWriter {
   private documentValue(head: string, value: unknown, end: string): string[] {
     if (value instanceof Either) return this.either(value, (each) => this.documentValue(head, each, end));
     const whole = this.wholeOf(value);
-    return [
-      `${head}${whole === undefined ? this.scalar(value, 'toRawJson') : `{{ ${whole.code} | toRawJson }}`}${end}`,
-    ];
+    const json = whole === undefined ? this.scalar(value, 'toRawJson') : `{{ ${whole.code} | toRawJson }}`;
+    return [`${head}${json}${end}`];
   }
 
   /** The setting that a list or a map is, as a whole: its only item, or its only key, is the marker. */
