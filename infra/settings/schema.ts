@@ -52,7 +52,7 @@ const linuxNodes = {
 /**
  * Every setting of an installation, with its form, its default and its meaning. Names that the original operator's Helm
  * chart has are kept. From here come the values of the deliveries, their schema, the reference in docs/ and, through the
- * constructs, the environment of the runtime.
+ * constructs, the configuration of the runtime.
  *
  * Leaves are texts, whole numbers and flags; maps and lists of Kubernetes' own form pass as they are.
  */

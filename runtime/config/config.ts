@@ -2,7 +2,8 @@ import type * as api from '@kubernetes/client-node';
 import { excludedNamespaces } from '../contract.ts';
 import { knownSidecars } from '../injection/chosen-containers.ts';
 import type { InjectorSettings, Raw } from '../injection/types.ts';
-import { flag, listOf, oneOf, readConfiguration, setting, text, wholeNumber, type Configuration } from './document.ts';
+import type { Configuration } from './document.ts';
+import { flag, maps, oneOf, readConfiguration, setting, text, texts, wholeNumber } from './document.ts';
 
 export type LabelSelector = Raw<api.V1LabelSelector>;
 
@@ -26,8 +27,8 @@ export const managerKinds = {
   serviceAccount: text,
   injectorImage: text,
   injectorImagePullPolicy: setting('injection.imagePullPolicy', oneOf('Always', 'IfNotPresent', 'Never')),
-  injectorImagePullSecrets: setting('injection.imagePullSecrets', listOf<string>()),
-  injectorSidecars: setting('injection.sidecars', listOf<string>()),
+  injectorImagePullSecrets: setting('injection.imagePullSecrets', texts),
+  injectorSidecars: setting('injection.sidecars', texts),
   /** The base URL that instrumented programs send to, without a trailing slash. */
   telemetryProxyUrl: text,
   platform: setting('platform', oneOf('auto', 'kubernetes', 'openshift')),
@@ -41,7 +42,7 @@ export const managerKinds = {
   rolloutConcurrentPerNamespace: setting('rollout.concurrentPerNamespace', wholeNumber),
   rolloutSettleSeconds: setting('rollout.settleSeconds', wholeNumber),
   /** The operator's own namespace is excluded as well. */
-  excludedNamespaces: setting('webhook.excludedNamespaces', listOf<string>()),
+  excludedNamespaces: setting('webhook.excludedNamespaces', texts),
   removalDeadlineSeconds: setting('removal.deadlineSeconds', wholeNumber),
   /** How long the webhook goes on answering after it was told to stop, until every API server has noticed. */
   drainSeconds: wholeNumber,
@@ -63,7 +64,7 @@ export const managerKinds = {
   clusterName: setting('cluster.name', text),
   endpoint: setting('endpoint.otlp.url', text),
   logsEndpoint: setting('endpoint.otlp.logs_url', text),
-  monitoredNamespaces: setting('monitoredNamespaces', listOf<MonitoredEntry>()),
+  monitoredNamespaces: setting('monitoredNamespaces', maps<MonitoredEntry>()),
   tokenSecret: setting('lumigoToken.secretName', text),
   tokenKey: setting('lumigoToken.secretKey', text),
   /** Where the telemetry proxy finds its configuration, and where it keeps what it has not sent yet. */

@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { documentOf } from '../../infra/constructs/configuration.ts';
-import { flag, listOf, oneOf, readConfiguration, setting, text, variables, wholeNumber } from './document.ts';
+import { flag, maps, oneOf, readConfiguration, setting, text, texts, variables, wholeNumber } from './document.ts';
 
 const kinds = {
   name: setting('name', text),
   port: wholeNumber,
   secure: flag,
   strategy: oneOf('progressive', 'manual'),
-  names: listOf<string>(),
+  names: texts,
+  places: maps<{ readonly name: string }>(),
 };
 
 const values = fc.record({
@@ -17,13 +18,14 @@ const values = fc.record({
   secure: fc.boolean(),
   strategy: fc.constantFrom('progressive', 'manual'),
   names: fc.array(fc.string()),
+  places: fc.array(fc.record({ name: fc.string() })),
 });
 
 const podName = 'manager-0';
 const read = (document: string) =>
   readConfiguration(kinds, { [variables.config]: document, [variables.podName]: podName });
 
-const sound = { name: 'lumigo', port: 8443, secure: true, strategy: 'manual', names: [] } as const;
+const sound = { name: 'lumigo', port: 8443, secure: true, strategy: 'manual', names: [], places: [] } as const;
 
 describe('the configuration', () => {
   it('is what was written into its document', () => {
@@ -39,7 +41,9 @@ describe('the configuration', () => {
     ['no whole number', { ...sound, port: 1.5 }, 'port must be a whole number'],
     ['a text for true', { ...sound, secure: 'true' }, 'secure must be true or false'],
     ['none of a few', { ...sound, strategy: 'fast' }, 'strategy must be one of progressive, manual'],
-    ['no list', { ...sound, names: 'a,b' }, 'names must be a list'],
+    ['no list', { ...sound, names: 'a,b' }, 'names must be a list of texts'],
+    ['a number among texts', { ...sound, names: ['a', 1] }, 'names must be a list of texts'],
+    ['a text among maps', { ...sound, places: ['shop'] }, 'places must be a list of maps'],
     ['a value that is missing', { ...sound, name: undefined }, 'name must be a text'],
     ['a value that nobody reads', { ...sound, porrt: 1 }, 'porrt is unknown'],
     ['two of them', { ...sound, port: true, porrt: 1 }, 'port must be a whole number; porrt is unknown'],

@@ -27,10 +27,16 @@ const kind = <T>(meaning: string, accepts: (value: unknown) => boolean): Kind<T>
   accepts: (value): value is T => accepts(value),
 });
 
-export const text = kind<string>('a text', (value) => typeof value === 'string');
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isListOf = (isEach: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(isEach);
+
+export const text = kind<string>('a text', isText);
+export const texts = kind<readonly string[]>('a list of texts', isListOf(isText));
+/** A list of maps, whose form is left to the settings. */
+export const maps = <T>() => kind<readonly T[]>('a list of maps', isListOf(isMap));
 export const wholeNumber = kind<number>('a whole number', Number.isInteger);
 export const flag = kind<boolean>('true or false', (value) => typeof value === 'boolean');
-export const listOf = <T>() => kind<readonly T[]>('a list', Array.isArray);
 export const oneOf = <const T extends string>(...values: readonly T[]) =>
   kind<T>(`one of ${values.join(', ')}`, (value) => values.includes(value as T));
 
