@@ -81,7 +81,7 @@ describe('npm run sandbox', () => {
     const { code, stderr } = await runScript(cli, ['up', '--dir', dir], environment);
     expect(code).toBe(1);
     expect(stderr).toMatch(/127\.0\.0\.1:9 cannot be reached/);
-    expect(stderr).toMatch(/Go is not installed .*Install Go 1\.24 or newer .*KUBEBUILDER_ASSETS/);
+    expect(stderr).toMatch(/Go is not installed .*Install Go 1\.26 or newer .*KUBEBUILDER_ASSETS/);
     expect(stderr).toMatch(/put envtest-v\S+\.tar\.gz \(from https:\S+\) into .*cache\/archives/);
     expect(existsSync(dir)).toBe(false);
   });
