@@ -155,10 +155,11 @@ describe('helm', () => {
   });
 });
 
-/** Installs again, and waits for the namespace's workloads; one of them has no pods, which is quicker. */
+/** Installs again, and waits for the namespace's workloads: one of them has no pods, and comes after one that has. */
 async function reinstall(...flags: readonly string[]): Promise<void> {
   await bench.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
   await bench.namespace('shop');
-  await eventually(() => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector')));
+  const isInjected = () => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector'));
+  await eventually(isInjected, { timeoutMs: 60_000 });
 }
