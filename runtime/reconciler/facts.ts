@@ -17,18 +17,20 @@ export type ChangeResult =
       readonly workload: Workload;
       readonly decision: Decision & { readonly action: 'none' };
     }
-  /** It waits, for its turn or for its pods. */
-  | {
-      readonly kind: 'waiting';
-      readonly metadata: Metadata;
-      readonly workload: Workload;
-      readonly observation: Observation;
-    }
+  | Waiting
   | Written
   | { readonly kind: 'gone' }
   /** The policy is another one by now: nothing was written, and a new plan says what is to be done. */
   | { readonly kind: 'outdated' }
   | Failed;
+
+/** It waits, for its turn or for its pods. */
+export interface Waiting {
+  readonly kind: 'waiting';
+  readonly metadata: Metadata;
+  readonly workload: Workload;
+  readonly observation: Observation;
+}
 
 export interface Written {
   readonly kind: 'written';

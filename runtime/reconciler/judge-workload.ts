@@ -1,11 +1,13 @@
 import { injectorOf } from '../config/config.ts';
+import { isInjected } from '../injection/remove.ts';
 import { stampOf, stampText } from '../injection/stamp.ts';
 import type { Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { look } from '../rollout/look.ts';
 import { riskOf } from '../rollout/turns.ts';
 import { describeError } from '../wording/errors.ts';
-import type { ChangeResult, Written } from './facts.ts';
+import type { ChangeResult, Waiting, Written } from './facts.ts';
 import { observe, type Installed } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { Rollouts } from './rollouts.ts';
@@ -31,11 +33,20 @@ export class WorkloadJudge {
   async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
     if (this.term.config.rolloutStrategy === 'immediate') return;
     if (result.kind === 'failed') this.rollouts.see(before, { kind: 'failed' });
-    if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
+    if (result.kind === 'waiting') await this.waiting(before, result);
     if (result.kind === 'written') await this.written(before, result);
     // A further change that is due does not end the judgement of the one before.
     const isRead = result.kind === 'left' || (result.kind === 'waiting' && this.isJudged(before));
     if (isRead) await this.judged(before, result.workload);
+  }
+
+  /** An injection of an earlier leader's is judged before a further change: if it fails, the workload would wait for it without end. */
+  private async waiting(before: ObservedWorkload, { observation, workload }: Waiting): Promise<void> {
+    const isRolling = observation.kind === 'due' && observation.completion.kind === 'progressing';
+    const template = templateOf(workload);
+    const isNew = template !== undefined && isInjected(template) && before.judged !== stampText(workload.metadata);
+    if (isRolling && isNew) await this.judged(before, workload);
+    this.rollouts.see(before, observation);
   }
 
   private async written(before: ObservedWorkload, { change, decision, metadata }: Written): Promise<void> {

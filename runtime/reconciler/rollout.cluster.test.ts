@@ -86,6 +86,17 @@ describe('a rollout', () => {
     await stage.stays('a');
   });
 
+  it('judges an injection of an earlier leader before a further change', async () => {
+    const stage = await stages.make(operator, 'takeover', deployments('a'));
+    await stage.activate();
+    await stage.whenInstrumented('a');
+    await operator.killManager();
+    stage.become('crashes', 'a');
+    await stage.bench.changeLumigo(stage.namespace, { spec: { logging: { enabled: true } } });
+    await operator.startManager();
+    await stage.whenReverted('a', 'Crash');
+  });
+
   it('waits for what is paused or fails, and does not wait for what has no pods', async () => {
     const stage = await stages.make(operator, 'blocked', {
       fails: {},
