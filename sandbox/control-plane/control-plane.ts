@@ -48,7 +48,7 @@ export interface ControlPlane extends Credentials {
     /** Beside its own, for this start. */
     flags?: readonly string[];
   }): Promise<void>;
-  /** Ends the API server and etcd, does something with etcd's data, and starts both anew. */
+  /** Ends everything, does something with etcd's data, and starts everything anew. */
   whileDown(action: (etcdData: string) => Promise<void> | void): Promise<void>;
   /** Ends everything and removes the folder. */
   stop(): Promise<void>;
@@ -131,12 +131,14 @@ async function start(
       await whenReady(transport, running.values());
     },
     async whileDown(action) {
-      await running.get('apiserver')?.stop();
-      await running.get('etcd')?.stop();
+      const hasControllers = running.has('controllerManager');
+      for (const process of [...running.values()].reverse()) await process.stop();
+      running.clear();
       await action(etcdData(folder));
       running.set('etcd', startEtcd());
       running.set('apiserver', startApiServer());
       await whenReady(transport, running.values());
+      if (hasControllers) await joinControllerManager();
     },
     async stop() {
       transport.close();

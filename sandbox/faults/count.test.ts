@@ -7,24 +7,23 @@ import type { Ask, EventPost, Wanted, WorkloadWrite } from './history.ts';
 const [plain, logs] = ['plain', 'with logs'];
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 
+/** All was asked for before. */
+const LATER_MS = 100;
+
 /** A workload's history in words: who makes it what; each with a new generation. */
-const written = (...steps: readonly (readonly ['operator' | 'user', Wanted])[]): WorkloadWrite[] => {
+const written = (...steps: readonly (readonly ['operator' | 'user', Wanted | 'reverted'])[]): WorkloadWrite[] => {
   let has = 'none';
-  return steps.map(([by, wanted], index) => {
+  return steps.map(([by, made], index) => {
     const change = has === 'none' ? 'added' : 'updated';
+    const isReverted = made === 'reverted';
+    const wanted = isReverted ? 'none' : made;
     has = wanted;
     const at = String(index);
     const stamp: Stamp | undefined = wanted === 'none' ? undefined : { change, at, by: 'controller', tracing };
     return {
-      atMs: index,
-      namespace: 'shop',
-      uid: 'a',
-      byOperator: by === 'operator',
-      version: index,
-      generation: index + 2,
-      stamp,
-      stampText: stamp === undefined ? undefined : at,
-      has: wanted,
+      ...{ atMs: LATER_MS + index, namespace: 'shop', uid: 'a', version: index, generation: index + 2 },
+      ...{ byOperator: by === 'operator', stamp, isReverted, has: wanted },
+      stampText: stamp === undefined && !isReverted ? undefined : at,
     };
   });
 };
@@ -38,7 +37,7 @@ const told = (...reasons: readonly (keyof typeof eventReasons)[]): EventPost[] =
     reason: eventReasons[reason],
     isWarning: false,
   }));
-const start = new Map([['a', { generation: 1, stampText: undefined, has: 'none' }]]);
+const start = new Map([['a', { generation: 1, stampText: undefined, isReverted: false, has: 'none' }]]);
 
 describe('what was told', () => {
   const writes = written(['operator', plain], ['operator', logs], ['operator', 'none']);
@@ -105,5 +104,40 @@ describe('generations by the operator', () => {
     ['the removal of what the webhook added', written(['user', plain], ['operator', 'none']), asked(plain, 'none'), 0],
   ])('%s', (_name, writes, asks, restarted) => {
     expect(count(writes, [], asks, { starts: start, ends: new Map() }).restarted).toBe(restarted);
+  });
+
+  it('a state that is asked for only later', () => {
+    const later = asked(plain, logs).map((ask) => ({ ...ask, atMs: ask.atMs * 2 * LATER_MS }));
+    expect(count(written(['operator', logs]), [], later).restarted).toBe(1);
+  });
+});
+
+describe('a revert', () => {
+  const once = written(['operator', plain], ['operator', 'reverted']);
+  const again = written(['operator', plain], ['operator', 'reverted'], ['operator', logs]);
+  it.each([
+    ['of a program that fails', once, asked(plain), ['a'], 0],
+    ['of one that is well', once, asked(plain), [], 1],
+    ['that is followed by another try', again, asked(plain, logs), ['a'], 1],
+    ['and another try after the Lumigo was deleted', again, asked(plain, 'none', logs), ['a'], 0],
+    [
+      'and another try after a deployment',
+      written(['operator', plain], ['operator', 'reverted'], ['user', 'none'], ['operator', plain]),
+      asked(plain),
+      ['a'],
+      0,
+    ],
+  ])('%s', (_name, writes, asks, failing, restarted) => {
+    const around = { starts: start, ends: new Map(), failing: new Set(failing) };
+    expect(count(writes, [], asks, around).restarted).toBe(restarted);
+  });
+
+  it('is reported, and the end of its record is no removal', () => {
+    const forgotten = written(['operator', plain], ['operator', 'reverted'], ['operator', 'none']);
+    const counted = count(forgotten, told('added', 'reverted'), asked(plain, 'none'), {
+      starts: start,
+      ends: new Map(),
+    });
+    expect(counted).toMatchObject({ toldTwice: 0, untold: 0 });
   });
 });

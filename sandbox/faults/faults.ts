@@ -6,7 +6,7 @@ import { randomOf, seedOf } from './random.ts';
 import { renderDetails, renderRows, renderVerdicts } from './report.ts';
 import { runScenario } from './run.ts';
 import { faultsOf, type Scenario, type Verdict } from './scenario.ts';
-import { groups, type Group } from './scenarios/scenarios.ts';
+import { groups } from './scenarios/scenarios.ts';
 
 const REPORT = 'dist/faults.json';
 const ROWS = 'dist/faults.md';
@@ -34,10 +34,10 @@ new Command('faults')
     say(`set LUMIGO_FAULT_SEED=${seed} to repeat this run`);
     const verdicts: Verdict[] = [];
     const isAsked = ({ name }: Scenario) => names.length === 0 || names.some((prefix) => name.startsWith(prefix));
-    for (const { arena, scenarios } of Object.values<Group>(groups)) {
+    for (const scenarios of Object.values<readonly Scenario[]>(groups)) {
       const asked = scenarios.filter(isAsked);
       if (asked.length === 0) continue;
-      const started = await startArena(arena);
+      const started = await startArena();
       try {
         for (const scenario of asked) {
           say(`${scenario.name}: ${scenario.holds}`);

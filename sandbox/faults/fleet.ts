@@ -1,11 +1,14 @@
 import { atOnce } from '../../runtime/async/at-once.ts';
 import { labels, workloads } from '../../runtime/contract.ts';
+import { isOurs } from '../../runtime/injection/label.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/injection/types.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import type { Bench } from '../testing/bench.ts';
+import { KubeletByHand } from '../testing/kubelet-by-hand.ts';
+import { createRunning, REPLICAS, whenComplete } from '../testing/running-workloads.ts';
 import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
 
 const [deployment] = workloads;
@@ -26,13 +29,17 @@ export function bytesOf(workload: Workload): string {
   return JSON.stringify([given, Object.fromEntries(own), templateOf(workload)]);
 }
 
-/** Deployments of one namespace, none of them with a pod, and what their user last made of each. */
+/** Deployments of one namespace, and what their user last made of each. They have no pods, but for those that run. */
 export class Fleet {
   /** Of these nothing is expected. */
   readonly exempt = new Set<string>();
+  readonly running: string[] = [];
+  /** The program of this one crashes with the injection. */
+  failing: string | undefined;
   /** Whether what is told of them is counted. */
   isTold = true;
   readonly #made = new Map<string, Workload>();
+  #kubelet: KubeletByHand | undefined;
 
   constructor(
     readonly bench: Bench,
@@ -43,49 +50,66 @@ export class Fleet {
     return [...this.#made.keys()];
   }
 
+  /** How many can run with the injection. */
   get size(): number {
-    return this.#made.size;
+    return this.#made.size - (this.failing === undefined ? 0 : 1);
   }
 
   /** What a workload would be without an injection, as `bytesOf` says it. */
   expected(name: string): string | undefined {
     const made = this.#made.get(name);
-    return made === undefined ? undefined : bytesOf(made);
+    return made && bytesOf(made);
   }
 
-  /** As the user would make it without the operator; the answer shows what the server adds. */
   async create(name: string, options: WorkloadOptions = {}): Promise<void> {
-    const made = await this.bench.create(workloadOf(deployment, this.namespace, name, options));
-    // Where a Lumigo is, the webhook has been there.
-    this.#made.set(name, uninstrument(asDeployment(made)));
+    this.#note(name, await this.bench.create(workloadOf(deployment, this.namespace, name, options)));
   }
 
   async fill(count: number, options: WorkloadOptions = {}, prefix = 'app'): Promise<void> {
-    const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-    await atOnce(IN_FLIGHT, names, (name) => this.create(name, options));
+    await atOnce(IN_FLIGHT, namesOf(prefix, count), (name) => this.create(name, options));
   }
+
+  /** Creates so many that run. The program of the last one crashes with the injection. */
+  async run(count: number): Promise<void> {
+    const { bench, namespace } = this;
+    this.running.push(...namesOf('runs', count));
+    this.failing = this.running.at(-1);
+    const kubelet = new KubeletByHand(bench, namespace, ({ app, injector }) =>
+      app === this.failing && injector !== undefined ? 'crashes' : 'ready',
+    );
+    this.#kubelet = kubelet;
+    for (const name of this.running) this.#note(name, await createRunning(bench, namespace, name));
+    for (const name of this.running) await whenComplete(bench, deployment, namespace, name);
+    for (const name of this.running) kubelet.count(name);
+  }
+
+  /** Those of which fewer pods were ready at some moment than a rollout leaves. */
+  interrupted = (): readonly string[] =>
+    this.running.filter((name) => (this.#kubelet?.fewestReady(name) ?? REPLICAS) < REPLICAS);
 
   /** Another image of the first container, as a deployment pipeline sets it. */
   async deploy(name: string, image: string): Promise<void> {
-    const { made, template } = this.#of(name);
-    const [first, ...rest] = template.spec.containers;
     // A strategic merge would know containers by name; a JSON patch knows the place, and the operator only appends.
     const operations = [{ op: 'replace' as const, path: '/spec/template/spec/containers/0/image', value: image }];
     await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
-    if (first === undefined) return;
-    const spec = { ...template.spec, containers: [{ ...first, image }, ...rest] };
-    this.#made.set(name, { ...made, spec: { ...(made['spec'] as object), template: { ...template, spec } } });
+    const made = this.#of(name);
+    const template = templateOf(made);
+    const containers = template?.spec.containers.map((each, index) => (index === 0 ? { ...each, image } : each));
+    const changed = { ...template, spec: { ...template?.spec, containers } };
+    this.#made.set(name, { ...made, spec: { ...(made['spec'] as object), template: changed } });
   }
 
   /** Puts back the template that the user has, as a controller does that knows nothing of admission. */
   async putBack(name: string): Promise<void> {
-    const operations = [{ op: 'replace' as const, path: '/spec/template', value: this.#of(name).template }];
+    const operations = [{ op: 'replace' as const, path: '/spec/template', value: templateOf(this.#of(name)) }];
     await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
   }
 
   /** The namespace is to go, and nothing is expected of it any more. */
   forget(): void {
     this.#made.clear();
+    this.running.length = 0;
+    this.failing = undefined;
     this.isTold = false;
   }
 
@@ -101,18 +125,25 @@ export class Fleet {
   async instrumented(): Promise<number> {
     const labelled = { metadataOnly: true, labelSelector: labels.autoTrace };
     const found = await listAll(this.bench.client, { ...deployment, namespace: this.namespace }, labelled);
-    return found.filter(({ metadata }) => metadata.labels?.[labels.autoTrace]?.startsWith('lumigo-operator.')).length;
+    return found.filter(({ metadata }) => isOurs(metadata.labels?.[labels.autoTrace])).length;
   }
 
   async delete(): Promise<void> {
+    await this.#kubelet?.stop();
     await atOnce(IN_FLIGHT, this.names, (name) => this.bench.client.delete(this.ref(name)).catch(() => undefined));
   }
 
-  #of(name: string): { readonly made: Workload; readonly template: PodTemplate } {
+  #of(name: string): Workload {
     const made = this.#made.get(name);
-    const template = made === undefined ? undefined : templateOf(made);
-    if (made === undefined || template === undefined)
-      throw new Error(`there is no workload ${name} in ${this.namespace}`);
-    return { made, template };
+    if (made === undefined) throw new Error(`there is no workload ${name} in ${this.namespace}`);
+    return made;
+  }
+
+  /** As its user would have it without the operator: the answer shows what the server adds, and the webhook may have been there. */
+  #note(name: string, made: KubernetesObject): void {
+    this.#made.set(name, uninstrument(asDeployment(made)));
   }
 }
+
+const namesOf = (prefix: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);

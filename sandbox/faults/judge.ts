@@ -1,56 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { annotations, lumigo as contract } from '../../runtime/contract.ts';
+import { lumigo as contract } from '../../runtime/contract.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
-import { isInjected } from '../../runtime/injection/remove.ts';
-import { parseStamp } from '../../runtime/injection/stamp.ts';
-import { templateOf } from '../../runtime/injection/workload.ts';
 import type { InjectorSettings } from '../../runtime/injection/types.ts';
-import type { Bench } from '../testing/bench.ts';
 import { add, changeReasons, count, type Counted, type Start } from './count.ts';
 import type { Fleet } from './fleet.ts';
-import { wantedOf, type History } from './history.ts';
-import { inspect, type Findings } from './rest.ts';
+import { notedOn, wantedBy, type Ask, type History } from './history.ts';
+import { inspect, lumigoesIn, type Findings } from './rest.ts';
 
 const POLL_MS = 400;
 /** Nothing was written for so long: what was to follow has followed. */
 const QUIET_MS = 2_000;
 
-interface Beginning {
-  readonly atMs: number;
-  readonly starts: ReadonlyMap<string, Start>;
-}
-
 /** Counts what became of some fleets. */
 export class Judge {
-  private readonly fleets: Fleet[] = [];
+  readonly fleets: Fleet[] = [];
   private readonly beganAt = Date.now();
   /** By uid, as they were last seen. */
-  private generations: ReadonlyMap<string, number> = new Map();
+  private readonly ends = new Map<string, number>();
+  private readonly failing = new Set<string>();
   /** By namespace: how many events there are, by uid and reason. */
   private readonly events = new Map<string, ReadonlyMap<string, number>>();
-  private beginning: Beginning = { atMs: 0, starts: new Map() };
+  /** When the counting began, unless with the judge; how all was then, and what the Lumigo resources asked for. */
+  private beginning: { readonly atMs: number; readonly starts: ReadonlyMap<string, Start>; readonly asks: Ask[] } = {
+    ...{ atMs: 0, starts: new Map(), asks: [] },
+  };
 
   constructor(
     private readonly history: History,
     private readonly injector: InjectorSettings,
   ) {}
 
-  add(fleet: Fleet): void {
-    this.fleets.push(fleet);
-  }
-
   /** What was before is as if it had not been. */
   async begin(): Promise<void> {
-    const starts = new Map<string, Start>();
+    const [atMs, starts, asks] = [Date.now(), new Map<string, Start>(), [] as Ask[]];
+    for (const { bench, namespace } of this.fleets)
+      for (const wanted of (await lumigoesIn(bench, namespace)).map(wantedBy))
+        if (wanted !== undefined) asks.push({ atMs, namespace, wanted });
     for (const fleet of this.fleets)
-      for (const workload of await fleet.list()) {
-        const { uid = '', generation = 0, annotations: own } = workload.metadata;
-        const stampText = own?.[annotations.instrumentation];
-        const template = templateOf(workload);
-        const isIn = template !== undefined && isInjected(template);
-        starts.set(uid, { generation, stampText, has: isIn ? wantedOf(parseStamp(stampText)?.tracing) : 'none' });
-      }
-    this.beginning = { atMs: Date.now(), starts };
+      for (const workload of await fleet.list())
+        starts.set(workload.metadata.uid ?? '', {
+          generation: workload.metadata.generation ?? 0,
+          ...notedOn(workload),
+        });
+    this.beginning = { atMs, starts, asks };
   }
 
   /** Looks until everything is as it should be and nothing is written any more, or the time is up. While something is written it waits. */
@@ -75,16 +67,20 @@ export class Judge {
 
   counted(): Counted {
     const { writes, posts, asks } = this.history.refresh();
-    const { atMs, starts } = this.beginning;
+    const { atMs, starts, asks: asked } = this.beginning;
     const sums = { toldTwice: 0, untold: 0, restarted: 0, warnings: 0, amiss: new Map<string, number>() };
     for (const { namespace, isTold } of this.fleets) {
       const mine = <T extends { namespace: string; atMs: number }>(all: readonly T[]) =>
         all.filter((each) => each.namespace === namespace && each.atMs >= atMs);
-      const own = mine(writes).toSorted((a, b) => a.version - b.version);
-      const counted = count(own, mine(posts), mine(asks), {
-        ...{ starts, ends: this.generations },
-        events: this.beginning.atMs === 0 ? (this.events.get(namespace) ?? new Map()) : new Map(),
-      });
+      const counted = count(
+        mine(writes).toSorted((a, b) => a.version - b.version),
+        mine(posts),
+        [...mine(asked), ...mine(asks)],
+        {
+          ...{ starts, ends: this.ends, failing: this.failing },
+          events: atMs === 0 ? (this.events.get(namespace) ?? new Map()) : new Map(),
+        },
+      );
       sums.restarted += counted.restarted;
       if (!isTold) continue;
       sums.toldTwice += counted.toldTwice;
@@ -96,21 +92,23 @@ export class Judge {
   }
 
   /** Requests of the operator since the judge was called. */
-  requests(): number {
-    return this.history.refresh().requests.filter(({ atMs }) => atMs >= this.beganAt).length;
-  }
+  requests = (): number => this.history.refresh().requests.filter(({ atMs }) => atMs >= this.beganAt).length;
 
   private async inspectAll(): Promise<Findings> {
-    const findings = [];
-    const generations = new Map<string, number>();
+    const all = { lost: [] as string[], stuck: [] as string[] };
+    this.ends.clear();
     for (const fleet of this.fleets) {
       const workloads = await fleet.list();
-      findings.push(await inspect(fleet, workloads, this.injector));
-      for (const { metadata } of workloads) generations.set(metadata.uid ?? '', metadata.generation ?? 0);
+      const { lost, stuck } = await inspect(fleet, workloads, this.injector);
+      all.lost.push(...lost);
+      all.stuck.push(...stuck);
+      for (const { metadata } of workloads) {
+        this.ends.set(metadata.uid ?? '', metadata.generation ?? 0);
+        if (metadata.name === fleet.failing) this.failing.add(metadata.uid ?? '');
+      }
+      this.events.set(fleet.namespace, await eventsIn(fleet));
     }
-    this.generations = generations;
-    for (const { namespace, bench } of this.fleets) this.events.set(namespace, await eventsIn(bench, namespace));
-    return { lost: findings.flatMap(({ lost }) => lost), stuck: findings.flatMap(({ stuck }) => stuck) };
+    return all;
   }
 
   private isQuiet(): boolean {
@@ -119,7 +117,7 @@ export class Judge {
   }
 }
 
-async function eventsIn(bench: Bench, namespace: string): Promise<Map<string, number>> {
+async function eventsIn({ bench, namespace }: Fleet): Promise<Map<string, number>> {
   const there = new Map<string, number>();
   for (const { reason, involvedObject } of await bench.events(namespace))
     if (changeReasons.has(reason)) add(there, `${involvedObject.uid ?? ''} ${reason}`);

@@ -5,15 +5,10 @@ import { decide } from '../../runtime/injection/decide.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
 import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type {
-  Condition,
-  InjectorSettings,
-  LumigoResource,
-  LumigoStatus,
-  NamespacePolicy,
-  Workload,
-} from '../../runtime/injection/types.ts';
+import type { InjectorSettings, LumigoResource, NamespacePolicy, Workload } from '../../runtime/injection/types.ts';
+import { completionOf } from '../../runtime/rollout/completion.ts';
 import type { Installation } from '../manager/install.ts';
+import type { Bench } from '../testing/bench.ts';
 import { bytesOf, type Fleet } from './fleet.ts';
 
 /** What is not as it should be, one sentence each. */
@@ -25,39 +20,39 @@ export interface Findings {
 /** What the installation decides for every injection, read as the manager reads it. */
 export const injectorSettings = ({ config }: Installation): InjectorSettings => injectorOf(config);
 
+export const lumigoesIn = async ({ client }: Bench, namespace: string): Promise<readonly LumigoResource[]> =>
+  (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
+
 /** Looks at one namespace as it is, through a client of its own, and at what there is of its fleet. */
 export async function inspect(
   fleet: Fleet,
   workloads: readonly Workload[],
   injector: InjectorSettings,
 ): Promise<Findings> {
-  const { bench, namespace } = fleet;
-  const lumigoes = (await listAll(bench.client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
+  const { namespace, exempt, names } = fleet;
+  const lumigoes = await lumigoesIn(fleet.bench, namespace);
   const policy = policyOf(lumigoes);
-  const lost: string[] = [];
-  const seen = new Set<string>();
-  let instrumented = 0;
-  for (const workload of workloads) {
-    const { name = '' } = workload.metadata;
-    seen.add(name);
-    const template = templateOf(workload);
-    if (template !== undefined && isInjected(template)) instrumented += 1;
-    if (fleet.exempt.has(name)) continue;
-    const problem = problemOf(workload, fleet.expected(name), policy, injector);
-    if (problem !== undefined) lost.push(`${namespace}/${name}: ${problem}`);
-  }
-  for (const name of fleet.names) if (!seen.has(name)) lost.push(`${namespace}/${name}: it is gone`);
-  const stuck = lumigoes.flatMap((lumigo) => whyStuck(lumigo, instrumented, fleet) ?? []);
-  return { lost, stuck };
+  const there = new Map(workloads.map((workload) => [workload.metadata.name ?? '', workload]));
+  const sentence = (name: string, problem: string | undefined) =>
+    problem === undefined ? [] : [`${namespace}/${name}: ${problem}`];
+  return {
+    lost: names.flatMap((name) =>
+      exempt.has(name) ? [] : sentence(name, problemOf(there.get(name), fleet.expected(name), policy, injector)),
+    ),
+    stuck: [
+      ...fleet.running.flatMap((name) => sentence(name, whyUnderWay(there.get(name)))),
+      ...lumigoes.flatMap((lumigo) => sentence('Lumigo', whyStuck(lumigo, workloads, fleet))),
+    ],
+  };
 }
 
 function problemOf(
-  workload: Workload,
+  workload: Workload | undefined,
   expected: string | undefined,
   policy: NamespacePolicy,
   injector: InjectorSettings,
 ): string | undefined {
-  if (expected === undefined) return undefined;
+  if (workload === undefined) return 'it is gone';
   if (policy.state === 'none')
     return bytesOf(workload) === expected ? undefined : 'not as it was before, and there is no Lumigo';
   const now = new Date().toISOString();
@@ -66,25 +61,32 @@ function problemOf(
   return bytesOf(uninstrument(workload)) === expected ? undefined : 'without the injection not what its user made';
 }
 
-/** A Lumigo at rest is active, says so of its present generation without a rider, and counts what is there. */
-function whyStuck({ metadata, status }: LumigoResource, instrumented: number, { exempt }: Fleet): string | undefined {
-  const { deletionTimestamp, finalizers, generation } = metadata;
-  const name = `Lumigo ${metadata.namespace}/${metadata.name}`;
-  if (deletionTimestamp !== undefined)
-    return `${name} is being deleted since ${deletionTimestamp} (finalizers: ${finalizers})`;
-  const condition = status?.conditions?.find(({ type }) => type === 'Active');
-  if (condition?.status !== 'True') return `${name} is not active: ${JSON.stringify(status?.conditions)}`;
-  if (condition.observedGeneration !== generation) return `${name} speaks of an earlier generation`;
-  return exempt.size > 0 ? undefined : whyUnsettled(name, condition, status, instrumented);
+/** With an injection that its pods do not bear a workload would never be complete. */
+function whyUnderWay(workload: Workload | undefined): string | undefined {
+  const { kind } = workload === undefined ? { kind: 'gone' } : completionOf(workload);
+  return kind === 'complete' ? undefined : `its rollout is ${kind}`;
 }
 
-function whyUnsettled(
-  name: string,
-  { message }: Condition,
-  status: LumigoStatus | undefined,
-  instrumented: number,
-): string | undefined {
-  if (message !== 'Lumigo is ready') return `${name} has not settled: ${message}`;
-  const counted = status?.instrumentedResourcesCount ?? 0;
-  return counted === instrumented ? undefined : `${name} counts ${counted}, instrumented are ${instrumented}`;
+/** A Lumigo at rest is active, says so of its present generation without a rider, and counts what is there. */
+function whyStuck(lumigo: LumigoResource, workloads: readonly Workload[], fleet: Fleet): string | undefined {
+  const { deletionTimestamp, finalizers, generation } = lumigo.metadata;
+  if (deletionTimestamp !== undefined) return `it is being deleted since ${deletionTimestamp} (${finalizers})`;
+  const active = conditionOf(lumigo, 'Active');
+  if (active?.status !== 'True') return `it is not active: ${JSON.stringify(lumigo.status?.conditions)}`;
+  if (active.observedGeneration !== generation) return 'it speaks of an earlier generation';
+  if (fleet.exempt.size > 0) return undefined;
+  return active.message === 'Lumigo is ready'
+    ? whyUnsettled(lumigo, workloads, fleet)
+    : `it has not settled: ${active.message}`;
 }
+
+function whyUnsettled(lumigo: LumigoResource, workloads: readonly Workload[], { failing }: Fleet): string | undefined {
+  const rolledOut = conditionOf(lumigo, 'RolledOut');
+  const isOver = rolledOut?.status !== 'False' || (rolledOut.reason === 'Reverted' && failing !== undefined);
+  if (!isOver) return `its rollout is not over: ${rolledOut.message}`;
+  const counted = lumigo.status?.instrumentedResourcesCount ?? 0;
+  const instrumented = workloads.map(templateOf).filter((template) => template && isInjected(template)).length;
+  return counted === instrumented ? undefined : `it counts ${counted}, instrumented are ${instrumented}`;
+}
+
+const conditionOf = ({ status }: LumigoResource, name: string) => status?.conditions?.find(({ type }) => type === name);

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../../runtime/contract.ts';
 import { isConflict, isAlreadyExists, isNotFound, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import { eventually } from '../testing/eventually.ts';
 import type { Fleet } from './fleet.ts';
+import type { OperatorRequest } from './history.ts';
 import type { Trial } from './scenario.ts';
 
-const GONE_MS = 60_000;
 const DONE_MS = 60_000;
+/** Time of a rollout for each of its workloads, in milliseconds. */
+const TURN_MS = 2_000;
 
 /** Changes what a Lumigo asks for, or not. */
 export async function flagAtRandom({ random }: Trial, { bench, namespace }: Fleet): Promise<void> {
@@ -14,12 +17,8 @@ export async function flagAtRandom({ random }: Trial, { bench, namespace }: Flee
 }
 
 /** Deletes a Lumigo, and says it where that does not end. */
-export async function deleteLumigo(trial: Trial, { bench, namespace }: Fleet): Promise<void> {
-  await bench.client.delete({ ...contract, namespace, name: 'lumigo' });
-  for (const deadline = Date.now() + GONE_MS; Date.now() < deadline; await sleep(50))
-    if ((await bench.readLumigo(namespace).catch(undefinedIfNotFound)) === undefined) return;
-  trial.broken('a Lumigo was still there a minute after its deletion');
-}
+export const deleteLumigo = (trial: Trial, { bench, namespace }: Fleet): Promise<void> =>
+  bench.deleteLumigo(namespace).catch(() => trial.broken('a Lumigo was still there a minute after its deletion'));
 
 /** Creates, changes or deletes a Lumigo, whichever is possible at the moment. */
 export async function changeSomething(trial: Trial, fleet: Fleet): Promise<void> {
@@ -46,28 +45,34 @@ export const whenNoneInstrumented = (fleet: Fleet): Promise<number> =>
 
 async function whenCounted(fleet: Fleet, isEnough: (found: number) => boolean, wanted: string): Promise<number> {
   const started = Date.now();
-  for (;;) {
-    const found = await fleet.instrumented();
-    if (isEnough(found)) return Date.now() - started;
-    if (Date.now() - started > DONE_MS)
-      throw new Error(
-        `${found} workloads of ${fleet.namespace} are instrumented after a minute, where ${wanted} awaited`,
-      );
-    await sleep(20);
-  }
+  await eventually(
+    async () => {
+      const found = await fleet.instrumented();
+      if (!isEnough(found))
+        throw new Error(`${found} workloads of ${fleet.namespace} are instrumented, where ${wanted} awaited`);
+    },
+    { timeoutMs: DONE_MS, intervalMs: 20 },
+  );
+  return Date.now() - started;
 }
 
-/** Creates a Lumigo, and returns when the work is well under way. */
-export async function beginInstrumenting(fleet: Fleet): Promise<void> {
+/** Creates a Lumigo, and returns when the work is well under way: with pods, in any state of their rollouts. */
+export async function beginInstrumenting({ random }: Trial, fleet: Fleet): Promise<void> {
   await fleet.bench.lumigo(fleet.namespace);
-  await whenInstrumented(fleet, Math.ceil(fleet.size / 8));
+  if (fleet.running.length > 0) await someTurns(random, fleet);
+  else await whenInstrumented(fleet, Math.ceil(fleet.size / 8));
 }
 
-/** What no replica has to lead for: to stand for election, and to ask for the token of its own telemetry proxy, which changes nothing. */
+/** Waits until some of the workloads that run have had their turn, or one is in the midst of it. */
+export const someTurns = (random: Trial['random'], { running }: Fleet): Promise<void> =>
+  sleep(random.between(0, running.length * TURN_MS));
+
+/** Resources that a replica writes without the lead: it stands for election, and gets the token of its telemetry proxy, which changes nothing. */
 const unled: ReadonlySet<string> = new Set(['leases', 'serviceaccounts/token']);
+const writing: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 
 /** Writes of the leader's work that one of the managers sent from some moment on, whether or not the API server took them. */
-export const writesOf = (trial: Trial, credential: string, sinceMs: number) =>
+export const writesOf = (trial: Trial, credential: string, sinceMs: number): OperatorRequest[] =>
   trial
     .history()
     .requests.filter(
@@ -75,5 +80,5 @@ export const writesOf = (trial: Trial, credential: string, sinceMs: number) =>
         request.credential === credential &&
         request.atMs >= sinceMs &&
         !unled.has(request.resource) &&
-        ['create', 'update', 'patch', 'delete'].includes(request.verb),
+        writing.has(request.verb),
     );

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { suffixes } from '../../runtime/contract.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { Installation } from '../manager/install.ts';
@@ -11,6 +11,7 @@ export interface AuditEntry {
   readonly requestURI: string;
   /** RFC 3339, to the microsecond. */
   readonly requestReceivedTimestamp: string;
+  readonly stageTimestamp: string;
   readonly user: { readonly username: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
   readonly objectRef?: {
     readonly apiGroup?: string;
@@ -20,21 +21,48 @@ export interface AuditEntry {
     readonly name?: string;
   };
   readonly responseStatus?: { readonly code?: number };
+  /** The bodies, if the policy asks for them. */
+  readonly requestObject?: unknown;
+  readonly responseObject?: unknown;
 }
 
 /** Every request so far to an API server that was started with `audit`. */
 export const readAudit = ({ auditLog }: Pick<ControlPlane, 'auditLog'>): readonly AuditEntry[] =>
-  readFileSync(auditLog, 'utf8')
-    .trim()
+  entriesIn(readFileSync(auditLog, 'utf8'));
+
+/** Returns a function that reads the entries since its last call. A half-written one waits for the next call. */
+export function followAudit(auditLog: string): () => readonly AuditEntry[] {
+  let offset = 0;
+  return () => {
+    const file = openSync(auditLog, 'r');
+    const added = Buffer.alloc(fstatSync(file).size - offset);
+    readSync(file, added, 0, added.length, offset);
+    closeSync(file);
+    const whole = added.subarray(0, added.lastIndexOf('\n') + 1);
+    offset += whole.length;
+    return entriesIn(whole.toString());
+  };
+}
+
+const entriesIn = (text: string): readonly AuditEntry[] =>
+  text
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as AuditEntry);
 
-/** Those that came from the operator, as one of its accounts; left out: as the manager's. */
-export function operatorRequests(
+/** The account of the operator, as the log names it. */
+const accountOf = ({ settings }: Pick<Installation, 'settings'>, account: 'manager' | 'telemetryProxy') =>
+  `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
+
+/** The requests that came from the operator, as one of its accounts. Default: as the manager's. */
+export const operatorRequests = (
   cluster: ControlPlane,
-  { settings }: Installation,
+  installation: Installation,
   account: 'manager' | 'telemetryProxy' = 'manager',
-): readonly AuditEntry[] {
-  const user = `system:serviceaccount:${settings.namespace}:${settings.name}${suffixes[account]}`;
-  return readAudit(cluster).filter((entry) => entry.user.username === user);
-}
+): readonly AuditEntry[] => readAudit(cluster).filter(({ user }) => user.username === accountOf(installation, account));
+
+/** Returns whether a request came from one of the operator's managers. */
+export const isManagers = (installation: Installation): ((entry: AuditEntry) => boolean) => {
+  const account = accountOf(installation, 'manager');
+  return ({ user }) => user.username === account;
+};

@@ -108,10 +108,14 @@ export class Bench {
   /** Deletes a Lumigo and waits until it is gone. */
   async deleteLumigo(namespace: string, name = 'lumigo'): Promise<void> {
     await this.client.delete({ ...contract, namespace, name });
-    await eventually(async () => {
-      const left = await this.readLumigo(namespace, name).catch(undefinedIfNotFound);
-      if (left !== undefined) throw new Error(`the Lumigo is still there: ${JSON.stringify(left.metadata.finalizers)}`);
-    });
+    await eventually(
+      async () => {
+        const left = await this.readLumigo(namespace, name).catch(undefinedIfNotFound);
+        if (left !== undefined)
+          throw new Error(`the Lumigo is still there: ${JSON.stringify(left.metadata.finalizers)}`);
+      },
+      { timeoutMs: 60_000 },
+    );
   }
 
   /** What the operator has told of an object; without a name: of all in the namespace. */

@@ -67,13 +67,18 @@ export class KubeletByHand {
 
   private async run(): Promise<void> {
     while (!this.ending.signal.aborted) {
-      const found = await this.pods();
-      this.said = new Map(
-        await Promise.all(found.map(async (pod) => [pod.metadata.uid ?? '', await this.say(pod)] as const)),
-      );
-      for (const [app, least] of this.fewest) this.fewest.set(app, Math.min(least, this.ready(app)));
+      // It goes on when the API server is back.
+      await this.look().catch(() => undefined);
       await sleep(POLL_MS, undefined, { signal: this.ending.signal }).catch(() => undefined);
     }
+  }
+
+  private async look(): Promise<void> {
+    const found = await this.pods();
+    this.said = new Map(
+      await Promise.all(found.map(async (pod) => [pod.metadata.uid ?? '', await this.say(pod)] as const)),
+    );
+    for (const [app, least] of this.fewest) this.fewest.set(app, Math.min(least, this.ready(app)));
   }
 
   private ready = (app: string): number => this.seen(app).filter(isReady).length;

@@ -4,7 +4,7 @@ import type { Interference, Passing } from '../api-proxy.ts';
 import type { Fleet } from '../fleet.ts';
 import type { Random } from '../random.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
-import { beginInstrumenting, changeSomething, flagAtRandom, whenInstrumented } from '../steps.ts';
+import { beginInstrumenting, changeSomething, flagAtRandom, someTurns, whenInstrumented } from '../steps.ts';
 
 /** One that is killed takes with it what it has not noted yet, and there would be nothing to count by. */
 const signal = 'SIGTERM';
@@ -12,11 +12,12 @@ const signal = 'SIGTERM';
 export const away = scenarioOf({
   name: 'api-server-away',
   holds: 'an API server that is away in mid-bulk is waited for, and the work goes on',
-  short: { workloads: 150, downtimeMs: 5_000 },
+  pods: true,
+  short: { workloads: 60, downtimeMs: 5_000 },
   full: { workloads: 500, downtimeMs: 60_000 },
   async run(trial, { workloads, downtimeMs }) {
     const fleet = await trial.fleet(workloads);
-    await beginInstrumenting(fleet);
+    await beginInstrumenting(trial, fleet);
     await trial.operator.cluster.restartApiServer({ downtimeMs, signal });
     await flagAtRandom(trial, fleet);
   },
@@ -25,7 +26,8 @@ export const away = scenarioOf({
 export const withoutWatchCache = scenarioOf({
   name: 'no-watch-cache',
   holds: 'an API server without a watch cache is worked with as any other',
-  short: { workloads: 60 },
+  pods: true,
+  short: { workloads: 30 },
   full: { workloads: 300 },
   async run(trial, { workloads }) {
     const { cluster } = trial.operator;
@@ -33,7 +35,7 @@ export const withoutWatchCache = scenarioOf({
     await cluster.restartApiServer({ signal, flags: ['--watch-cache=false'] });
     try {
       await fleet.bench.lumigo(fleet.namespace);
-      await whenInstrumented(fleet, workloads);
+      await whenInstrumented(fleet, fleet.size);
       await flagAtRandom(trial, fleet);
       await trial.rest();
     } finally {
@@ -46,7 +48,8 @@ export const withoutWatchCache = scenarioOf({
 export const flaky = scenarioOf({
   name: 'flaky',
   holds: 'F7: 429, 500 and answers cut in half are borne, and nobody is warned of what passes',
-  short: { workloads: 100, changes: 4, pauseMs: 2_000, share: 0.15 },
+  pods: true,
+  short: { workloads: 60, changes: 4, pauseMs: 5_000, share: 0.15 },
   full: { workloads: 500, changes: 20, pauseMs: 6_000, share: 0.15 },
   async run(trial, { workloads, changes, pauseMs, share }) {
     const { proxy, random } = trial;
@@ -81,7 +84,6 @@ export const slowEtcd = scenarioOf({
   full: { workloads: 300, delayMs: 500 },
   async run(trial, { workloads, delayMs }) {
     const { etcd } = trial;
-    if (etcd === undefined) throw new Error('this scenario needs an arena whose etcd can be made slow');
     const fleet = await trial.fleet(workloads);
     etcd.delayAnswers(delayMs);
     try {
@@ -100,7 +102,8 @@ export const etcdRestored = scenarioOf({
   name: 'etcd-restored',
   holds: 'F6: what changes in a cluster that was restored from a backup is noticed, although its versions are lower',
   // `lostWrites`: they are lost with the restored etcd, so much lower are its versions.
-  short: { workloads: 60, lostWrites: 400 },
+  pods: true,
+  short: { workloads: 40, lostWrites: 400 },
   full: { workloads: 300, lostWrites: 3_000 },
   async run(trial, { workloads, lostWrites }) {
     const { cluster } = trial.operator;
@@ -111,7 +114,7 @@ export const etcdRestored = scenarioOf({
     await cluster.whileDown((data) => cpSync(data, backup, { recursive: true }));
     await fleet.bench.changeLumigo(fleet.namespace, { spec: { logging: { enabled: true } } });
     await write(fleet, lostWrites);
-    await trial.rest();
+    await someTurns(trial.random, fleet);
     const sincePlanned = withoutLumigoes(trial);
     await cluster.whileDown((data) => {
       rmSync(data, { recursive: true });

@@ -8,17 +8,18 @@ const shifted = (name: string, shiftMs: number, says: string) =>
   scenarioOf({
     name,
     holds: `F3: a manager whose clock is two minutes ${says} removes all that it added, and tells each change once`,
-    short: { workloads: 150 },
+    pods: true,
+    short: { workloads: 60 },
     full: { workloads: 1_000 },
     async run(trial, { workloads }) {
       const { operator } = trial;
       const fleet = await trial.fleet(workloads);
+      await beginInstrumenting(trial, fleet);
       await operator.stopManager();
       await operator.startManager({
         environment: { NODE_OPTIONS: `--import=${preload}`, CLOCK_SHIFT_MS: String(shiftMs) },
       });
       try {
-        await beginInstrumenting(fleet);
         await flagAtRandom(trial, fleet);
         await trial.rest();
         await deleteLumigo(trial, fleet);

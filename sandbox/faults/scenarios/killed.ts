@@ -6,8 +6,9 @@ export const killed = scenarioOf({
   name: 'killed',
   holds: 'a manager that is killed at random instants of bulk work loses nothing and repeats nothing',
   // `worksMs`: the longest time that a manager works before it is killed.
-  short: { workloads: 150, kills: 5, worksMs: 900 },
-  full: { workloads: 300, kills: 50, worksMs: 2_500 },
+  pods: true,
+  short: { workloads: 60, kills: 5, worksMs: 4_000 },
+  full: { workloads: 300, kills: 50, worksMs: 8_000 },
   async run(trial, { workloads, kills, worksMs }) {
     const { operator, random } = trial;
     const fleet = await trial.fleet(workloads);

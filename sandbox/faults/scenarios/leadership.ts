@@ -13,14 +13,15 @@ const COLLECTED = 'lumigo_operator_telemetry_collected_namespaces';
 export const paused = scenarioOf({
   name: 'paused',
   holds: 'F2: a leader that was stopped beyond its Lease with work in hand writes nothing when it goes on',
-  short: { workloads: 300, stoppedMs: 20_000, watchedMs: 5_000 },
+  pods: true,
+  short: { workloads: 100, stoppedMs: 20_000, watchedMs: 5_000 },
   full: { workloads: 1_000, stoppedMs: 40_000, watchedMs: 20_000 },
   async run(trial, { workloads, stoppedMs, watchedMs }) {
     const { operator } = trial;
     const fleet = await trial.fleet(workloads);
     const second = await trial.another();
     await eventually(async () => expectLeader(await operator.metric('lumigo_operator_leader')));
-    await beginInstrumenting(fleet);
+    await beginInstrumenting(trial, fleet);
     const { pid } = operator.manager();
     const started = Date.now();
     process.kill(pid, 'SIGSTOP');
@@ -54,13 +55,13 @@ function expectLeader(metric: number): void {
 export const unsynced = scenarioOf({
   name: 'unsynced-term',
   holds: 'F2: a term that is lost before everything was read changes nothing, and does not collect beside the next one',
-  short: { workloads: 50, watchedMs: 8_000 },
+  pods: true,
+  short: { workloads: 30, watchedMs: 8_000 },
   full: { workloads: 300, watchedMs: 20_000 },
   async run(trial, { workloads, watchedMs }) {
     const { operator, proxy, credentialOf } = trial;
     const fleet = await trial.fleet(workloads);
-    await fleet.bench.activate(fleet.namespace);
-    await trial.rest();
+    await beginInstrumenting(trial, fleet);
     await operator.killManager();
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));

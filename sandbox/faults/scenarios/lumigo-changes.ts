@@ -8,7 +8,8 @@ export const lumigoChanges = scenarioOf({
   name: 'lumigo-changes',
   holds: 'F1: a Lumigo that is created, changed and deleted at random moments of bulk work leaves nothing behind',
   // `pauseMs`: the longest pause between two changes.
-  short: { workloads: 100, rounds: 5, pauseMs: 500 },
+  pods: true,
+  short: { workloads: 60, rounds: 5, pauseMs: 1_000 },
   full: { workloads: 500, rounds: 50, pauseMs: 2_500 },
   async run(trial, { workloads, rounds, pauseMs }) {
     const fleet = await trial.fleet(workloads);

@@ -40,7 +40,7 @@ export const namespaceDeleted = scenarioOf({
   async run(trial, { workloads }) {
     const [doomed, neighbour] = [await trial.fleet(workloads), await trial.fleet(workloads)];
     const aloneMs = await timeAlone(trial, neighbour);
-    await beginInstrumenting(doomed);
+    await beginInstrumenting(trial, doomed);
     const { client } = trial.operator.cluster;
     const namespace = { group: '', version: 'v1', plural: 'namespaces', name: doomed.namespace };
     await client.delete(namespace);

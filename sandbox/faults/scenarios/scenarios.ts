@@ -1,4 +1,3 @@
-import type { ArenaOptions } from '../arena.ts';
 import type { Scenario } from '../scenario.ts';
 import { away, etcdRestored, flaky, slowEtcd, withoutWatchCache } from './api-server.ts';
 import { clockAhead, clockBehind } from './clocks.ts';
@@ -9,29 +8,17 @@ import { lumigoChanges } from './lumigo-changes.ts';
 import { changesRefused, eventsRefused, namespaceDeleted, otherWebhook } from './neighbours.ts';
 import { lateAnswers, lostAnswers, watchesCut } from './watches.ts';
 
-/** Faults that can share a cluster, one after the other. */
-export interface Group {
-  readonly arena: ArenaOptions;
-  readonly scenarios: readonly Scenario[];
-}
-
-/** All of them, by what is broken. */
+/** All of them, by what is broken; those of a group share a cluster, one after the other. */
 export const groups = {
-  operator: { arena: {}, scenarios: [lumigoChanges, killed, paused, unsynced, clockAhead, clockBehind] },
-  apiServer: {
-    arena: { slowEtcd: true },
-    scenarios: [away, withoutWatchCache, flaky, slowEtcd, watchesCut, lateAnswers, lostAnswers, etcdRestored],
-  },
-  neighbours: {
-    arena: { controllers: true },
-    scenarios: [
-      namespaceDeleted,
-      changesRefused,
-      eventsRefused,
-      otherWebhook,
-      fightWithoutWebhook,
-      fightWithWebhook,
-      foreignFinalizer,
-    ],
-  },
-} as const satisfies Readonly<Record<string, Group>>;
+  operator: [lumigoChanges, killed, paused, unsynced, clockAhead, clockBehind],
+  apiServer: [away, withoutWatchCache, flaky, slowEtcd, watchesCut, lateAnswers, lostAnswers, etcdRestored],
+  neighbours: [
+    namespaceDeleted,
+    changesRefused,
+    eventsRefused,
+    otherWebhook,
+    fightWithoutWebhook,
+    fightWithWebhook,
+    foreignFinalizer,
+  ],
+} as const satisfies Readonly<Record<string, readonly Scenario[]>>;

@@ -22,7 +22,8 @@ const EVERY_MS = 200;
 export const watchesCut = scenarioOf({
   name: 'watches-cut',
   holds: 'watches that break at random moments miss nothing',
-  short: { workloads: 100, changes: 5, pauseMs: 1_500 },
+  pods: true,
+  short: { workloads: 60, changes: 5, pauseMs: 3_000 },
   full: { workloads: 500, changes: 30, pauseMs: 4_000 },
   async run(trial, parameters) {
     let cut = 0;
@@ -52,7 +53,8 @@ const LATEST_MS = 1_500;
 export const lateAnswers = scenarioOf({
   name: 'late-answers',
   holds: 'F6: answers to writes that come later than newer events of the watch take nothing back',
-  short: { workloads: 100, changes: 5, pauseMs: 2_000 },
+  pods: true,
+  short: { workloads: 60, changes: 5, pauseMs: 3_000 },
   full: { workloads: 500, changes: 30, pauseMs: 4_000 },
   run: (trial, parameters) =>
     changeWhile(trial, parameters, () => {
@@ -68,7 +70,8 @@ const SHOWN_MS = 150;
 export const lostAnswers = scenarioOf({
   name: 'lost-answers',
   holds: 'what was written is told once, although the watch has shown it and its answer breaks off',
-  short: { workloads: 60, changes: 6, pauseMs: 4_000 },
+  pods: true,
+  short: { workloads: 40, changes: 6, pauseMs: 4_000 },
   full: { workloads: 300, changes: 20, pauseMs: 8_000 },
   run: (trial, parameters) =>
     changeWhile(trial, parameters, () =>
