@@ -45,10 +45,13 @@ export class Judge {
     this.beginning = { atMs, starts, asks };
   }
 
-  /** Looks until everything is as it should be and nothing is written any more, or the time is up. While something is written it waits. */
+  /**
+   * Looks until everything is as it should be and nothing is written any more, or the time is up. While something is written it waits,
+   * at most for twice the time.
+   */
   async settle(boundMs: number): Promise<Findings> {
     for (const deadline = Date.now() + boundMs; ; await sleep(POLL_MS)) {
-      const isLast = Date.now() > deadline;
+      const isLast = Date.now() > deadline && (this.isQuiet() || Date.now() > deadline + boundMs);
       if (!isLast && !this.isQuiet()) continue;
       const findings = await this.inspectAll();
       if (isLast) return findings;
