@@ -129,6 +129,9 @@ async function start(
       await sleep(downtimeMs);
       running.set('apiserver', startApiServer(flags));
       await whenReady(transport, running.values());
+      // Controllers that saw it away for seconds would wait for up to a minute before they look again.
+      await running.get('controllerManager')?.stop('SIGKILL');
+      if (running.has('controllerManager')) await joinControllerManager();
     },
     async whileDown(action) {
       const hasControllers = running.has('controllerManager');

@@ -26,7 +26,7 @@ export function describeGroup(title: string, group: readonly Scenario[]): void {
           random: randomOf(seed),
           say: () => undefined,
         });
-        if (faultsOf(verdict) > 0) throw new Error(`${renderVerdicts([verdict])}\n\n${renderDetails(verdict)}`);
+        if (faultsOf(verdict) > 0) throw new Error(`${renderVerdicts([verdict])}\n${renderDetails(verdict)}`);
       },
       LONGEST_MS,
     );

@@ -3,13 +3,13 @@ import { Command } from 'commander';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { startArena, type Arena } from './arena.ts';
 import { randomOf, seedOf } from './random.ts';
-import { renderDetails, renderRows, renderVerdicts } from './report.ts';
+import { renderDetails, renderVerdicts } from './report.ts';
 import { runScenario } from './run.ts';
 import { faultsOf, type Scenario, type Verdict } from './scenario.ts';
 import { groups } from './scenarios/scenarios.ts';
 
 const REPORT = 'dist/faults.json';
-const ROWS = 'dist/faults.md';
+const TABLE = 'dist/faults.md';
 
 /** Writes what there is so far; of a fault that does not hold also what the manager had to say. */
 function keep(verdicts: readonly Verdict[], { operator }: Arena, say: (line: string) => void): void {
@@ -18,7 +18,7 @@ function keep(verdicts: readonly Verdict[], { operator }: Arena, say: (line: str
   say(`${renderDetails(last)}\n`);
   mkdirSync('dist', { recursive: true });
   writeFileSync(REPORT, `${JSON.stringify(verdicts, null, 2)}\n`);
-  writeFileSync(ROWS, renderRows(verdicts));
+  writeFileSync(TABLE, renderVerdicts(verdicts));
   if (faultsOf(last) > 0) copyFileSync(operator.manager().logFile, `dist/faults-${last.name}.log`);
 }
 
@@ -50,7 +50,7 @@ new Command('faults')
         await started.stop();
       }
     }
-    process.stdout.write(`\n${renderVerdicts(verdicts)}\n\nSeed: ${seed}. Details: ${REPORT}\n`);
+    process.stdout.write(`\n${renderVerdicts(verdicts)}\nSeed: ${seed}. Details: ${REPORT}\n`);
     process.exitCode = verdicts.every((verdict) => faultsOf(verdict) === 0) ? 0 : 1;
   })
   .parseAsync()

@@ -35,6 +35,20 @@ export async function changeSomething(trial: Trial, fleet: Fleet): Promise<void>
   }
 }
 
+interface Changes {
+  readonly changes: number;
+  /** The longest pause after a change. */
+  readonly pauseMs: number;
+}
+
+/** Changes something again and again, with pauses. */
+export async function keepChanging(trial: Trial, fleet: Fleet, { changes, pauseMs }: Changes): Promise<void> {
+  for (let change = 0; change < changes; change += 1) {
+    await changeSomething(trial, fleet);
+    await sleep(trial.random.between(0, pauseMs));
+  }
+}
+
 /** Waits until so many workloads are instrumented; resolves with the milliseconds that took. @throws Error after a minute. */
 export const whenInstrumented = (fleet: Fleet, atLeast: number): Promise<number> =>
   whenCounted(fleet, (found) => found >= atLeast, `${atLeast} are`);

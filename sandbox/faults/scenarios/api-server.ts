@@ -4,7 +4,7 @@ import type { Interference, Passing } from '../api-proxy.ts';
 import type { Fleet } from '../fleet.ts';
 import type { Random } from '../random.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
-import { beginInstrumenting, changeSomething, flagAtRandom, someTurns, whenInstrumented } from '../steps.ts';
+import { beginInstrumenting, flagAtRandom, keepChanging, someTurns, whenInstrumented } from '../steps.ts';
 
 /** One that is killed takes with it what it has not noted yet, and there would be nothing to count by. */
 const signal = 'SIGTERM';
@@ -51,18 +51,12 @@ export const flaky = scenarioOf({
   pods: true,
   short: { workloads: 60, changes: 4, pauseMs: 5_000, share: 0.15 },
   full: { workloads: 500, changes: 20, pauseMs: 6_000, share: 0.15 },
-  async run(trial, { workloads, changes, pauseMs, share }) {
+  async run(trial, { workloads, share, ...changes }) {
     const { proxy, random } = trial;
     const fleet = await trial.fleet(workloads);
     proxy.interfere = (passing) => (random.chance(share) ? oneOf(random, passing) : undefined);
-    try {
-      for (let change = 0; change < changes; change += 1) {
-        await changeSomething(trial, fleet);
-        await sleep(random.between(0, pauseMs));
-      }
-    } finally {
-      proxy.interfere = undefined;
-    }
+    await keepChanging(trial, fleet, changes);
+    proxy.interfere = undefined;
     await trial.rest();
     const { posts } = trial.history();
     const warned = posts.filter(({ namespace, isWarning }) => isWarning && namespace === fleet.namespace).length;
@@ -86,15 +80,11 @@ export const slowEtcd = scenarioOf({
     const { etcd } = trial;
     const fleet = await trial.fleet(workloads);
     etcd.delayAnswers(delayMs);
-    try {
-      await fleet.bench.lumigo(fleet.namespace);
-      trial.figure('ms to instrument all', await whenInstrumented(fleet, workloads));
-      await flagAtRandom(trial, fleet);
-      await sleep(delayMs * 4);
-      await flagAtRandom(trial, fleet);
-    } finally {
-      etcd.delayAnswers(0);
-    }
+    await fleet.bench.lumigo(fleet.namespace);
+    trial.figure('ms to instrument all', await whenInstrumented(fleet, workloads));
+    await flagAtRandom(trial, fleet);
+    await sleep(delayMs * 4);
+    await flagAtRandom(trial, fleet);
   },
 });
 

@@ -1,21 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Interference } from '../api-proxy.ts';
 import { scenarioOf, type Trial } from '../scenario.ts';
-import { changeSomething } from '../steps.ts';
-
-interface Parameters {
-  readonly workloads: number;
-  readonly changes: number;
-  readonly pauseMs: number;
-}
-
-async function changeFor(trial: Trial, { workloads, changes, pauseMs }: Parameters): Promise<void> {
-  const fleet = await trial.fleet(workloads);
-  for (let change = 0; change < changes; change += 1) {
-    await changeSomething(trial, fleet);
-    await sleep(trial.random.between(0, pauseMs));
-  }
-}
+import { keepChanging } from '../steps.ts';
 
 const EVERY_MS = 200;
 
@@ -29,7 +15,7 @@ export const watchesCut = scenarioOf({
     let cut = 0;
     const cutting = setInterval(() => (cut += trial.proxy.cutWatches(() => trial.random.chance(0.2))), EVERY_MS);
     try {
-      await changeFor(trial, parameters);
+      await keepChanging(trial, await trial.fleet(parameters.workloads), parameters);
     } finally {
       clearInterval(cutting);
     }
@@ -38,14 +24,14 @@ export const watchesCut = scenarioOf({
 });
 
 /** Changes things while something happens to the answers of writes; the Lease is left alone. */
-async function changeWhile(trial: Trial, parameters: Parameters, interfere: () => Interference | undefined) {
-  const { proxy } = trial;
-  proxy.interfere = ({ isWrite, path }) => (isWrite && !path.includes('/leases/') ? interfere() : undefined);
-  try {
-    await changeFor(trial, parameters);
-  } finally {
-    proxy.interfere = undefined;
-  }
+async function changeWhile(
+  trial: Trial,
+  parameters: Parameters<typeof keepChanging>[2] & { readonly workloads: number },
+  interfere: () => Interference | undefined,
+): Promise<void> {
+  const fleet = await trial.fleet(parameters.workloads);
+  trial.proxy.interfere = ({ isWrite, path }) => (isWrite && !path.includes('/leases/') ? interfere() : undefined);
+  await keepChanging(trial, fleet, parameters);
 }
 
 const LATEST_MS = 1_500;
