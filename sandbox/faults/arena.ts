@@ -25,7 +25,7 @@ rules:
 /** The log is one file: it is read from where the last reading ended. */
 const apiServerFlags = ['--audit-log-maxsize=100000'];
 /** Workloads that cannot be updated are no part of most faults: a removal takes the time that it takes. */
-const environment = { LUMIGO_REMOVAL_DEADLINE_SECONDS: '120' };
+const config = { removalDeadlineSeconds: 120 };
 
 /** A cluster with the operator, and something to break on each side of its API server. */
 export type Arena = Awaited<ReturnType<typeof startArena>>;
@@ -34,7 +34,7 @@ export type Arena = Awaited<ReturnType<typeof startArena>>;
 export async function startArena() {
   const made: { proxy?: ApiProxy; etcd?: TcpProxy } = {};
   const operator = await startOperator({
-    ...{ audit, apiServerFlags, environment },
+    ...{ audit, apiServerFlags, config },
     etcdThrough: async (port) => (made.etcd = await startTcpProxy(port)).port,
     through: async (cluster) => (made.proxy = await startApiProxy(cluster)).server,
   });

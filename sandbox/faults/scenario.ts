@@ -60,8 +60,8 @@ export class Trial {
   }
 
   /** A second manager, which is ended with the scenario. */
-  async another(environment?: Readonly<Record<string, string>>): Promise<Manager> {
-    const manager = await this.operator.startAnother(environment);
+  async another(): Promise<Manager> {
+    const manager = await this.operator.startAnother();
     this.others.push(manager);
     return manager;
   }
