@@ -13,6 +13,18 @@ export type JsonMap = Readonly<Record<string, unknown>>;
 export const isMap = (value: unknown): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Returns the number at a key; `fallback` for anything else. */
+export const numberAt = (map: JsonMap, key: string, fallback = 0): number => {
+  const value = map[key];
+  return typeof value === 'number' ? value : fallback;
+};
+
+/** Returns the map at a key; an empty one for anything else. */
+export const mapAt = (map: JsonMap, key: string): JsonMap => {
+  const value = map[key];
+  return isMap(value) ? value : {};
+};
+
 /** A copy of a map with this entry; without it where the value is undefined. */
 export function withEntry(map: Readonly<Record<string, string>> = {}, key: string, value: string | undefined) {
   if (value !== undefined) return { ...map, [key]: value };

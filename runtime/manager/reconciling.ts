@@ -11,7 +11,7 @@ import { watchKind } from '../kubernetes/watch/watches.ts';
 import { within } from '../kubernetes/http/transport.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { createReconcilerApi } from '../reconciler/api.ts';
-import { EventQueue, type QueuedEvent } from '../reconciler/event-queue.ts';
+import { EventQueue, type QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { ObservedCredential } from '../reconciler/observed.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import type { LumigoWatch } from './lumigo-watch.ts';

@@ -26,7 +26,6 @@ const asWorkload = ({ metadata, ...object }: KubernetesObject, { apiVersion, kin
 
 export interface WorkloadPage {
   readonly workloads: readonly Workload[];
-  /** Length of the answer. */
   readonly bytes: number;
 }
 
@@ -54,7 +53,6 @@ export function createReconcilerApi(client: Client) {
 
     brokenPods: (workload: Workload) => brokenPods(workload, client),
 
-    /** Returns the metadata that results. */
     patchWorkload: async (workload: ObservedWorkload, patch: Patch): Promise<Metadata> =>
       (await client.patch(workloadRef(workload), patch, { fieldManager, metadataOnly: true })).object.metadata,
 

@@ -4,6 +4,7 @@ import { describeError } from '../wording/errors.ts';
 import { decide } from '../injection/decide.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { equal } from '../injection/lists.ts';
+import { decideRevert } from '../injection/decide-revert.ts';
 import { revertOf } from '../injection/revert.ts';
 import { workloadPatch } from '../injection/patch.ts';
 import { stampText } from '../injection/stamp.ts';
@@ -13,13 +14,12 @@ import { guarded, readAndChange } from '../kubernetes/http/client.ts';
 import { isRefusal } from '../kubernetes/http/errors.ts';
 import { blockedBy } from '../rollout/transition.ts';
 import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
-import { decideRevert } from './decide-revert.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { factsOf, type Change, type ChangeResult } from './facts.ts';
+import { factsOf, type Change, type ChangeResult, type Failed } from './facts.ts';
 import type { WorkloadJudge } from './judge-workload.ts';
 import { readingOf } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
-import type { WorkloadChange } from './plan-workloads.ts';
+import type { WorkloadChange } from './plan-rollout.ts';
 import type { Term } from './term.ts';
 
 /** Makes planned changes and notes what came of them, so that the next plan knows. */
@@ -38,12 +38,12 @@ export class WorkloadChanger {
   /** Makes one change, and reads the workload first where no fresh copy is given. Says whether anything was written. Never rejects. */
   async change(change: WorkloadChange, fresh: Workload | undefined): Promise<boolean> {
     const { store, signal, enqueue, events } = this.term;
-    const { workload, policy, task } = change;
+    const { workload, task } = change;
     // Planned again once the namespace's events are posted, which takes some milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
-    const before = store.note(workload, { attempt: { policy, stamp: workload.stamp } });
+    const before = store.note(workload, { attempt: { stamp: workload.stamp } });
     if (before === undefined) return false;
-    const result = await (task === 'evict' ? this.judge.evict(workload) : this.make(change, fresh));
+    const result = await (task === 'evict' ? this.judge.evict(workload).catch(failed) : this.make(change, fresh));
     // A term that is over leaves nothing behind; the next leader checks for itself.
     if (signal.aborted) return false;
     this.note(before, change, result);
@@ -59,19 +59,18 @@ export class WorkloadChanger {
     let change: Change = 'none';
     const attempt = async (seen: Workload): Promise<ChangeResult> => {
       const decision = this.decide(planned, seen);
-      const { metadata } = seen;
-      if (decision.action === 'none') return { kind: 'left', metadata, workload: seen, decision };
+      if (decision.action === 'none') return { kind: 'left', workload: seen, decision };
       const observation = this.due(planned, seen, decision);
-      if (observation !== undefined) return { kind: 'waiting', metadata, workload: seen, observation };
+      if (observation !== undefined) return { kind: 'waiting', workload: seen, observation };
       if (revertOf(decision.workload.metadata) !== undefined) await this.recorder.reverting(workload);
       if (!lumigoesRead.isCurrent || lumigoes.policy(workload.namespace) !== policy) return { kind: 'outdated' };
       change = changeFor[decision.tried];
-      const written = await this.write(workload, policy, seen, decision.workload);
-      return { kind: 'written', metadata: written, change, decision };
+      const metadata = await this.write(planned, seen, decision.workload);
+      return { kind: 'written', workload: { ...decision.workload, metadata }, change, decision };
     };
     return readAndChange(fresh, () => api.readWorkload(workload), attempt).then(
       (result) => result ?? { kind: 'gone' },
-      (error: unknown) => ({ kind: 'failed', change, problem: describeError(error), isRefused: isRefusal(error) }),
+      (error: unknown) => ({ ...failed(error), change }),
     );
   }
 
@@ -79,16 +78,16 @@ export class WorkloadChanger {
   private decide({ policy, task, workload: { state, stamp } }: WorkloadChange, seen: Workload): Decision {
     const now = new Date().toISOString();
     if (task === 'revert' && state?.kind === 'reverting' && stampText(seen.metadata) === stamp) {
-      const { evidence, attempt } = state;
-      const { image } = this.settings.injector;
-      const reverted = decideRevert({ workload: seen, evidence, attempt, image, now });
+      const { attempt, evidence } = state;
+      const reason = { at: now, cause: evidence.cause, attempt, evidence: evidence.message };
+      const reverted = decideRevert({ workload: seen, image: this.settings.injector.image, ...reason });
       if (reverted !== undefined) return reverted;
     }
     const attempt = state?.kind === 'queued' || state?.kind === 'blocked' ? state.attempt : 0;
     return decide({ ...this.settings, workload: seen, policy, now, attempt });
   }
 
-  /** What changes a pod template waits for its turn; undefined for what may be written now. */
+  /** A change of a pod template waits for its turn; undefined for a change that may be written now. */
   private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {
     const { rolloutStrategy: strategy } = this.term.config;
     if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
@@ -100,18 +99,13 @@ export class WorkloadChanger {
     return isNow ? undefined : { kind: 'due', waits, ...reading };
   }
 
-  private async write(
-    known: ObservedWorkload,
-    policy: NamespacePolicy,
-    before: Workload,
-    after: Workload,
-  ): Promise<Metadata> {
+  private async write({ workload }: WorkloadChange, before: Workload, after: Workload): Promise<Metadata> {
     const { api, store } = this.term;
     const patch = workloadPatch(before, after);
     if (patch.length === 0) return before.metadata;
     // Before it is sent: its echo in the watch may be quicker than its answer.
-    store.note(known, { attempt: { policy, stamp: stampText(after.metadata) } });
-    return api.patchWorkload(known, guarded(before.metadata.resourceVersion ?? '', patch));
+    store.note(workload, { attempt: { stamp: stampText(after.metadata) } });
+    return api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
   }
 
   private note(before: ObservedWorkload, change: WorkloadChange, result: ChangeResult): void {
@@ -119,9 +113,9 @@ export class WorkloadChanger {
     const { kind, namespace, name, uid } = before;
     const { policy } = change;
     if (result.kind === 'gone') return void store.delete(kind, namespace, name, uid);
-    const shown = 'metadata' in result ? result.metadata : undefined;
-    const seen = shown === undefined ? undefined : store.upsert(kind, shown);
-    const isCurrent = shown !== undefined && seen !== undefined && store.isCurrent(seen.workload, shown);
+    const shown = 'workload' in result ? result.workload.metadata : undefined;
+    const seen = shown && store.upsert(kind, shown);
+    const isCurrent = seen?.isCurrent === true;
     const facts = factsOf({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
     // What is known may be another one of its name by now, of which the result says nothing.
     const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
@@ -142,11 +136,15 @@ export class WorkloadChanger {
     if (result.kind !== 'written' || result.change === 'none') return;
     logger.info({ ...fields, change: result.change, reason: result.decision.message }, 'workload changed');
     metrics.changes.inc({ change: result.change });
-    const revert = revertOf(result.decision.workload.metadata);
+    const revert = revertOf(result.workload.metadata);
     if (revert !== undefined) metrics.reverts.inc({ cause: revert.cause });
-    if (result.change === 'added' && wasMissed(result.metadata, policy)) metrics.missedInjections.inc();
+    if (result.change === 'added' && wasMissed(result.workload.metadata, policy)) metrics.missedInjections.inc();
   }
 }
+
+const failed = (error: unknown): Failed => ({
+  ...{ kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) },
+});
 
 /** The webhook should have done it: the workload is younger than the Lumigo that covers it. */
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>

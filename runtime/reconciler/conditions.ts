@@ -10,7 +10,6 @@ export interface StatusInput
   readonly problem: Problem | undefined;
   readonly progress: Progress;
   readonly instrumented: readonly InstrumentedResource[];
-  /** The resourceVersion of the Secret as it was last read. */
   readonly secretVersion: string | undefined;
   /** ISO 8601, in whole seconds. */
   readonly now: string;

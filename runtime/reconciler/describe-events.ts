@@ -4,7 +4,7 @@ import { parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { Condition, LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { HALTED, ROLLED_OUT } from './conditions-rollout.ts';
-import type { QueuedEvent } from './event-queue.ts';
+import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
@@ -48,7 +48,6 @@ export function reverted(workload: ObservedWorkload, evidence: Evidence): Queued
   return warning(workload, eventReasons.reverted, message, `${parseStamp(workload.stamp)?.at}`);
 }
 
-/** Returns the event for telemetry that cannot be collected for a `Lumigo` resource. */
 export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
   warning({ kind: contract, ...metadata }, eventReasons.telemetryFailed, message, key);
 
@@ -66,7 +65,7 @@ export function turnedFalse({ metadata, status }: LumigoResource, next: LumigoSt
   return (next.conditions ?? []).flatMap((condition) => {
     const reason = reasonFor(condition);
     if (reason === undefined || before.has(reason)) return [];
-    return [warning({ kind: contract, ...metadata }, reason, condition.message, metadata.resourceVersion ?? '')];
+    return warning({ kind: contract, ...metadata }, reason, condition.message, metadata.resourceVersion ?? '');
   });
 }
 
@@ -76,15 +75,9 @@ type Subject = Pick<ObservedWorkload, 'namespace' | 'name' | 'uid'> & {
 };
 
 function warning(subject: Subject, reason: string, message: string, key: string): QueuedEvent {
-  const { namespace, name, uid, resourceVersion = '' } = subject;
-  const { apiVersion, kind } = subject.kind;
-  return {
-    regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
-    reason,
-    type: 'Warning',
-    message,
-    key,
-  };
+  const { namespace, name, uid, resourceVersion = '', kind: type } = subject;
+  const regarding = { apiVersion: type.apiVersion, kind: type.kind, namespace, name, uid, resourceVersion };
+  return { regarding, reason, type: 'Warning', message, key };
 }
 
 const inWords = (ms: number): string =>

@@ -5,8 +5,8 @@ import { annotations, labels, workloads, type WorkloadKind } from '../contract.t
 import { decidePod } from '../injection/decide-pod.ts';
 import { decide, type Decision, type DecisionInput } from '../injection/decide.ts';
 import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
+import { decideRevert } from '../injection/decide-revert.ts';
 import type { NamespacePolicy, Workload } from '../injection/types.ts';
-import { decideRevert } from './decide-revert.ts';
 import { cannot, changed } from './describe-events.ts';
 import type { ObservedWorkload } from './observed.ts';
 
@@ -62,8 +62,8 @@ const LARGE = 25_000;
 const NEARLY_LARGE = 3_310;
 
 const revert = (workload: Workload): Decision => {
-  const evidence = { cause: 'Crash', message: 'it crashed' } as const;
-  const decision = decideRevert({ workload, evidence, attempt: 1, image: injector.image, now });
+  const reason = { at: now, cause: 'Crash', attempt: 1, evidence: 'it crashed' };
+  const decision = decideRevert({ workload, image: injector.image, ...reason });
   if (decision === undefined) throw new Error('nothing is reverted');
   return decision;
 };

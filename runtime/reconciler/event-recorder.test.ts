@@ -5,7 +5,7 @@ import { tracing } from '../../sandbox/testing/injection.ts';
 import { workloads } from '../contract.ts';
 import { stamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { EventQueue } from './event-queue.ts';
+import { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { observeWorkload } from './workload-store.ts';
 

@@ -56,10 +56,10 @@ export class EventRecorder {
     workload: ObservedWorkload,
     before: ObservedWorkload,
     policy: NamespacePolicy,
-    { change, decision }: Written,
+    { workload: after, change, decision }: Written,
   ): void {
     // The event for a revert came before its write.
-    if (change === 'none' || revertOf(decision.workload.metadata) !== undefined) return;
+    if (change === 'none' || revertOf(after.metadata) !== undefined) return;
     const exceptions = decision.action === 'inject' ? decision.leftAlone : [];
     this.term.events.add(changed(change === 'removed' ? before : workload, policy, change, exceptions));
     const repeats = workload.write?.repeats ?? 0;

@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import { workloads } from '../contract.ts';
 import type { NamespacePolicy, Workload } from '../injection/types.ts';
 import { Executor } from './executor.ts';
-import { Pacing } from './pacing.ts';
-import type { WorkloadChange } from './plan-workloads.ts';
+import type { WorkloadChange } from './plan-rollout.ts';
 import { observeWorkload } from './workload-store.ts';
 
 const [kind] = workloads;
@@ -23,11 +22,7 @@ function executorOver(there: readonly string[], { places = 4, bytes = 1_000 } = 
   const log = { listed: 0, changed: [] as string[], fresh: 0, under: [] as NamespacePolicy[] };
   const gates: (() => void)[] = [];
   const executor = new Executor({
-    pacing: new Pacing({
-      rolloutConcurrent: places,
-      rolloutConcurrentPerNamespace: places,
-      rolloutSettleSeconds: 0,
-    }),
+    pace: { rolloutConcurrent: places, rolloutConcurrentPerNamespace: places, rolloutSettleSeconds: 0 },
     logger: pino({ enabled: false }),
     signal: stop.signal,
     async *pages() {

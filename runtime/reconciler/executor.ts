@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { Places } from '../async/places.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../injection/types.ts';
 import { ByteBudget } from '../kubernetes/http/byte-budget.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { describeError } from '../wording/errors.ts';
 import type { WorkloadPage } from './api.ts';
-import type { Pacing } from './pacing.ts';
-import type { WorkloadChange } from './plan-workloads.ts';
+import type { WorkloadChange } from './plan-rollout.ts';
 
 interface ExecutorOptions {
-  readonly pacing: Pacing;
+  readonly pace: Pick<RuntimeConfig, 'rolloutConcurrent' | 'rolloutConcurrentPerNamespace' | 'rolloutSettleSeconds'>;
   /** Returns the workloads of a kind in a namespace, page by page. It may end before the last one. */
   readonly pages: (kind: WorkloadKind, namespace: string) => AsyncIterable<WorkloadPage>;
   /** Makes one change, and reads the workload first if there is no fresh copy. Returns whether it was written. Never rejects. */
@@ -33,11 +34,15 @@ export class Executor {
   /** The changes that wait, by namespace and kind. A group stays until it is worked off. */
   private readonly groups = new Map<string, ByName>();
   private readonly held = new ByteBudget(MAX_HELD_BYTES);
+  /** Without them a new `Lumigo` resource would restart all workloads at once. */
+  private readonly places: Places;
   private begun = 0;
 
-  constructor(private readonly options: ExecutorOptions) {}
+  constructor(private readonly options: ExecutorOptions) {
+    const { rolloutConcurrent: all, rolloutConcurrentPerNamespace: perGroup } = options.pace;
+    this.places = new Places({ all, perGroup });
+  }
 
-  /** Number of changes that began and have not ended. */
   get underWay(): number {
     return this.begun;
   }
@@ -85,18 +90,19 @@ export class Executor {
 
   /** Begins a change when there is a place for it, if it is still planned then. */
   private async admit(waiting: ByName, name: string, namespace: string, fresh?: Workload): Promise<void> {
-    const { pacing, signal, change } = this.options;
+    const { pace, signal, change } = this.options;
     if (!waiting.has(name)) return;
-    const leave = await pacing.enter(namespace);
+    const leave = await this.places.enter(namespace);
     const planned = waiting.get(name);
     waiting.delete(name);
-    if (planned === undefined || signal.aborted) return leave(false);
+    if (planned === undefined || signal.aborted) return leave(0);
     this.begun += 1;
     // The workload in the list may have been replaced since.
     const isSame = fresh?.metadata.uid === planned.workload.uid;
     void change(planned, isSame ? fresh : undefined).then((changed) => {
       this.begun -= 1;
-      leave(changed);
+      // The pods of a changed workload are being replaced, so it keeps its place for that time.
+      leave(changed ? pace.rolloutSettleSeconds * 1_000 : 0);
     });
   }
 }

@@ -3,8 +3,7 @@ import { isInjected } from '../injection/remove.ts';
 import { stampOf, stampText } from '../injection/stamp.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
-import { isRefusal } from '../kubernetes/http/errors.ts';
-import { look } from '../rollout/look.ts';
+import { look } from '../rollout/evidence.ts';
 import { riskOf } from '../rollout/turns.ts';
 import { describeError } from '../wording/errors.ts';
 import type { ChangeResult, Waiting, Written } from './facts.ts';
@@ -25,8 +24,7 @@ export class WorkloadJudge {
   }
 
   installed = ({ namespace }: ObservedWorkload): Installed => ({
-    injector: this.rollouts.injectorFor(namespace),
-    image: this.image,
+    ...{ injector: this.rollouts.injectorFor(namespace), image: this.image },
   });
 
   /** Tells the state of a workload the result of a change. Never rejects. */
@@ -34,10 +32,8 @@ export class WorkloadJudge {
     if (this.term.config.rolloutStrategy === 'immediate') return;
     if (result.kind === 'failed') this.rollouts.see(before, { kind: 'failed' });
     if (result.kind === 'waiting') await this.waiting(before, result);
-    if (result.kind === 'written') await this.written(before, result);
-    // A further change that is due does not end the judgement of the one before.
-    const isRead = result.kind === 'left' || (result.kind === 'waiting' && this.isJudged(before));
-    if (isRead) await this.judged(before, result.workload);
+    if (result.kind === 'written') this.written(before, result);
+    if ('workload' in result && this.isShown(before, result)) await this.judge(before, result.workload);
   }
 
   /** An injection of an earlier leader's is judged before a further change: if it fails, the workload would wait for it without end. */
@@ -45,64 +41,55 @@ export class WorkloadJudge {
     const isRolling = observation.kind === 'due' && observation.completion.kind === 'progressing';
     const template = templateOf(workload);
     const isNew = template !== undefined && isInjected(template) && before.judged !== stampText(workload.metadata);
-    if (isRolling && isNew) await this.judged(before, workload);
+    if (isRolling && isNew) await this.judge(before, workload);
     this.rollouts.see(before, observation);
   }
 
-  private async written(before: ObservedWorkload, { change, decision, metadata }: Written): Promise<void> {
-    const { workload } = decision;
+  private written(before: ObservedWorkload, { change, workload }: Written): void {
     const mayHang = workload.kind === 'StatefulSet';
     if (change === 'removed') this.rollouts.see(before, { kind: 'removed', risk: riskOf(workload), mayHang });
     if (change === 'none') this.corrected(before, workload);
-    if (change !== 'added' && change !== 'updated') return;
-    // Its own status is older than what was written.
-    const { generation = 0 } = metadata;
-    await this.judged(before, { ...workload, metadata: { ...workload.metadata, generation } });
   }
 
-  private isJudged({ kind, namespace, name }: ObservedWorkload): boolean {
-    const state = this.term.store.get(kind, namespace, name)?.state;
-    return state?.kind === 'rolling' || state?.kind === 'soaking';
+  /** Returns whether the result shows how the injection fares, or begins to. */
+  private isShown(before: ObservedWorkload, result: ChangeResult): boolean {
+    if (result.kind === 'written') return result.change === 'added' || result.change === 'updated';
+    const state = this.term.store.latest(before)?.state;
+    // A further change that is due does not end the judgement of the one before.
+    return result.kind === 'left' || state?.kind === 'rolling' || state?.kind === 'soaking';
   }
 
   /** Labels and annotations of ours say nothing of its pods. */
-  private corrected({ kind, namespace, name, stamp }: ObservedWorkload, seen: Workload): void {
-    const known = this.term.store.get(kind, namespace, name);
-    if (known === undefined) return;
-    if (stampOf(seen.metadata) === undefined) this.rollouts.see(known, { kind: 'clean' });
-    else if (known.judged === stamp) this.term.store.note(known, { judged: stampText(seen.metadata) });
+  private corrected(before: ObservedWorkload, seen: Workload): void {
+    if (stampOf(seen.metadata) === undefined) this.rollouts.see(before, { kind: 'clean' });
+    else if (this.term.store.latest(before)?.judged === before.stamp)
+      this.term.store.note(before, { judged: stampText(seen.metadata) });
   }
 
   /** A rollout that stands still is looked at. */
-  private async judged(before: ObservedWorkload, seen: Workload): Promise<void> {
+  private async judge(before: ObservedWorkload, seen: Workload): Promise<void> {
     const { store, api, signal } = this.term;
-    const { kind, namespace, name } = before;
-    const known = store.get(kind, namespace, name) ?? before;
-    const observation = observe(seen, known, this.installed(before), Date.now());
+    const observation = observe(seen, store.latest(before) ?? before, this.installed(before), Date.now());
     if (observation.kind === 'injected' || observation.kind === 'standing')
-      store.note(known, { judged: stampText(seen.metadata) });
+      store.note(before, { judged: stampText(seen.metadata) });
     if (this.rollouts.see(before, observation) !== 'look-at-pods') return;
     const pods = await api.podsOfGeneration(seen).catch(() => undefined);
     if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
   }
 
   /** Evicts the broken pods that the controller of a reverted StatefulSet waits for. */
-  async evict(workload: ObservedWorkload): Promise<ChangeResult> {
+  async evict(known: ObservedWorkload): Promise<ChangeResult> {
     const { api, logger } = this.term;
-    const { namespace } = workload;
-    try {
-      const seen = await api.readWorkload(workload);
-      const broken = await api.brokenPods(seen);
-      for (const { name = '', uid = '' } of broken)
-        await api.evict({ namespace, name, uid }).then(
-          () => logger.info({ namespace, pod: name }, 'broken pod evicted'),
-          (error: unknown) =>
-            logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a broken pod, retrying'),
-        );
-      const observation = { kind: 'evicted', risk: riskOf(seen), isAnyLeft: broken.length > 0 } as const;
-      return { kind: 'waiting', metadata: seen.metadata, workload: seen, observation };
-    } catch (error) {
-      return { kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) };
-    }
+    const { namespace } = known;
+    const workload = await api.readWorkload(known);
+    const broken = await api.brokenPods(workload);
+    for (const { name = '', uid = '' } of broken)
+      await api.evict({ namespace, name, uid }).then(
+        () => logger.info({ namespace, pod: name }, 'broken pod evicted'),
+        (error: unknown) =>
+          logger.warn({ namespace, pod: name, problem: describeError(error) }, 'cannot evict a broken pod, retrying'),
+      );
+    const observation = { kind: 'evicted', risk: riskOf(workload), isAnyLeft: broken.length > 0 } as const;
+    return { kind: 'waiting', workload, observation };
   }
 }

@@ -76,8 +76,8 @@ export class LumigoWriter {
 
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {
     const { api, lumigoes, events, logger } = this.term;
-    const contested = 'another client changes the status of the Lumigo resource, writing it less often';
-    if (repeats === 1) logger.warn(fieldsOf(lumigo), contested);
+    if (repeats === 1)
+      logger.warn(fieldsOf(lumigo), 'another client changes the status of the Lumigo resource, writing it less often');
     const { instrumentedResources: listed = [], ...said } = status;
     // A merge patch removes a field that is null.
     const ended = lumigo.status?.injector !== undefined && status.injector === undefined ? { injector: null } : {};

@@ -1,14 +1,13 @@
 import { injector as injectorNames } from '../contract.ts';
 import { ourLabel } from '../injection/label.ts';
 import { isInjected } from '../injection/remove.ts';
-import { revertOf, type Revert } from '../injection/revert.ts';
+import { revertOf } from '../injection/revert.ts';
 import { stampOf, stampText, type Stamp } from '../injection/stamp.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
 import { completionOf } from '../rollout/completion.ts';
 import type { Evidence } from '../rollout/evidence.ts';
-import type { InjectorHealth } from '../rollout/injector-health.ts';
 import { riskOf } from '../rollout/turns.ts';
 import type { Observation, Reading } from '../rollout/workload-state.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -17,8 +16,7 @@ import type { ObservedWorkload } from './observed.ts';
 const RECENT_MS = 30 * 60_000;
 
 /** The injector of this installation. */
-export interface Installed {
-  readonly injector: InjectorHealth;
+export interface Installed extends Pick<Reading, 'injector'> {
   readonly image: string;
 }
 
@@ -26,13 +24,9 @@ export interface Installed {
 export function readingOf(workload: Workload, { injector, image }: Installed): Reading {
   const template = templateOf(workload);
   const own = template?.spec.initContainers?.find(({ name }) => name === injectorNames.container);
-  return {
-    completion: completionOf(workload),
-    template: fingerprint(template),
-    isCurrent: own?.image === image,
-    risk: riskOf(workload),
-    injector,
-  };
+  const isCurrent = own?.image === image;
+  const [completion, risk] = [completionOf(workload), riskOf(workload)];
+  return { completion, template: fingerprint(template), isCurrent, risk, injector };
 }
 
 /** Returns what a whole workload, which was read and is as it should be, says of its own state. */
@@ -44,7 +38,11 @@ export function observe(
 ): Observation {
   const { metadata } = workload;
   const revert = revertOf(metadata);
-  if (revert !== undefined) return revertedBefore(workload, revert, epochMs);
+  if (revert !== undefined) {
+    const evidence = { cause: revert.cause, message: revert.evidence } as Evidence;
+    const agoMs = epochMs - timeOf(revert.at, epochMs);
+    return { kind: 'reverted-before', evidence, risk: riskOf(workload), attempt: revert.attempt, agoMs };
+  }
   const template = templateOf(workload);
   if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };
   const reading = readingOf(workload, installed);
@@ -56,18 +54,10 @@ export function observe(
 }
 
 const isRecent = ({ change, at }: Stamp, epochMs: number): boolean =>
-  change !== 'adopted' && Math.abs(agoMs(at, epochMs) ?? Infinity) <= RECENT_MS;
+  change !== 'adopted' && Math.abs(epochMs - timeOf(at, -Infinity)) <= RECENT_MS;
 
-function revertedBefore(workload: Workload, { cause, evidence, attempt, at }: Revert, epochMs: number): Observation {
-  return {
-    kind: 'reverted-before',
-    evidence: { cause, message: evidence } as Evidence,
-    ...{ risk: riskOf(workload), attempt, agoMs: agoMs(at, epochMs) ?? 0 },
-  };
-}
-
-/** Returns undefined for a text that is no time: a tenant can write the annotation. */
-function agoMs(at: string, epochMs: number): number | undefined {
+/** Returns `fallback` for a text that is no time: a tenant can write the annotation. */
+function timeOf(at: string, fallback: number): number {
   const time = Date.parse(at);
-  return Number.isNaN(time) ? undefined : epochMs - time;
+  return Number.isNaN(time) ? fallback : time;
 }

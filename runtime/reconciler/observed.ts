@@ -17,7 +17,7 @@ import type { WebhookSeen } from '../webhook/judge-probes.ts';
  * found out takes no place. It is never changed, only replaced (workload-store.ts), so a plan that is made of it holds for exactly
  * what was seen. Times are milliseconds of the monotonic clock.
  */
-export interface ObservedWorkload {
+export interface ObservedWorkload extends Facts {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
@@ -31,10 +31,16 @@ export interface ObservedWorkload {
   /** The operator's annotation as `stampText` returns it: `parseStamp` reads it. */
   readonly stamp?: string | undefined;
   readonly deleting: boolean;
+  /** A digest of the user's annotations: another try, these containers, not those. */
+  readonly asked?: string | undefined;
+}
+
+/** What was found out about a workload, beside what its metadata shows. */
+export interface Facts {
   /** The policy under which a check of the whole object found nothing left to do; any change of the workload unsettles it. */
   readonly settled?: NamespacePolicy | undefined;
-  /** The change that is under way: the policy it was planned under, and the stamp by which its echo in the watch is known. */
-  readonly attempt?: { readonly policy: NamespacePolicy; readonly stamp?: string | undefined } | undefined;
+  /** A change of it is under way, and its echo in the watch is known by this stamp. */
+  readonly attempt?: { readonly stamp?: string | undefined } | undefined;
   readonly failure?: Failure | undefined;
   readonly write?: Write | undefined;
   /** The telemetry proxy that its injection sends to, where that is not this installation's. */
@@ -43,8 +49,6 @@ export interface ObservedWorkload {
   readonly tooLarge?: boolean | undefined;
   /** The resourceVersion at which the instrumentation was last seen to change; stands in the Lumigo's status. */
   readonly instrumentedVersion?: string | undefined;
-  /** A digest of the user's annotations: another try, these containers, not those. */
-  readonly asked?: string | undefined;
   /** Where it is on its way to run with the injection; undefined: idle. */
   readonly state?: WorkloadState | undefined;
   /** The stamp of the injection that is judged, or that was found to stand. */
@@ -79,21 +83,19 @@ export const isInstrumented = ({ label }: Pick<ObservedWorkload, 'label'>): bool
 /** A Lumigo as the leader knows it. */
 export interface ObservedLumigo {
   readonly resource: LumigoResource;
-  /** Something is being written to it. */
   readonly isBusy: boolean;
   readonly failure: Pick<Failure, 'count' | 'retryAt'> | undefined;
   /** The list in its status, which the store does not keep; undefined until an earlier leader's was read. */
   readonly listed: readonly InstrumentedResource[] | undefined;
   /** Its definition is of an earlier version, which does not keep `status.secretVersion`: writing it again would never end. */
   readonly dropsSecretVersion: boolean;
-  /** Monotonic time of the last write of its status; -Infinity before the first. */
+  /** When its status, and the list in it, were last written; -Infinity and 0 before the first time. */
   readonly statusAt: number;
+  readonly listedAt: number;
   /** The last status that this leader wrote, without its list. */
   readonly said?: LumigoStatus;
   /** Number of times in a row that the same status was written because another writer had changed it. */
   readonly repeats?: number;
-  /** And when its list was. */
-  readonly listedAt: number;
 }
 
 /** What is known of the token of the Lumigo that acts. */
@@ -119,7 +121,6 @@ export interface ObservedNamespace {
   readonly webhook: WebhookSeen | undefined;
   /** Whether events and objects are collected; undefined until the telemetry proxy was asked to. */
   readonly telemetry: Problem | 'working' | undefined;
-  /** What became of the token of the one that acts. */
   readonly token: TokenSeen;
   /** Events of the namespace that are not posted yet. */
   readonly untold: number;

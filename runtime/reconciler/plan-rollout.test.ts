@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
-import { LATE_MS, type WorkloadState } from '../rollout/workload-state.ts';
+import { idle, LATE_MS, type WorkloadState } from '../rollout/workload-state.ts';
 import type { ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
 import { planWorkloads } from './plan-workloads.ts';
 
@@ -57,7 +57,7 @@ function plan(there: readonly ObservedWorkload[], more: Partial<ObservedRollout>
   };
   const planned = planWorkloads(observed, NOW);
   const done = planned.changes.map(({ workload: { name }, task }) => `${task ?? 'read'} ${name}`);
-  const noted = planned.rollout.noted.map(([{ name }, to]) =>
+  const noted = planned.rollout.noted.map(({ name, state: to = idle }) =>
     to.kind === 'queued' && to.isNext ? `${name} is next` : `${name} is ${to.kind}`,
   );
   return { ...planned, does: [...done, ...noted] };
@@ -75,7 +75,7 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ['nor while one is being reverted', [workload('a', reverting), workload('b', queued)], ['revert a']],
   [
     'nor while one is being written',
-    [workload('a', next, { attempt: { policy, stamp: undefined } }), workload('b', queued)],
+    [workload('a', next, { attempt: { stamp: undefined } }), workload('b', queued)],
     [],
   ],
   [

@@ -1,28 +1,27 @@
-import type { InjectorReport } from '../injection/types.ts';
+import type { InjectorReport, NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
-import { haltOf, healthFor, noTally, type NamespaceTally } from '../rollout/injector-health.ts';
+import { haltOf, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
 import { transition } from '../rollout/transition.ts';
 import { nextTurns } from '../rollout/turns.ts';
-import { idle, type Action, type WorkloadState } from '../rollout/workload-state.ts';
-import type { Now, ObservedRollout, ObservedWorkload } from './observed.ts';
+import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
+import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
 
-/** What is done to a workload beside what the decision about it asks for. */
-export type Task = 'inject' | 'revert' | 'evict';
+/** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
+export interface WorkloadChange {
+  readonly workload: ObservedWorkload;
+  readonly policy: NamespacePolicy;
+  readonly reason: string;
+  /** Left out: what the decision about it asks for, if it need not wait for its turn. */
+  readonly task?: 'inject' | 'revert' | 'evict';
+}
 
 /** A workload in a certain state. */
 type In<K extends WorkloadState['kind']> = ObservedWorkload & { readonly state: WorkloadState & { readonly kind: K } };
 
-export interface RolloutStep {
-  readonly workload: ObservedWorkload;
-  readonly reason: string;
-  /** Left out: it is read, and decided about. */
-  readonly task?: Task;
-}
-
 export interface RolloutPlan {
-  readonly steps: readonly RolloutStep[];
-  /** The states that follow, and are to be noted. */
-  readonly noted: readonly (readonly [ObservedWorkload, WorkloadState])[];
+  readonly changes: readonly WorkloadChange[];
+  /** The workloads whose state is another one now. */
+  readonly noted: readonly ObservedWorkload[];
   readonly tally: NamespaceTally;
   readonly summary: RolloutSummary;
   /** What the webhook has to know of the injector. */
@@ -49,7 +48,6 @@ export const noRollout: RolloutSummary = {
 
 /** What of the workloads of a namespace matters for its rollout. */
 export interface OnTheWay {
-  /** Those that are in a state. */
   readonly states: readonly ObservedWorkload[];
   /** The uids of those that can be read or written now. */
   readonly free: ReadonlySet<string>;
@@ -60,7 +58,7 @@ export interface OnTheWay {
 /** A namespace that waits for others is planned again after so long. */
 const IDLE_MS = 60_000;
 
-const steps: Readonly<Record<Action | 'inject' | 'due', Omit<RolloutStep, 'workload'>>> = {
+const steps: Readonly<Record<Action | 'inject' | 'due', Pick<WorkloadChange, 'reason' | 'task'>>> = {
   read: { reason: 'its status is read' },
   'look-at-pods': { reason: 'its status is read' },
   due: { reason: 'a further change of it is due' },
@@ -70,31 +68,40 @@ const steps: Readonly<Record<Action | 'inject' | 'due', Omit<RolloutStep, 'workl
 };
 
 /** Returns what is to be done about the workloads of a namespace that are on their way, and what people are told. */
-export function planRollout(way: OnTheWay, { settings, injector, hasTurn }: ObservedRollout, now: Now): RolloutPlan {
+export function planRollout(
+  way: OnTheWay,
+  observed: Pick<ObservedNamespace, 'policy' | 'rollout'>,
+  now: Now,
+): RolloutPlan {
+  const { settings, injector, hasTurn } = observed.rollout;
+  const observe = (state: WorkloadState, seen: Observation) => transition(state, seen, now.ms, settings);
   const moved = way.states.map((workload) => {
-    const freed = transition(workload.state ?? idle, { kind: 'injector', injector }, now.ms, settings);
-    return { workload, ...transition(freed.state, { kind: 'time' }, now.ms, settings) };
+    const freed = observe(workload.state ?? idle, { kind: 'injector', injector });
+    const { state, action } = observe(freed.state, { kind: 'time' });
+    const isMoved = state !== workload.state;
+    return { workload: isMoved ? { ...workload, state } : workload, action, isMoved };
   });
-  const all = moved.map(({ workload, state }) => (state === workload.state ? workload : { ...workload, state }));
+  const all = moved.map(({ workload }) => workload);
   const tally = tallyOf(all);
   const summary = summaryOf(all, haltOf(tally, injector));
   const isFree = ({ uid }: ObservedWorkload): boolean => way.free.has(uid);
   const waiting = all.filter((each): each is In<'queued'> => isFree(each) && isWaiting(each)).map(asWaiting);
-  const standing = { verified: tally.verified, untested: tally.untested, underWay: summary.underWay.length };
+  const isUnderWay = summary.underWay.length > 0;
   const mayTurn = hasTurn && way.unknown === 0 && summary.halted === undefined;
-  const turns = mayTurn ? nextTurns(waiting, standing, settings.largestWave) : [];
+  const turns = mayTurn && !isUnderWay ? nextTurns(waiting, tally, settings.largestWave) : [];
   return {
-    steps: moved
-      .filter(({ workload }) => isFree(workload))
-      .flatMap(({ workload, state, action }) => stepOf({ ...workload, state }, action)),
+    changes: moved.flatMap(({ workload, action }) => {
+      const step = isFree(workload) ? stepOf(workload, action) : undefined;
+      return step === undefined ? [] : { workload, policy: observed.policy, ...steps[step] };
+    }),
     noted: [
-      ...moved.flatMap(({ workload, state }) => (state === workload.state ? [] : [[workload, state] as const])),
-      ...turns.map(({ workload, state }) => [workload, { ...state, isNext: true }] as const),
+      ...moved.flatMap(({ workload, isMoved }) => (isMoved ? workload : [])),
+      ...turns.map(({ workload }) => ({ ...workload, state: observe(workload.state, { kind: 'next' }).state })),
     ],
     tally,
     summary,
     report: reportOf(tally, injector),
-    wantsTurn: standing.underWay > 0 || (waiting.length > 0 && summary.halted === undefined),
+    wantsTurn: isUnderWay || (waiting.length > 0 && summary.halted === undefined),
     wakeAt: Math.min(
       ...all.map(({ state }) => wakeAtOf(state, now)),
       waiting.length > 0 && !mayTurn ? now.ms + IDLE_MS : Infinity,
@@ -105,22 +112,23 @@ export function planRollout(way: OnTheWay, { settings, injector, hasTurn }: Obse
 const isIn = <K extends WorkloadState['kind']>(workload: ObservedWorkload, ...kinds: readonly K[]): workload is In<K> =>
   (kinds as readonly string[]).includes(workload.state?.kind ?? 'idle');
 
+const isReverted = (each: ObservedWorkload): each is In<'reverted' | 'reverting'> =>
+  isIn(each, 'reverted', 'reverting');
+
 const isWaiting = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && !workload.state.isNext;
 
-const asWaiting = (workload: In<'queued'>) => {
-  const { name, kind, state } = workload;
-  return { name, kind: kind.kind, risk: state.risk, workload, state };
-};
+const asWaiting = (workload: In<'queued'>) => ({
+  ...{ name: workload.name, kind: workload.kind.kind, risk: workload.state.risk, workload },
+});
 
 const wakeAtOf = (state: WorkloadState | undefined, now: Now): number =>
   state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity;
 
-function stepOf(workload: ObservedWorkload, action: Action | undefined): RolloutStep[] {
-  const { state } = workload;
-  if (action !== undefined) return [{ workload, ...steps[action] }];
-  if (state?.kind === 'queued' && state.isNext) return [{ workload, ...steps.inject }];
-  const isDue = (isIn(workload, 'verified') || isIn(workload, 'untested')) && workload.state.isDue === true;
-  return isDue && !isJudged(workload) ? [{ workload, ...steps.due }] : [];
+function stepOf(workload: ObservedWorkload, action: Action | undefined): keyof typeof steps | undefined {
+  if (action !== undefined) return action;
+  if (isIn(workload, 'queued')) return workload.state.isNext ? 'inject' : undefined;
+  const isDue = isIn(workload, 'verified', 'untested') && workload.state.isDue === true;
+  return isDue && !isJudged(workload) ? 'due' : undefined;
 }
 
 /** Its pods are about to show how the injection fares. */
@@ -137,22 +145,16 @@ const isUnderWay = (each: ObservedWorkload): boolean =>
   (isIn(each, 'queued') && each.state.isNext);
 
 function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
-  const tally = { ...noTally };
-  for (const each of all) {
-    if (isIn(each, 'verified', 'untested') && each.state.isCurrent) tally[each.state.kind] += 1;
-    if (isJudged(each) || (isIn(each, 'queued') && each.state.risk.rank < 4)) tally.trying += 1;
-    if (isIn(each, 'reverted', 'reverting')) countRevert(each.state, tally);
-  }
-  return tally;
-}
-
-function countRevert(
-  state: In<'reverted' | 'reverting'>['state'],
-  tally: { -readonly [K in keyof NamespaceTally]: number },
-) {
-  tally.reverted += 1;
-  if (isInjectors(state.evidence)) tally.injectorFailed += 1;
-  if (state.kind === 'reverting' || state.isFound === undefined) tally.witnessed += 1;
+  const numberOf = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
+  const reverts = all.filter(isReverted).map(({ state }) => state);
+  return {
+    verified: numberOf((each) => isIn(each, 'verified') && each.state.isCurrent),
+    trying: numberOf((each) => isJudged(each) || (isIn(each, 'queued') && each.state.risk.rank < 4)),
+    untested: numberOf((each) => isIn(each, 'untested') && each.state.isCurrent),
+    reverted: reverts.length,
+    injectorFailed: reverts.filter(({ evidence }) => isInjectors(evidence)).length,
+    witnessed: reverts.filter((state) => state.kind === 'reverting' || state.isFound === undefined).length,
+  };
 }
 
 function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): RolloutSummary {
@@ -164,7 +166,7 @@ function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): 
     underWay: all.filter(isUnderWay),
     queued,
     blocked: blocked.filter((each) => !isLeft(each)),
-    reverted: all.filter((each): each is In<'reverted' | 'reverting'> => isIn(each, 'reverted', 'reverting')),
+    reverted: all.filter(isReverted),
     left: blocked.filter(isLeft).length,
     halted: isHeld ? halt : undefined,
   };

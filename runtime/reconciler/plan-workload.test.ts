@@ -77,10 +77,10 @@ const cases: readonly [
     changed,
     'change',
   ],
-  ['is not planned twice', { ...plain, attempt: { policy: active, stamp: undefined } }, active, 'wait'],
+  ['is not planned twice', { ...plain, attempt: { stamp: undefined } }, active, 'wait'],
   [
     'F1: that is being changed under another policy is planned once that has ended',
-    { ...ours, attempt: { policy: active, stamp } },
+    { ...ours, attempt: { stamp } },
     changed,
     'wait',
   ],

@@ -2,23 +2,26 @@ import { labels } from '../contract.ts';
 import { optedOut } from '../injection/label.ts';
 import { isReverted, parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { isInstrumented, type ObservedNamespace, type ObservedWorkload, type Write } from './observed.ts';
+import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 
 /** What of its namespace decides about a workload. */
 type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
 
-/**
- * `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. `nothing`: as far as its
- * rollout asks for nothing (plan-rollout.ts). Each with its reason.
- */
-type WorkloadStep =
-  | {
-      readonly do: 'change' | 'confirm' | 'nothing';
-      readonly reason: string;
-      readonly until?: never;
-    }
-  /** `until`: when to look again, by the monotonic clock; left out: when the change that is under way has ended. */
-  | { readonly do: 'wait'; readonly reason: string; readonly until?: number };
+/** The step that is due for a workload, and its reason. */
+interface WorkloadStep {
+  /**
+   * `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. `nothing`: as far as
+   * its rollout asks for nothing (plan-rollout.ts).
+   */
+  readonly do: 'change' | 'confirm' | 'wait' | 'nothing';
+  readonly reason: string;
+  /** When to look again, by the monotonic clock; left out: when the change that is under way has ended. */
+  readonly until?: number;
+}
+const change = (reason: string): WorkloadStep => ({ do: 'change', reason });
+const nothing = (reason: string): WorkloadStep => ({ do: 'nothing', reason });
+/** What most of a large namespace comes to, each time that it is planned. */
+const settled = nothing('it is up to date');
 
 /** A change that another writer undoes sooner than this was undone because of it; later, it had a life of its own. */
 const CONTESTED_MS = 10 * 60_000;
@@ -34,12 +37,11 @@ const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_00
  */
 export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
   const { policy } = situation;
-  if (workload.deleting) return { do: 'nothing', reason: 'it is being deleted' };
+  if (workload.deleting) return nothing('it is being deleted');
   if (workload.settled === policy) return settled;
   if (workload.attempt !== undefined) return { do: 'wait', reason: 'it is being changed' };
   const cause = causeFor(workload, situation);
-  if (cause.do === 'nothing') return cause;
-  return patience(workload, policy, now) ?? cause;
+  return cause.do === 'nothing' ? cause : (patience(workload, policy, now) ?? cause);
 }
 
 /** What failed a moment ago, and is not tried again yet; undefined where nothing did. */
@@ -51,39 +53,35 @@ function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: numb
   const failure = failedLately(workload, policy, now);
   if (failure !== undefined)
     return { do: 'wait', reason: `the operator retries later: ${failure.problem}`, until: failure.retryAt };
-  const calmAt = isContested(workload, policy) ? calmAfter(workload.write) : 0;
-  if (calmAt <= now) return undefined;
-  return { do: 'wait', reason: 'another writer undid the last change, so the operator waits', until: calmAt };
+  const { touchedAt = 0, repeats = 0 } = workload.write ?? {};
+  const until = isContested(workload, policy) ? touchedAt + contestDelayMs(repeats) : 0;
+  if (until <= now) return undefined;
+  return { do: 'wait', reason: 'another writer undid the last change, so the operator waits', until };
 }
-
-/** What most of a large namespace comes to, each time that it is planned. */
-const settled: WorkloadStep = { do: 'nothing', reason: 'it is up to date' };
 
 /** Whether a workload may need a change at all, and why. */
 function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situation): WorkloadStep {
-  const { kind } = workload;
-  if (policy.state === 'excluded') return { do: 'nothing', reason: 'its namespace is never instrumented' };
+  if (policy.state === 'excluded') return nothing('its namespace is never instrumented');
   if (optsOut(workload))
-    return kind.mutable
-      ? { do: 'change', reason: 'it opts out by its label' }
-      : { do: 'nothing', reason: 'it opts out by its label, and cannot change' };
+    return workload.kind.mutable
+      ? change('it opts out by its label')
+      : nothing('it opts out by its label, and cannot change');
   const touched = isInstrumented(workload) || workload.stamp !== undefined;
   if (policy.state === 'none') return causeAlone(workload, touched, isLumigoGone);
   return touched ? causeToRenew(workload, policy) : causeToInject(workload, policy);
 }
 
 function causeToInject({ createdAt }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
-  if (policy.state !== 'active') return { do: 'nothing', reason: 'no Lumigo resource in its namespace is active' };
-  if (policy.injectExisting || createdAt > policy.createdAt)
-    return { do: 'change', reason: `the Lumigo resource '${policy.lumigo}' covers it` };
-  return { do: 'nothing', reason: 'it is older than its Lumigo resource, which does not change existing workloads' };
+  if (policy.state !== 'active') return nothing('no Lumigo resource in its namespace is active');
+  return policy.injectExisting || createdAt > policy.createdAt
+    ? change(`the Lumigo resource '${policy.lumigo}' covers it`)
+    : nothing('it is older than its Lumigo resource, which does not change existing workloads');
 }
 
-function causeToRenew({ kind }: ObservedWorkload, policy: NamespacePolicy): WorkloadStep {
-  if (policy.state === 'inactive')
-    return { do: 'nothing', reason: 'its Lumigo resource is not active; the injection stays' };
-  if (policy.state === 'active' && !kind.mutable) return { do: 'nothing', reason: 'it cannot change' };
-  return { do: 'change', reason: renewals[policy.state] ?? '' };
+function causeToRenew({ kind }: ObservedWorkload, { state }: NamespacePolicy): WorkloadStep {
+  if (state === 'active' && !kind.mutable) return nothing('it cannot change');
+  const reason = renewals[state];
+  return reason === undefined ? nothing('its Lumigo resource is not active; the injection stays') : change(reason);
 }
 
 const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
@@ -101,9 +99,9 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   const asked = stamp === undefined ? 'true' : stamp.userLabel;
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
-  if (isTrue(own) && canChange) return { do: 'change', reason: 'it opts in by its label' };
+  if (isTrue(own) && canChange) return change('it opts in by its label');
   const stays = !isReverted(workload.stamp) && isToStay(stamp, own);
-  if (stays || !canChange) return { do: 'nothing', reason: 'there is no Lumigo resource in its namespace' };
+  if (stays || !canChange) return nothing('there is no Lumigo resource in its namespace');
   return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
 }
 
@@ -119,8 +117,6 @@ const optsOut = ({ label }: ObservedWorkload): boolean =>
 /** Whether somebody undid the last change so soon that it was because of it. */
 export const isContested = ({ write }: ObservedWorkload, policy: NamespacePolicy): boolean =>
   write?.policy === policy && write.touchedAt !== undefined && write.touchedAt - write.at < CONTESTED_MS;
-
-const calmAfter = ({ touchedAt = 0, repeats = 0 }: Partial<Write> = {}): number => touchedAt + contestDelayMs(repeats);
 
 /** How long to wait after a change that was undone, the `repeats`-th time in a row (0: the first). */
 export const contestDelayMs = (repeats: number): number =>

@@ -1,36 +1,23 @@
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
-import { planRollout, type RolloutPlan, type Task } from './plan-rollout.ts';
+import { planRollout, type RolloutPlan, type WorkloadChange } from './plan-rollout.ts';
 import { failedLately, isContested, planWorkload } from './plan-workload.ts';
 
-/** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
-export interface WorkloadChange {
-  readonly workload: ObservedWorkload;
-  readonly policy: NamespacePolicy;
-  readonly reason: string;
-  /** Left out: what the decision about it asks for, if it need not wait for its turn. */
-  readonly task?: Task;
-}
-
 /** What people are told of a namespace, in numbers of workloads. */
-export interface Progress {
+export type Progress = Readonly<typeof noProgress>;
+export const noProgress = {
   /** Wait for their turn, or are being changed. */
-  readonly pending: number;
-  /** Could not be changed, and are tried again. */
-  readonly failed: number;
+  pending: 0,
+  failed: 0,
   /** Are given time, because another writer undoes each change. */
-  readonly contested: number;
-  readonly instrumented: number;
+  contested: 0,
+  instrumented: 0,
   /** Send their telemetry to another installation than this one. */
-  readonly elsewhere: number;
+  elsewhere: 0,
   /** Stay as they are, since they are too large to be decided about. */
-  readonly tooLarge: number;
+  tooLarge: 0,
   /** Run the injection of another version of the operator. */
-  readonly older: number;
-}
-
-export const noProgress: Progress = {
-  ...{ pending: 0, failed: 0, contested: 0, instrumented: 0, elsewhere: 0, tooLarge: 0, older: 0 },
+  older: 0,
 };
 
 export interface WorkloadsPlan {
@@ -51,36 +38,31 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
   const progress = { ...noProgress };
   const planned = [...observed.workloads].map((workload) => {
     count(workload, observed, progress);
-    return { workload, step: planWorkload(workload, observed, now.ms) };
+    return { workload, ...planWorkload(workload, observed, now.ms) };
   });
-  const waiting = planned.filter(({ step }) => step.do !== 'nothing');
+  const waiting = planned.filter((step) => step.do !== 'nothing');
   for (const { workload } of waiting) progress[kindOfWait(workload, policy)] += 1;
-  const isFree = ({ workload, step }: Planned): boolean =>
-    step.do === 'nothing' && workload.attempt === undefined && failedLately(workload, policy, now.ms) === undefined;
-  const isStated = ({ workload }: Planned): boolean => workload.state !== undefined && !workload.deleting;
+  const changes = waiting.filter((step) => step.do === 'change');
+  const isFree = ({ workload, do: step }: Planned): boolean =>
+    step === 'nothing' && workload.attempt === undefined && failedLately(workload, policy, now.ms) === undefined;
+  const isStated = ({ state, deleting }: ObservedWorkload): boolean => state !== undefined && !deleting;
   const way = {
-    states: isRolledOut(policy) ? planned.filter(isStated).map(({ workload }) => workload) : [],
+    states: isRolledOut(policy) ? planned.map(({ workload }) => workload).filter(isStated) : [],
     free: new Set(planned.filter(isFree).map(({ workload }) => workload.uid)),
-    unknown: waiting.filter(({ workload, step }) => step.do === 'change' || workload.attempt !== undefined).length,
+    unknown: changes.length + waiting.filter(({ workload }) => workload.attempt !== undefined).length,
   };
-  const rollout = planRollout(way, observed.rollout, now);
-  const changes = waiting.flatMap(({ workload, step }) =>
-    step.do === 'change' ? [{ workload, reason: step.reason }] : [],
-  );
+  const rollout = planRollout(way, observed, now);
   return {
-    changes: [...changes, ...rollout.steps].map((step) => ({ ...step, policy })),
+    changes: [...changes.map(({ workload, reason }) => ({ workload, policy, reason })), ...rollout.changes],
     waiting: waiting.map(({ workload }) => workload),
-    confirmGone: waiting.some(({ step }) => step.do === 'confirm'),
+    confirmGone: waiting.some((step) => step.do === 'confirm'),
     progress,
     rollout,
-    wakeAt: Math.min(rollout.wakeAt, ...waiting.map(({ step }) => step.until ?? Infinity)),
+    wakeAt: Math.min(rollout.wakeAt, ...waiting.map(({ until = Infinity }) => until)),
   };
 }
 
-interface Planned {
-  readonly workload: ObservedWorkload;
-  readonly step: ReturnType<typeof planWorkload>;
-}
+type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 
 /** Elsewhere nothing is injected, and so nothing is on its way. */
 const isRolledOut = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'none';
@@ -89,7 +71,7 @@ const isRolledOut = ({ state }: NamespacePolicy): boolean => state === 'active' 
 function count(
   { deleting, elsewhere, tooLarge, settled, label }: ObservedWorkload,
   { policy, rollout }: ObservedNamespace,
-  progress: { -readonly [K in keyof Progress]: number },
+  progress: typeof noProgress,
 ) {
   if (deleting) return;
   if (isInstrumented({ label })) {

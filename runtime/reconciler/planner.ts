@@ -1,4 +1,3 @@
-import type { Metrics } from '../observability/metrics.ts';
 import type { Term } from './term.ts';
 
 /** Planning takes at most this share of the time: a plan that took 2 ms is made again after 80 ms at the earliest. */
@@ -55,28 +54,5 @@ export class Planner {
     const forget = () => this.restUntil.get(namespace) === restUntil && this.restUntil.delete(namespace);
     setTimeout(forget, restUntil - ended).unref();
     this.appoint(namespace, Math.max(wakeAt, restUntil));
-  }
-}
-
-/** The metric of workloads per namespace that wait for a change or are being changed, for one term. */
-export class Pending {
-  private readonly waiting = new Set<string>();
-
-  constructor(
-    private readonly metric: Metrics['pendingChanges'],
-    signal: AbortSignal,
-  ) {
-    signal.addEventListener('abort', () => metric.reset(), { once: true });
-  }
-
-  /** Number of namespaces with such workloads. */
-  get namespaces(): number {
-    return this.waiting.size;
-  }
-
-  note(namespace: string, workloads: number): void {
-    this.waiting[workloads > 0 ? 'add' : 'delete'](namespace);
-    if (workloads > 0) this.metric.set({ namespace }, workloads);
-    else this.metric.remove({ namespace });
   }
 }

@@ -11,10 +11,9 @@ import { Executor } from './executor.ts';
 import { WorkloadJudge } from './judge-workload.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
 import type { WebhookSeen } from '../webhook/judge-probes.ts';
-import type { ObservedCredential, ObservedWorkload } from './observed.ts';
-import { Pacing } from './pacing.ts';
+import type { ObservedCredential, ObservedNamespace } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
-import { Pending, Planner } from './planner.ts';
+import { Planner } from './planner.ts';
 import type { Candidate } from '../webhook/probe-request.ts';
 import { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
@@ -27,7 +26,7 @@ interface ReconcilerOptions extends Omit<Term, 'store' | 'enqueue'> {
   readonly onInstrumented: () => void;
 }
 
-/** A failure of all is told to some, as an event; the condition tells everybody. */
+/** A failure of all is an event on this number of `Lumigo` resources, and a condition of each. */
 const MOST_REPORTED = 20;
 /** What the API server said of a namespace's Lumigo resources is believed for so long. */
 const GONE_MS = 5_000;
@@ -49,7 +48,8 @@ export class Reconciler {
   private telemetry: Problem | 'working' | undefined;
   /** By namespace. */
   private readonly tokens = new Map<string, TokenSeen>();
-  private readonly pending: Pending;
+  /** The namespaces in which workloads wait for a change or are being changed. */
+  private readonly pending = new Set<string>();
   private wasAnyInstrumented = false;
   private begun = false;
 
@@ -61,17 +61,16 @@ export class Reconciler {
     this.rollouts = new Rollouts(term);
     const changer = new WorkloadChanger(term, this.recorder, new WorkloadJudge(term, this.rollouts));
     this.executor = new Executor({
-      pacing: new Pacing(config),
+      pace: config,
       pages: api.pages,
       change: (change, fresh) => changer.change(change, fresh),
       logger,
       signal,
     });
     this.planner = new Planner((namespace) => this.plan(namespace), term);
-    this.pending = new Pending(metrics.pendingChanges, signal);
+    signal.addEventListener('abort', () => metrics.pendingChanges.reset(), { once: true });
   }
 
-  /** What a watch of this kind tells. */
   handler(kind: WorkloadKind): ListWatchHandler {
     return {
       upsert: ({ metadata }, isListed) => this.see(kind, metadata, isListed),
@@ -84,27 +83,23 @@ export class Reconciler {
 
   /** All workloads and all Lumigo resources are known: a half-filled store would look like missing ones. */
   begin(): void {
+    const { lumigoes, logger, onInstrumented } = this.options;
     this.begun = true;
     let workloads = 0;
-    for (const namespace of this.store.namespaces()) {
-      const policy = this.options.lumigoes.policy(namespace);
-      for (const workload of this.store.in(namespace)) {
-        this.recorder.stamped(workload, policy);
-        workloads += 1;
-      }
-    }
-    this.options.logger.info({ workloads }, 'reconciler ready');
-    for (const namespace of new Set([...this.store.namespaces(), ...this.options.lumigoes.namespaces()]))
+    for (const namespace of new Set([...this.store.namespaces(), ...lumigoes.namespaces()])) {
+      const there = this.store.in(namespace);
+      for (const workload of there) this.recorder.stamped(workload, lumigoes.policy(namespace));
+      workloads += there.length;
       this.enqueue(namespace);
-    this.options.onInstrumented();
+    }
+    logger.info({ workloads }, 'reconciler ready');
+    onInstrumented();
   }
 
-  /** Something of a namespace changed, or of what decides about it. */
   enqueue(namespace: string): void {
     if (this.begun) this.planner.request(namespace);
   }
 
-  /** The API server reaches the webhook, or does not: then why. */
   onWebhook(webhook: WebhookSeen): void {
     const { logger, metrics } = this.options;
     metrics.webhookReachable.set(webhook.reachable ? 1 : 0);
@@ -118,12 +113,14 @@ export class Reconciler {
   /** A Lumigo that acts, and where there is one a workload of its namespace. */
   toProbeWith(): Candidate | undefined {
     const { lumigoes } = this.options;
-    const active = lumigoes.namespaces().filter((namespace) => isActing(lumigoes.policy(namespace)));
-    for (const namespace of active)
+    for (const namespace of lumigoes.namespaces()) {
+      const lumigo = lumigoes.acting(namespace);
+      if (lumigo === undefined || !isActing(lumigoes.policy(namespace))) continue;
       for (const { kind, name, deleting } of this.store.in(namespace))
-        if (kind.mutable && !deleting)
-          return candidateOf(lumigoes.acting(namespace), { ...kind, kind, namespace, name });
-    return candidateOf(lumigoes.active(), undefined);
+        if (kind.mutable && !deleting) return { lumigo, workload: { ...kind, kind, namespace, name } };
+    }
+    const lumigo = lumigoes.active();
+    return lumigo && { lumigo, workload: undefined };
   }
 
   /** The telemetry proxy collects as it should, or does not: then why, and for which Lumigo resources. */
@@ -149,7 +146,6 @@ export class Reconciler {
     for (const namespace of this.options.lumigoes.namespaces()) this.enqueue(namespace);
   }
 
-  /** How many workloads are being changed. */
   get underWay(): number {
     return this.executor.underWay;
   }
@@ -176,36 +172,39 @@ export class Reconciler {
   private plan(namespace: string): number {
     const { config, lumigoes, credential, events } = this.options;
     const now = performance.now();
-    const [acting, policy] = [lumigoes.acting(namespace), lumigoes.policy(namespace)];
-    const observed = lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo));
-    const plan = planNamespace(
-      {
-        policy,
-        isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
-        lumigoes: observed,
-        acting: acting?.metadata.uid,
-        credential: credential(namespace, acting),
-        workloads: this.store.in(namespace),
-        webhook: this.webhook,
-        telemetry: this.telemetry,
-        token: this.tokens.get(namespace) ?? {},
-        untold: events.pending(namespace),
-        removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
-        underWay: this.pending.namespaces,
-        rollout: this.rollouts.observe(namespace),
-      },
-      { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') },
-    );
+    const acting = lumigoes.acting(namespace);
+    const observed: ObservedNamespace = {
+      policy: lumigoes.policy(namespace),
+      isLumigoGone: (this.goneAt.get(namespace) ?? -Infinity) + GONE_MS > now,
+      lumigoes: lumigoes.in(namespace).map((lumigo) => this.writer.observe(lumigo)),
+      acting: acting?.metadata.uid,
+      credential: credential(namespace, acting),
+      workloads: this.store.in(namespace),
+      webhook: this.webhook,
+      telemetry: this.telemetry,
+      token: this.tokens.get(namespace) ?? {},
+      untold: events.pending(namespace),
+      removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
+      underWay: this.pending.size,
+      rollout: this.rollouts.observe(namespace),
+    };
+    const plan = planNamespace(observed, { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') });
     this.executor.plan(namespace, plan.changes);
-    this.writer.begin(plan.lumigoes, observed);
+    this.writer.begin(plan.lumigoes, observed.lumigoes);
     this.rollouts.act(namespace, plan.rollout);
     if (plan.confirmGone) this.confirm(namespace);
-    this.pending.note(namespace, plan.progress.pending + plan.rollout.summary.queued);
-    if (this.wasAnyInstrumented !== this.store.instrumented > 0) {
-      this.wasAnyInstrumented = !this.wasAnyInstrumented;
-      this.options.onInstrumented();
-    }
+    this.count(namespace, plan.progress.pending + plan.rollout.summary.queued);
     return plan.wakeAt;
+  }
+
+  private count(namespace: string, pending: number): void {
+    const { metrics, onInstrumented } = this.options;
+    this.pending[pending > 0 ? 'add' : 'delete'](namespace);
+    if (pending > 0) metrics.pendingChanges.set({ namespace }, pending);
+    else metrics.pendingChanges.remove({ namespace });
+    if (this.wasAnyInstrumented === this.store.instrumented > 0) return;
+    this.wasAnyInstrumented = !this.wasAnyInstrumented;
+    onInstrumented();
   }
 
   /** Asks the API server itself whether there is no Lumigo: a watch may be late. */
@@ -228,13 +227,9 @@ export class Reconciler {
       const instrumentedVersion = listed.get(workload.uid);
       if (instrumentedVersion === undefined) continue;
       const noted = this.store.note(workload, { instrumentedVersion });
-      if (noted !== undefined && isClean(noted)) this.recorder.removed(noted, this.options.lumigoes.policy(namespace));
+      // Nothing of an injection is there, nor why there is none any more.
+      const isClean = noted?.stamp === undefined && noted?.label === undefined;
+      if (noted !== undefined && isClean) this.recorder.removed(noted, this.options.lumigoes.policy(namespace));
     }
   }
 }
-
-/** Nothing of an injection stands there, nor why there is none any more. */
-const isClean = ({ stamp, label }: ObservedWorkload): boolean => stamp === undefined && label === undefined;
-
-const candidateOf = (lumigo: LumigoResource | undefined, workload: Candidate['workload']): Candidate | undefined =>
-  lumigo && { lumigo, workload };

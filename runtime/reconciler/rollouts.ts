@@ -8,11 +8,14 @@ import {
 } from '../rollout/injector-health.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation } from '../rollout/workload-state.ts';
-import { NamespaceTurns } from './namespace-turns.ts';
 import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { Term } from './term.ts';
 
+/** A broken injector affects at most this number of namespaces before the cluster halts. */
+const MAX_NAMESPACES = 4;
+/** Maximum time of a turn while other namespaces wait, so that slow workloads delay them no longer. */
+const TURN_MS = 5 * 60_000;
 /** The bounds of the time between two looks at failing pods, which is twice the soak. */
 const [LEAST_LOOK_MS, MOST_LOOK_MS] = [1_000, 20_000];
 
@@ -46,30 +49,31 @@ export class Rollouts {
   injectorFor = (namespace: string): InjectorHealth => healthFor(this.tallies.get(namespace) ?? noTally, this.cluster);
 
   /** Takes what was seen of a workload. Returns what has to be done; undefined for nothing, and for a workload that is gone. */
-  see({ kind, namespace, name, uid }: ObservedWorkload, seen: Observation): Action | undefined {
+  see(workload: ObservedWorkload, seen: Observation): Action | undefined {
     const { store } = this.term;
-    const known = store.get(kind, namespace, name);
-    if (known === undefined || known.uid !== uid) return undefined;
-    const { state, action } = transition(known.state ?? idle, seen, performance.now(), this.settings);
-    if (state !== (known.state ?? idle)) store.note(known, { state: state.kind === 'idle' ? undefined : state });
+    const known = store.latest(workload);
+    if (known === undefined) return undefined;
+    const before = known.state ?? idle;
+    const { state, action } = transition(before, seen, performance.now(), this.settings);
+    if (state !== before) store.note(known, { state: state.kind === 'idle' ? undefined : state });
     return action;
   }
 
   /** Notes that the watch reported a change of a workload. Returns whether that matters. */
   touch(workload: ObservedWorkload): boolean {
     const { store } = this.term;
-    const { kind, namespace, name, state } = workload;
+    const { state } = workload;
     if (state === undefined || ('wakeAt' in state && state.wakeAt === Infinity && state.kind !== 'untested'))
       return false;
     store.note(workload, { changedAt: performance.now() });
     this.see(workload, { kind: 'touched' });
-    return store.get(kind, namespace, name)?.state !== state;
+    return store.latest(workload)?.state !== state;
   }
 
   /** Notes what a plan found out, and sees to what the next one needs. */
   act(namespace: string, { noted, wantsTurn, summary, tally }: RolloutPlan): void {
     const { store, enqueue, metrics } = this.term;
-    for (const [workload, state] of noted) store.note(workload, { state });
+    for (const workload of noted) store.note(workload, { state: workload.state });
     this.turns.want(namespace, wantsTurn);
     this.count(namespace, tally);
     const { underWay, queued, blocked, reverted } = summary;
@@ -88,5 +92,40 @@ export class Rollouts {
     if (cluster === this.cluster) return;
     this.cluster = cluster;
     for (const each of this.term.lumigoes.namespaces()) this.term.enqueue(each);
+  }
+}
+
+/** The few namespaces in which something is changed, in order of arrival. */
+class NamespaceTurns {
+  /** By namespace, when its turn began; undefined while it waits. */
+  private readonly namespaces = new Map<string, number | undefined>();
+
+  constructor(private readonly onTurn: (namespace: string) => void) {}
+
+  has(namespace: string): boolean {
+    return this.current().includes(namespace);
+  }
+
+  /** Notes whether a namespace has, or wants, a turn. */
+  want(namespace: string, wants: boolean): void {
+    const before = this.current();
+    if (!wants) this.namespaces.delete(namespace);
+    else if (!this.namespaces.has(namespace)) this.namespaces.set(namespace, undefined);
+    for (const each of this.current()) if (!before.includes(each)) this.onTurn(each);
+  }
+
+  /** A turn that is over moves to the end of the line. */
+  private current(): string[] {
+    const now = performance.now();
+    const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);
+    for (const [namespace, since = now] of first())
+      if (this.namespaces.size > MAX_NAMESPACES && now - since >= TURN_MS) {
+        this.namespaces.delete(namespace);
+        this.namespaces.set(namespace, undefined);
+      }
+    return first().map(([namespace, since = now]) => {
+      this.namespaces.set(namespace, since);
+      return namespace;
+    });
   }
 }

@@ -4,7 +4,7 @@ import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ReconcilerApi } from './api.ts';
-import type { EventQueue } from './event-queue.ts';
+import type { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import type { WorkloadStore } from './workload-store.ts';
 
 /** Everything that the parts of the reconciler share for one term of this replica's leadership. */

@@ -4,30 +4,19 @@ import { stampText } from '../injection/stamp.ts';
 import type { Metadata } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { digest } from '../wording/digest.ts';
-import { isInstrumented, type ObservedWorkload } from './observed.ts';
+import { isInstrumented, type Facts, type ObservedWorkload } from './observed.ts';
 
-/** What became of something seen: the workload as it is known now, as it was, and whether anything that matters differs. */
+/** The result of taking what was seen. */
 interface Seen {
+  /** The workload as it is known now. */
   readonly workload: ObservedWorkload;
   readonly before: ObservedWorkload | undefined;
+  /** Anything that matters differs from what was known. */
   readonly changed: boolean;
+  /** The workload that is known now is the one that was seen: then what was found out holds for it. */
+  readonly isCurrent: boolean;
 }
 
-type Facts = Partial<
-  Pick<
-    ObservedWorkload,
-    | 'settled'
-    | 'attempt'
-    | 'failure'
-    | 'write'
-    | 'elsewhere'
-    | 'tooLarge'
-    | 'instrumentedVersion'
-    | 'state'
-    | 'judged'
-    | 'changedAt'
-  >
->;
 type ByName = Map<string, ObservedWorkload>;
 
 /**
@@ -46,53 +35,44 @@ export class WorkloadStore {
    * restored backup its versions are lower.
    */
   upsert(kind: WorkloadKind, metadata: Metadata, isListed = false): Seen | undefined {
-    const { namespace = '', name = '', uid = '' } = metadata;
+    const shown = readMetadata(metadata);
+    const { namespace, name, uid, resourceVersion } = shown;
     if (ownerOf(kind.kind, metadata) !== undefined) {
       this.delete(kind, namespace, name, uid);
       return undefined;
     }
     const known = this.get(kind, namespace, name);
-    if (known !== undefined && !isListed && isOlder(metadata.resourceVersion, known.resourceVersion))
-      return { workload: known, before: known, changed: false };
-    return this.take(kind, metadata, known);
-  }
-
-  private take(kind: WorkloadKind, metadata: Metadata, known: ObservedWorkload | undefined): Seen {
-    return known !== undefined && known.uid === metadata.uid
-      ? this.replace(known, metadata)
-      : { workload: this.put(observeWorkload(kind, metadata)), before: undefined, changed: true };
-  }
-
-  private replace(known: ObservedWorkload, metadata: Metadata): Seen {
-    const facts = readMetadata(metadata);
-    const changed = !sameFacts(known, facts);
-    const workload = this.put(changed ? this.unsettled(known, facts) : { ...known, ...facts });
-    return { workload, before: known, changed };
-  }
-
-  /** Whether a workload, as this metadata shows it, is what is known of it: then what was found out holds for it. */
-  isCurrent(workload: ObservedWorkload, metadata: Metadata): boolean {
-    return workload.uid === metadata.uid && sameFacts(workload, readMetadata(metadata));
+    const changed = !isAs(known, shown);
+    if (known !== undefined && !isListed && isOlder(resourceVersion, known.resourceVersion))
+      return { workload: known, before: known, changed: false, isCurrent: !changed };
+    const before = known?.uid === uid ? known : undefined;
+    const workload = before === undefined ? asNew(kind, shown) : this.seenAgain(before, shown, changed);
+    return { workload: this.put(workload), before, changed, isCurrent: true };
   }
 
   /** Notes what was found out about a workload; undefined where it is gone, or another of its name is there. */
   note(workload: ObservedWorkload, facts: Facts): ObservedWorkload | undefined {
-    const known = this.get(workload.kind, workload.namespace, workload.name);
-    return known?.uid === workload.uid ? this.put({ ...known, ...facts }) : undefined;
+    const known = this.latest(workload);
+    return known && this.put({ ...known, ...facts });
   }
 
   /** Forgets a workload, unless another of the same name has taken its place; says whether it was known. */
   delete(kind: WorkloadKind, namespace: string, name: string, uid: string): boolean {
-    const kinds = this.byNamespace.get(namespace);
-    const there = kinds?.get(kind);
-    const workload = there?.get(name);
-    if (kinds === undefined || there === undefined || workload === undefined) return false;
-    if (uid !== '' && workload.uid !== uid) return false;
-    there.delete(name);
-    if (there.size === 0) kinds.delete(kind);
+    const workload = this.get(kind, namespace, name);
+    if (workload === undefined || (uid !== '' && workload.uid !== uid)) return false;
+    const kinds = this.byNamespace.get(namespace) ?? new Map<WorkloadKind, ByName>();
+    const there = kinds.get(kind);
+    there?.delete(name);
+    if (there?.size === 0) kinds.delete(kind);
     if (kinds.size === 0) this.byNamespace.delete(namespace);
-    this.count(workload, -1);
+    this.instrumentedCount -= Number(isInstrumented(workload));
     return true;
+  }
+
+  /** Returns the workload as it is known now; undefined where it is gone, or another of its name is there. */
+  latest({ kind, namespace, name, uid }: ObservedWorkload): ObservedWorkload | undefined {
+    const known = this.get(kind, namespace, name);
+    return known?.uid === uid ? known : undefined;
   }
 
   get(kind: WorkloadKind, namespace: string, name: string): ObservedWorkload | undefined {
@@ -121,54 +101,46 @@ export class WorkloadStore {
     const there = kinds.get(kind) ?? new Map<string, ObservedWorkload>();
     const before = there.get(name);
     this.byNamespace.set(namespace, kinds.set(kind, there.set(name, workload)));
-    if (before !== undefined) this.count(before, -1);
-    this.count(workload, 1);
+    this.instrumentedCount += Number(isInstrumented(workload)) - Number(before !== undefined && isInstrumented(before));
     return workload;
   }
 
-  private count(workload: ObservedWorkload, by: 1 | -1): void {
-    if (isInstrumented(workload)) this.instrumentedCount += by;
-  }
-
-  /** As it is seen now; what was found out about it before may not hold any more. */
-  private unsettled(known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): ObservedWorkload {
+  /** Where anything that matters changed, what was found out about it before may not hold any more. */
+  private seenAgain(known: ObservedWorkload, shown: Shown, changed: boolean): ObservedWorkload {
+    if (!changed) return { ...known, ...shown };
     const { write, attempt } = known;
     const touched = write === undefined || attempt !== undefined ? write : { ...write, touchedAt: this.now() };
-    const instrumentedVersion = versionOf(facts, known);
-    return { ...known, ...facts, settled: undefined, write: touched, instrumentedVersion };
+    return { ...known, ...shown, settled: undefined, write: touched, instrumentedVersion: versionOf(shown, known) };
   }
 }
 
-/** What of a workload can make a difference to what should be done. */
-const relevant = ['generation', 'label', 'stamp', 'deleting', 'asked'] as const;
+type Shown = ReturnType<typeof readMetadata>;
 
-const sameFacts = (known: ObservedWorkload, facts: ReturnType<typeof readMetadata>): boolean =>
-  relevant.every((field) => known[field] === facts[field]);
+/** What of a workload can make a difference to what should be done. */
+const relevant = ['uid', 'generation', 'label', 'stamp', 'deleting', 'asked'] as const;
+
+const isAs = (known: ObservedWorkload | undefined, shown: Shown): boolean =>
+  known !== undefined && relevant.every((field) => known[field] === shown[field]);
 
 /** The version at which the instrumentation, as its stamp tells, was seen first. */
-function versionOf(facts: ReturnType<typeof readMetadata>, known?: ObservedWorkload): string | undefined {
-  if (!isInstrumented(facts)) return undefined;
-  const isSame = known?.stamp === facts.stamp && known?.instrumentedVersion !== undefined;
-  return isSame ? known.instrumentedVersion : facts.resourceVersion;
+function versionOf(shown: Shown, known: ObservedWorkload): string | undefined {
+  if (!isInstrumented(shown)) return undefined;
+  return (known.stamp === shown.stamp ? known.instrumentedVersion : undefined) ?? shown.resourceVersion;
 }
 
 /** A workload as its metadata shows it, of which nothing else is known yet. */
-export function observeWorkload(kind: WorkloadKind, metadata: Metadata): ObservedWorkload {
-  const facts = readMetadata(metadata);
-  const workload = {
-    kind,
+export const observeWorkload = (kind: WorkloadKind, metadata: Metadata): ObservedWorkload =>
+  asNew(kind, readMetadata(metadata));
+
+const asNew = (kind: WorkloadKind, shown: Shown): ObservedWorkload =>
+  isInstrumented(shown) ? { kind, ...shown, instrumentedVersion: shown.resourceVersion } : { kind, ...shown };
+
+function readMetadata(metadata: Metadata) {
+  return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     createdAt: metadata.creationTimestamp ?? '',
-    ...facts,
-  };
-  const instrumentedVersion = versionOf(facts);
-  return instrumentedVersion === undefined ? workload : { ...workload, instrumentedVersion };
-}
-
-function readMetadata(metadata: Metadata) {
-  return {
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
     label: intern(metadata.labels?.[labels.autoTrace]),

@@ -1,5 +1,5 @@
 import type { WorkloadKind } from '../contract.ts';
-import { isMap, type JsonMap } from '../injection/lists.ts';
+import { isMap, mapAt, numberAt, type JsonMap } from '../injection/lists.ts';
 import type { Workload } from '../injection/types.ts';
 import { kindOf } from '../injection/workload.ts';
 
@@ -28,7 +28,6 @@ export type Completion =
 
 /** The pods of a workload, as its status counts them. */
 interface PodCounts {
-  /** The pods that the spec asks for. */
   readonly wanted: number;
   /** The part of them that a change of the template replaces. */
   readonly replaced: number;
@@ -39,26 +38,14 @@ interface PodCounts {
 
 type Count = (spec: JsonMap, status: JsonMap) => PodCounts;
 
-/** Returns the number at a key of what a controller wrote; `fallback` for anything else. */
-export const number = (map: JsonMap, key: string, fallback = 0): number => {
-  const value = map[key];
-  return typeof value === 'number' ? value : fallback;
-};
-
-/** Returns the map at a key; an empty one for anything else. */
-export const mapAt = (map: JsonMap, key: string): JsonMap => {
-  const value = map[key];
-  return isMap(value) ? value : {};
-};
-
 export const isOnDelete = (spec: JsonMap): boolean => mapAt(spec, 'updateStrategy')['type'] === 'OnDelete';
 
 const replicas: Count = (spec, status) => ({
-  wanted: number(spec, 'replicas', 1),
-  replaced: number(spec, 'replicas', 1),
-  running: number(status, 'replicas'),
-  updated: number(status, 'updatedReplicas'),
-  available: number(status, 'availableReplicas'),
+  wanted: numberAt(spec, 'replicas', 1),
+  replaced: numberAt(spec, 'replicas', 1),
+  running: numberAt(status, 'replicas'),
+  updated: numberAt(status, 'updatedReplicas'),
+  available: numberAt(status, 'availableReplicas'),
 });
 
 /** By the column `pods` of the table of kinds. */
@@ -66,15 +53,15 @@ const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   replicas,
   ordinals: (spec, status) => {
     const all = replicas(spec, status);
-    const partition = number(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
+    const partition = numberAt(mapAt(mapAt(spec, 'updateStrategy'), 'rollingUpdate'), 'partition');
     return { ...all, replaced: isOnDelete(spec) ? 0 : Math.max(0, all.wanted - partition) };
   },
   nodes: (spec, status) => ({
-    wanted: number(status, 'desiredNumberScheduled'),
-    replaced: isOnDelete(spec) ? 0 : number(status, 'desiredNumberScheduled'),
-    running: number(status, 'currentNumberScheduled'),
-    updated: number(status, 'updatedNumberScheduled'),
-    available: number(status, 'numberAvailable'),
+    wanted: numberAt(status, 'desiredNumberScheduled'),
+    replaced: isOnDelete(spec) ? 0 : numberAt(status, 'desiredNumberScheduled'),
+    running: numberAt(status, 'currentNumberScheduled'),
+    updated: numberAt(status, 'updatedNumberScheduled'),
+    available: numberAt(status, 'numberAvailable'),
   }),
 };
 
@@ -88,13 +75,11 @@ export function completionOf(workload: Workload, generation = workload.metadata.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= generation;
   const found = countsOf(workload, isSeen);
   if (found === undefined) return { kind: 'no-pods' };
-  const paused = isPaused(spec, status);
-  if (isSeen && isComplete(found)) return paused ? { kind: 'complete', isPaused: true } : { kind: 'complete' };
-  return paused ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
+  // Argo's Rollouts pause at steps of their own strategy as well.
+  const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
+  if (isSeen && isComplete(found)) return isPaused ? { kind: 'complete', isPaused } : { kind: 'complete' };
+  return isPaused ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
 }
-
-/** Argo's Rollouts pause at steps of their own strategy as well. */
-const isPaused = (spec: JsonMap, status: JsonMap): boolean => spec['paused'] === true || status['phase'] === 'Paused';
 
 /** Undefined where a change of the template replaces no pod. */
 function countsOf(workload: Workload, isSeen: boolean): PodCounts | undefined {

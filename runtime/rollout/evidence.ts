@@ -4,6 +4,22 @@ import { withoutTokens } from '../wording/token.ts';
 import type { Sparse } from '../injection/types.ts';
 import { printable } from '../wording/printable.ts';
 
+/** A pod of the generation that is judged. */
+export interface LookedAtPod {
+  readonly name: string;
+  readonly isReady: boolean;
+  /** The names of its containers that have the injection: another container's failure says nothing of it. */
+  readonly injected: ReadonlySet<string>;
+  readonly status: PodStatus;
+}
+
+/** The result of one look at the pods of a generation. */
+export interface Look {
+  readonly evidence: Evidence | undefined;
+  /** One of them got past the injector. */
+  readonly ran: boolean;
+}
+
 /** What speaks against an injection. */
 export interface Evidence {
   readonly cause: 'InjectorImage' | 'InjectorFailed' | 'Crash' | 'CannotStart' | 'PodsRefused' | 'NotReady';
@@ -35,6 +51,34 @@ const WORDS = 400;
 
 /** What others wrote, as it may be shown: without tokens, without what steers a terminal, and not endless. */
 export const shown = (text: string): string => withoutTokens(printable(text)).slice(0, 2 * WORDS);
+
+/**
+ * One pod that is well, or that shows nothing yet, acquits: a node, a registry or a Secret that comes late explains the others.
+ * A single look convicts nothing (judge.ts asks for two).
+ */
+export function look(pods: readonly LookedAtPod[]): Look {
+  return { evidence: evidenceAmong(pods), ran: pods.some(isPastInjector) };
+}
+
+function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
+  if (pods.some(({ isReady }) => isReady)) return undefined;
+  const found = pods.map(evidenceOf);
+  const convincing = found.flatMap((evidence) => (evidence !== undefined && isConvincing(evidence) ? [evidence] : []));
+  if (convincing.length < found.length) return undefined;
+  return convincing.find(({ cause }) => cause === 'Crash') ?? convincing[0];
+}
+
+/** A container that cannot start may wait for a Secret of its user's. */
+const isConvincing = (evidence: Evidence): boolean => isInjectors(evidence) || evidence.cause === 'Crash';
+
+const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
+  initContainerStatuses.some(({ name, state }) => name === injector.container && state?.terminated?.exitCode === 0);
+
+function evidenceOf({ name, injected, status }: LookedAtPod): Evidence | undefined {
+  const containerStatuses = status.containerStatuses?.filter((each) => injected.has(each.name ?? '')) ?? [];
+  const evidence = evidenceIn({ ...status, containerStatuses });
+  return evidence && { ...evidence, message: `pod '${name}', ${evidence.message}` };
+}
 
 /**
  * What a pod with an injection shows against it; undefined for nothing. The user's own init containers have no injection, and run

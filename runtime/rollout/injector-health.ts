@@ -5,23 +5,19 @@
 export type InjectorHealth = 'verified' | 'untried' | 'tried' | 'unknown' | 'failing';
 
 /** The experience of one namespace with the injector, in numbers of workloads. */
-export interface NamespaceTally {
-  /** Workloads that are verified with it. */
-  readonly verified: number;
+export type NamespaceTally = Readonly<typeof noTally>;
+export const noTally = {
+  verified: 0,
   /** Workloads whose pods are about to show how it fares. */
-  readonly trying: number;
+  trying: 0,
   /** Workloads that have it, and no pods that show anything. */
-  readonly untested: number;
+  untested: 0,
   /** Reverted workloads that are not due for another attempt. */
-  readonly reverted: number;
+  reverted: 0,
   /** Those of them where the injector itself failed: its image, or its container. */
-  readonly injectorFailed: number;
+  injectorFailed: 0,
   /** Those of them that this leader reverted. The others are known by an annotation, which proves nothing beyond its namespace. */
-  readonly witnessed: number;
-}
-
-export const noTally: NamespaceTally = {
-  ...{ verified: 0, trying: 0, untested: 0, reverted: 0, injectorFailed: 0, witnessed: 0 },
+  witnessed: 0,
 };
 
 /** A namespace halts after so many reverts that stand. */

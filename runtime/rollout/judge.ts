@@ -1,5 +1,5 @@
 import type { Completion } from './completion.ts';
-import { shown, type Evidence } from './evidence.ts';
+import { shown, type Evidence, type Look } from './evidence.ts';
 import {
   LATE_MS,
   type JudgeSettings,
@@ -36,7 +36,7 @@ function begin(
   { completion, injector, template, isCurrent, attempt }: Reading & { readonly attempt: number },
   now: number,
   { soakMs }: JudgeSettings,
-): WorkloadState {
+): OnProbation {
   const probation = { progress: { available: 0, at: now }, template, isCurrent, attempt };
   const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
   if (completion.kind === 'paused') return untested;
@@ -69,7 +69,7 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
 function anew(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
   if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
   const begun = begin({ ...seen, attempt: state.attempt }, now, settings);
-  return state.isDue === true && 'progress' in begun ? { ...begun, isDue: true } : begun;
+  return state.isDue === true ? { ...begun, isDue: true } : begun;
 }
 
 const kept = ({ progress, template, isCurrent, attempt, isDue }: Probation) => ({
@@ -116,7 +116,7 @@ const withLook = (state: OnProbation, isLookedAt: boolean): Transition =>
 /** Two looks that agree convict. A look that shows nothing clears the one before. */
 export function weigh(
   state: OnProbation,
-  { evidence, ran }: Pick<Observation & { readonly kind: 'pods' }, 'evidence' | 'ran'>,
+  { evidence, ran }: Look,
   now: number,
   { lookMs }: Pick<JudgeSettings, 'lookMs'>,
 ): Transition {
@@ -124,26 +124,24 @@ export function weigh(
   if (evidence === undefined) {
     // The status of such a workload never shows more than a pod that got past the injector.
     const isShown = state.kind === 'untested' && ran;
-    return { state: isShown ? { kind: 'verified', until: now, ...kept(state), wakeAt: Infinity } : clear(state) };
+    if (isShown) return { state: { kind: 'verified', until: now, ...kept(state), wakeAt: Infinity } };
+    return { state: { ...state, look: undefined } };
   }
   if (look === undefined || look.evidence.cause !== evidence.cause)
     return { state: { ...state, look: { evidence, at: now }, wakeAt: now + lookMs } };
   return now - look.at >= lookMs ? revert(state, evidence, now) : { state: { ...state, wakeAt: look.at + lookMs } };
 }
 
-const clear = (state: OnProbation): OnProbation => ({ ...state, look: undefined });
-
 const revert = ({ attempt }: Probation, evidence: Evidence, now: number): Transition => ({
   state: { kind: 'reverting', evidence, attempt: attempt + 1, wakeAt: now },
   action: 'revert',
 });
 
-const refusal = (message: string): Evidence => ({
-  cause: 'PodsRefused',
-  message: `the API server refuses its pods: ${shown(message)}`,
+const refusal = (said: string): Evidence => ({
+  ...{ cause: 'PodsRefused', message: `the API server refuses its pods: ${shown(said)}` },
 });
 
-const notAvailable = ({ available, wanted }: Progressing, { deadlineMs }: JudgeSettings): Evidence => ({
-  cause: 'NotReady',
-  message: `${available} of ${wanted} new pods are available, and no further one became so within ${deadlineMs / 1_000} seconds`,
-});
+function notAvailable({ available, wanted }: Progressing, { deadlineMs }: JudgeSettings): Evidence {
+  const message = `${available} of ${wanted} new pods are available, and no further one became so within ${deadlineMs / 1_000} seconds`;
+  return { cause: 'NotReady', message };
+}

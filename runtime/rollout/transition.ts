@@ -19,23 +19,21 @@ export const transition = (state: WorkloadState, seen: Observation, now: number,
   (rules[seen.kind] as Rule<typeof seen>)(state, seen, now, settings);
 
 type Rule<O> = (state: WorkloadState, seen: O, now: number, settings: JudgeSettings) => Transition;
-type Rules = { readonly [K in Observation['kind']]: Rule<Observation & { readonly kind: K }> };
-type Reverting = WorkloadState & { readonly kind: 'reverting' };
+type Seen<K extends Observation['kind']> = Observation & { readonly kind: K };
+type In<K extends WorkloadState['kind']> = WorkloadState & { readonly kind: K };
 type Waking = Extract<WorkloadState, { readonly wakeAt: number }>;
 
 const isOnProbation = (state: WorkloadState): state is OnProbation => 'progress' in state;
 const attemptOf = (state: WorkloadState): number =>
   state.kind === 'blocked' || state.kind === 'queued' ? state.attempt : 0;
-const rules: Rules = {
+
+const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   due: (state, seen, now) => ({ state: due(state, seen, now) }),
-
   next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
-
   failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
-
   injected: (_state, seen, now, settings) => ({ state: meet(seen, now, settings) }),
-
   standing: (state, seen, now) => ({ state: standing(state, seen, now) }),
+  clean: () => ({ state: idle }),
 
   touched: (state, _seen, now, settings) => {
     const wakeAt = readAt(state, now, settings);
@@ -65,8 +63,6 @@ const rules: Rules = {
     return { state: { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } };
   },
 
-  clean: () => ({ state: idle }),
-
   injector: (state, { injector }) => {
     const isFree = state.kind === 'blocked' && state.reason === 'InjectorUnverified' && mayGoFirst(injector);
     return { state: isFree ? queuedAgain(state) : state };
@@ -81,7 +77,7 @@ const rules: Rules = {
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
 /** The rules for a state whose time has come. */
-const woken: { readonly [K in Waking['kind']]: (state: Waking & { readonly kind: K }, now: number) => Transition } = {
+const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Transition } = {
   // An `InjectorUnverified` one has waited long enough for others to show how the injector fares.
   blocked: (state) => (state.reason === 'InjectorUnverified' ? { state: queuedAgain(state) } : read(state)),
   rolling: read,
@@ -100,11 +96,11 @@ function standing(state: WorkloadState, { completion, template, isCurrent }: Rea
   return completion.kind === 'no-pods' ? { kind: 'untested', ...kept } : idle;
 }
 
-const queuedAgain = ({ risk, attempt }: WorkloadState & { readonly kind: 'blocked' | 'reverted' }): WorkloadState => ({
-  ...{ kind: 'queued', risk, isNext: false, attempt },
-});
+function queuedAgain({ risk, attempt }: In<'blocked' | 'reverted'>): WorkloadState {
+  return { kind: 'queued', risk, isNext: false, attempt };
+}
 
-function reverted({ evidence, attempt }: Reverting, risk: Reading['risk'], now: number): Transition {
+function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'], now: number): Transition {
   return { state: { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) } };
 }
 
@@ -119,7 +115,7 @@ function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: Judge
 }
 
 /** A workload that is to be injected, and may be changed or not. */
-function due(state: WorkloadState, { completion, injector, risk, waits }: Due, now: number): WorkloadState {
+function due(state: WorkloadState, { completion, injector, risk, waits }: Seen<'due'>, now: number): WorkloadState {
   if (state.kind === 'reverting') return state;
   // The injection that stands is judged first: else one that fails would stay.
   if (state.kind === 'rolling' || state.kind === 'soaking') return { ...state, isDue: true };
@@ -130,8 +126,6 @@ function due(state: WorkloadState, { completion, injector, risk, waits }: Due, n
     ? { kind: 'queued', risk, isNext: state.kind === 'queued' && state.isNext, attempt }
     : { kind: 'blocked', reason, risk, attempt, wakeAt: now + BLOCKED_MS };
 }
-
-type Due = Observation & { readonly kind: 'due' };
 
 /** While another workload shows how the injector fares, one whose pods cannot show it waits. */
 const mayGoFirst = (injector: Reading['injector']): boolean => injector !== 'unknown' && injector !== 'failing';

@@ -1,6 +1,8 @@
+import { mapAt, numberAt } from '../injection/lists.ts';
 import type { Workload } from '../injection/types.ts';
 import { kindOf } from '../injection/workload.ts';
-import { completionOf, mapAt, number } from './completion.ts';
+import { completionOf } from './completion.ts';
+import type { NamespaceTally } from './injector-health.ts';
 
 /** What a failed rollout of a workload would cost. */
 export interface Risk {
@@ -16,7 +18,7 @@ const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
 export function riskOf(workload: Workload): Risk {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
   const form = kindOf(workload.apiVersion, workload.kind)?.pods;
-  const pods = form === 'nodes' ? number(status, 'desiredNumberScheduled') : number(spec, 'replicas', 1);
+  const pods = form === 'nodes' ? numberAt(status, 'desiredNumberScheduled') : numberAt(spec, 'replicas', 1);
   if (form === undefined || completionOf(workload).kind === 'no-pods') return { rank: 4, pods };
   return { rank: pods < 2 || endsAll(spec, pods) ? 3 : ranks[form], pods };
 }
@@ -30,21 +32,14 @@ function endsAll(spec: ReturnType<typeof mapAt>, pods: number): boolean {
   return typeof maxUnavailable === 'string' && Number.parseInt(maxUnavailable, 10) >= 100;
 }
 
+/** The other workloads of the namespace that have the injection. */
+type Standing = Pick<NamespaceTally, 'verified' | 'untested'>;
+
 /** A workload that waits for its turn. */
 export interface Waiting {
   readonly name: string;
   readonly kind: string;
   readonly risk: Risk;
-}
-
-/** The other workloads of the namespace, in numbers. */
-export interface Standing {
-  /** Those that run with the injection. */
-  readonly verified: number;
-  /** Those that have it, and no pods that show anything. */
-  readonly untested: number;
-  /** Those that are being changed, or judged. */
-  readonly underWay: number;
 }
 
 /** Returns how many go together once so many are verified: one first, then at most twice as many as are. */
@@ -66,11 +61,10 @@ const nameOf = ({ name, kind }: Waiting): string => `${name}/${kind}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Returns the workloads that go now: none while others are under way. Those without pods to judge go last, one of them first, and
- * then all together, since none of them restarts anything.
+ * Returns the workloads that go now, if none is under way. Those without pods to judge go last, one of them first, and then all
+ * together, since none of them restarts anything.
  */
 export function nextTurns<T extends Waiting>(waiting: readonly T[], standing: Standing, largest: number): T[] {
-  if (standing.underWay > 0) return [];
   const judged = waiting.filter(({ risk }) => risk.rank < 4);
   if (judged.length > 0) return inOrder(judged).slice(0, waveAfter(standing.verified, largest));
   const isTried = standing.verified + standing.untested > 0;

@@ -1,6 +1,6 @@
 import { annotations } from '../contract.ts';
 import type { Completion } from './completion.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence, Look } from './evidence.ts';
 import type { InjectorHealth } from './injector-health.ts';
 import type { Risk } from './turns.ts';
 
@@ -11,23 +11,12 @@ import type { Risk } from './turns.ts';
  *     idle → blocked ⇄ queued → rolling → soaking → verified
  *                         │        ↓         ↓          ↓
  *                      untested → reverting → reverted → queued
- *
- * `wakeAt`: when to observe `time` should nothing else be observed before; Infinity for never. `attempt`: how often an injection of
- * this program was reverted.
  */
 export type WorkloadState =
-  /** Nothing is on its way. */
   | { readonly kind: 'idle' }
-  /** It cannot be changed now. */
-  | {
-      readonly kind: 'blocked';
-      readonly reason: BlockedReason;
-      readonly risk: Risk;
-      readonly attempt: number;
-      readonly wakeAt: number;
-    }
+  | ({ readonly kind: 'blocked'; readonly reason: BlockedReason } & Due & Waking)
   /** It is in the queue. `isNext`: its injection is to be written now. */
-  | { readonly kind: 'queued'; readonly risk: Risk; readonly isNext: boolean; readonly attempt: number }
+  | ({ readonly kind: 'queued'; readonly isNext: boolean } & Due)
   /** The injection is written, and the workload's controller replaces its pods. */
   | ({ readonly kind: 'rolling' } & Probation)
   /** The status says complete. It has to say so for `soakMs`. */
@@ -40,23 +29,27 @@ export type WorkloadState =
    */
   | ({ readonly kind: 'untested'; readonly isFirst?: true } & Probation)
   /** The removal of its injection is due. `removedAt`: it is written, and broken pods may be left that its controller waits for. */
-  | {
-      readonly kind: 'reverting';
-      readonly evidence: Evidence;
-      readonly attempt: number;
-      readonly removedAt?: number;
-      readonly wakeAt: number;
-    }
-  /** Its injection was removed. It is queued again at `wakeAt`. */
-  | {
-      readonly kind: 'reverted';
-      readonly evidence: Evidence;
-      readonly risk: Risk;
-      /** Known by its annotation alone: an earlier leader reverted it, or its tenant says so. */
-      readonly isFound?: true;
-      readonly attempt: number;
-      readonly wakeAt: number;
-    };
+  | ({ readonly kind: 'reverting'; readonly evidence: Evidence; readonly removedAt?: number } & Tried & Waking)
+  /**
+   * Its injection was removed. It is queued again at `wakeAt`. `isFound`: known by its annotation alone, because an earlier leader
+   * reverted it, or its tenant says so.
+   */
+  | ({ readonly kind: 'reverted'; readonly evidence: Evidence; readonly isFound?: true } & Due & Waking);
+
+/** `attempt`: how often an injection of this program was reverted. */
+interface Tried {
+  readonly attempt: number;
+}
+
+/** An injection is to be written. */
+interface Due extends Tried {
+  readonly risk: Risk;
+}
+
+/** `wakeAt`: when to observe `time` should nothing else be observed before; Infinity for never. */
+interface Waking {
+  readonly wakeAt: number;
+}
 
 /** Why a workload cannot be changed now: the rest of a sentence that begins with the workload. */
 export const blockedTexts = {
@@ -69,29 +62,26 @@ export const blockedTexts = {
 } as const;
 export type BlockedReason = keyof typeof blockedTexts;
 
+interface Injection {
+  /** A fingerprint of the pod template. */
+  readonly template: string;
+  /** The injector is the one of this version: it says how that one fares. */
+  readonly isCurrent: boolean;
+}
+
 /** An injection that is judged. */
-export interface Probation {
+export interface Probation extends Injection, Tried, Waking {
   /** The most pods of its generation that were available, and since when. */
   readonly progress: { readonly available: number; readonly at: number };
-  /** A fingerprint of the pod template that is judged. */
-  readonly template: string;
-  /** Its injector is the one of this version: it says how that one fares. */
-  readonly isCurrent: boolean;
-  readonly wakeAt: number;
   /** The first of the two looks at failing pods. */
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
   /** A further change of it is due, and waits until this one is judged. */
   readonly isDue?: true;
-  readonly attempt: number;
 }
 
 /** The result of reading a whole workload. */
-export interface Reading {
+export interface Reading extends Injection {
   readonly completion: Completion;
-  /** A fingerprint of its pod template. */
-  readonly template: string;
-  /** Its injector, if it has one, is the one of this version. */
-  readonly isCurrent: boolean;
   readonly risk: Risk;
   readonly injector: InjectorHealth;
 }
@@ -100,7 +90,6 @@ export interface Reading {
 export type Observation =
   /** It is to be injected, and was read whole. `waits`: the settings let it wait until its user acts. */
   | ({ readonly kind: 'due'; readonly waits?: BlockedReason | undefined } & Reading)
-  /** It is the next one of its namespace. */
   | { readonly kind: 'next' }
   /** Its injection could not be written. */
   | { readonly kind: 'failed' }
@@ -108,27 +97,18 @@ export type Observation =
   | ({ readonly kind: 'injected'; readonly attempt: number } & Reading)
   /** An injection that an earlier leader saw written stands. */
   | ({ readonly kind: 'standing' } & Reading)
-  /** The watch reported a change of it. */
   | { readonly kind: 'touched' }
   /** It was read whole, with its injection. `unchangedSince`: when the watch last reported a change. */
   | ({ readonly kind: 'status'; readonly unchangedSince: number } & Reading)
-  /** The pods of its generation were listed. `ran`: one of them got past the injector. */
-  | { readonly kind: 'pods'; readonly evidence: Evidence | undefined; readonly ran: boolean }
+  | ({ readonly kind: 'pods' } & Look)
   /** Its injection is removed. `mayHang`: its controller waits for broken pods without end. */
   | { readonly kind: 'removed'; readonly risk: Risk; readonly mayHang: boolean }
   /** Its broken pods were evicted, or none is left. */
   | { readonly kind: 'evicted'; readonly risk: Risk; readonly isAnyLeft: boolean }
   /** Its annotation says that its injection was reverted, `agoMs` ago. */
-  | {
-      readonly kind: 'reverted-before';
-      readonly evidence: Evidence;
-      readonly risk: Risk;
-      readonly attempt: number;
-      readonly agoMs: number;
-    }
+  | ({ readonly kind: 'reverted-before'; readonly evidence: Evidence; readonly agoMs: number } & Due)
   /** It is as it should be, without an injection. */
   | { readonly kind: 'clean' }
-  /** The cluster's knowledge of the injector. */
   | { readonly kind: 'injector'; readonly injector: InjectorHealth }
   | { readonly kind: 'time' };
 
@@ -140,12 +120,10 @@ export interface Transition {
   readonly action?: Action;
 }
 
+/** How long a complete status has to last, no further pod may become available, and failing pods are not looked at again. */
 export interface JudgeSettings {
-  /** How long a complete status has to last. */
   readonly soakMs: number;
-  /** How long no further pod may become available. */
   readonly deadlineMs: number;
-  /** The time between two looks at failing pods. */
   readonly lookMs: number;
 }
 

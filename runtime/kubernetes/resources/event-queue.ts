@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { aborted } from '../async/aborted.ts';
-import { isRefusal } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
-import type { EventDetails } from '../kubernetes/resources/events.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import { describeError } from '../wording/errors.ts';
+import { aborted } from '../../async/aborted.ts';
+import { isRefusal } from '../http/errors.ts';
+import { backoffMs } from '../http/plan-retry.ts';
+import type { EventDetails } from './events.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { describeError } from '../../wording/errors.ts';
 
 /** An event without its sender and time. The uid, reason and key make its name, so the API server stores it once. */
 export type QueuedEvent = Omit<EventDetails, 'now' | 'version' | 'instance'>;

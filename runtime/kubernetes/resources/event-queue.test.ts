@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Counter } from 'prom-client';
-import { ApiError } from '../kubernetes/http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import { EventQueue, type QueuedEvent } from './event-queue.ts';
 
 const refusal = new ApiError({ status: 403, reason: 'Forbidden', message: 'no events here' });

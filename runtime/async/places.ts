@@ -1,0 +1,35 @@
+/** Bounds how many are at work at the same time, in all and in each group, in order of arrival. */
+export class Places {
+  private readonly waiting: { readonly group: string; readonly enter: () => void }[] = [];
+  /** The group of each place that is taken. */
+  private readonly taken: string[] = [];
+
+  constructor(private readonly most: { readonly all: number; readonly perGroup: number }) {}
+
+  /** Resolves when a place for the group is free. Call the result to leave it, after `restMs` in milliseconds. */
+  enter(group: string): Promise<(restMs: number) => void> {
+    return new Promise((resolve) => {
+      this.waiting.push({ group, enter: () => resolve((restMs) => this.leave(group, restMs)) });
+      this.admit();
+    });
+  }
+
+  private leave(group: string, restMs: number): void {
+    const free = (): void => {
+      this.taken.splice(this.taken.indexOf(group), 1);
+      this.admit();
+    };
+    if (restMs === 0) free();
+    else setTimeout(free, restMs).unref();
+  }
+
+  private admit(): void {
+    if (this.taken.length >= this.most.all) return;
+    const numberIn = (group: string): number => this.taken.filter((each) => each === group).length;
+    const next = this.waiting.findIndex(({ group }) => numberIn(group) < this.most.perGroup);
+    for (const { group, enter } of next < 0 ? [] : this.waiting.splice(next, 1)) {
+      this.taken.push(group);
+      enter();
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { workloads } from '../../contract.ts';
+import { mapAt } from '../../injection/lists.ts';
+import type { Metadata, Workload } from '../../injection/types.ts';
+import type { Client } from '../http/client.ts';
+
+/** How the pods of one generation of a workload are found: by the identity that their controller gave them. */
+export interface PodIdentity {
+  readonly labelSelector: string;
+  /** The uid of their controller; undefined for pods of any. */
+  readonly owner?: string;
+}
+
+const replicaSets = workloads[3];
+
+type Find = (workload: Workload, client: Client) => Promise<PodIdentity | undefined> | PodIdentity | undefined;
+
+const byLabel =
+  (label: string, value: (workload: Workload) => unknown): Find =>
+  (workload) => {
+    const found = value(workload);
+    const { uid } = workload.metadata;
+    return typeof found === 'string' && uid !== undefined
+      ? { labelSelector: `${label}=${found}`, owner: uid }
+      : undefined;
+  };
+
+/** By the name of the kind. */
+const finders: Readonly<Record<string, Find>> = {
+  Deployment: newestReplicaSet,
+  StatefulSet: byLabel('controller-revision-hash', (workload) => mapAt(workload, 'status')['updateRevision']),
+  DaemonSet: byLabel(
+    'pod-template-generation',
+    ({ metadata }) => metadata.annotations?.['deprecated.daemonset.template.generation'],
+  ),
+  Rollout: (workload) => {
+    const hash = mapAt(workload, 'status')['currentPodHash'];
+    return typeof hash === 'string' ? { labelSelector: `rollouts-pod-template-hash=${hash}` } : undefined;
+  },
+};
+
+/** The newest ReplicaSet has the pod template that the Deployment has now. */
+async function newestReplicaSet(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
+  const { namespace, uid } = workload.metadata;
+  let newest: Metadata | undefined;
+  const options = { metadataOnly: true, labelSelector: selectorOf(workload) };
+  for await (const { items } of client.pages({ ...replicaSets, namespace }, options))
+    for (const { metadata } of items)
+      if (isOwnedBy(metadata, uid) && revisionOf(metadata) > revisionOf(newest)) newest = metadata;
+  const hash = newest?.labels?.['pod-template-hash'];
+  return newest === undefined || hash === undefined
+    ? undefined
+    : { labelSelector: `pod-template-hash=${hash}`, owner: newest.uid ?? '' };
+}
+
+/** The labels by which a workload finds what it owns; owners are compared beside them. */
+export const selectorOf = (workload: Workload): string =>
+  Object.entries(mapAt(mapAt(mapAt(workload, 'spec'), 'selector'), 'matchLabels'))
+    .map(([key, value]) => `${key}=${String(value)}`)
+    .join(',');
+
+export const isOwnedBy = ({ ownerReferences = [] }: Metadata, uid: string | undefined): boolean =>
+  ownerReferences.some((owner) => owner.controller === true && owner.uid === uid);
+
+const revisionOf = (metadata: Metadata | undefined): number =>
+  Number(metadata?.annotations?.['deployment.kubernetes.io/revision'] ?? -1);
+
+/** Returns how the pods are found that have the pod template of a whole workload; undefined if its controller has not named them yet. */
+export async function podIdentityOf(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
+  const { generation = 0 } = workload.metadata;
+  // Argo's Rollouts write the generation as a text.
+  const isSeen = Number(mapAt(workload, 'status')['observedGeneration'] ?? 0) >= generation;
+  return isSeen ? finders[workload.kind]?.(workload, client) : undefined;
+}
