@@ -5,7 +5,7 @@ import { ConfigError } from '../wording/errors.ts';
  * The type of a value of the document, which the program needs. Its range, its default and its meaning are in the settings
  * (infra/settings), which are checked before the document is written.
  */
-interface Kind<T> {
+export interface Kind<T> {
   readonly meaning: string;
   readonly accepts: (value: unknown) => value is T;
   /** The setting that it carries unchanged, such as `rollout.soakSeconds`; undefined: it is derived from others, or from none. */
