@@ -10,7 +10,7 @@ import { Monitoring } from './constructs/monitoring.ts';
 import { NetworkPolicy } from './constructs/network-policy.ts';
 import { LumigoToken } from './constructs/monitored-namespaces.ts';
 import { OperatorNamespace } from './constructs/operator-namespace.ts';
-import { PodWebhook } from './constructs/pod-webhook.ts';
+import { PodPolicy } from './constructs/pod-policy/pod-policy.ts';
 import type { Delivery } from './constructs/runtime-environment.ts';
 import { TelemetryProxy } from './constructs/telemetry-proxy.ts';
 import { WebhookCertificate, type DeliveredCertificate } from './constructs/webhook-certificate.ts';
@@ -75,7 +75,7 @@ export class Operator extends Chart {
       certificateChecksum: delivered?.checksum,
     });
     this.injectorWebhook = new InjectorWebhook(this, 'injector-webhook', settings);
-    if (settings.injection.podMode) new PodWebhook(this, 'pod-webhook', settings);
+    if (settings.injection.podMode) new PodPolicy(this, 'pod-policy', settings);
     if (delivery === 'Helm') new HelmHooks(this, 'helm-hooks', settings);
   }
 }

@@ -191,6 +191,7 @@ export const suffixes = {
   telemetryProxyService: '-telemetry-proxy-service',
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',
+  podPolicy: '-pod-policy',
   podWebhook: '-pod-webhook',
   certificates: '-webhook-certificates',
   certificateAuthority: '-webhook-authority',

@@ -2,7 +2,7 @@ import { injector } from '../../runtime/contract.ts';
 import { initContainer, injectorMount } from '../../runtime/injection/init-container.ts';
 import { initResources } from '../../runtime/injection/init-resources.ts';
 import type { InjectorSettings, PodSpec } from '../../runtime/injection/types.ts';
-import { all, any, fieldOr, sameExcept, sameItemsBut, text, type Cel } from './cel.ts';
+import { all, any, fieldOr, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
 import { isMount } from './record-rules.ts';
 import { hasShape, Optional, type Shape } from './shape.ts';
 

@@ -1,5 +1,5 @@
 import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from '../../runtime/injection/variables.ts';
-import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from './cel.ts';
+import { all, any, fieldOr, sameItemsBut, text, texts, type Cel } from '../constructs/cel.ts';
 import { isVariable, STRING } from './record-rules.ts';
 import { anything, hasShape, type Shape } from './shape.ts';
 

@@ -3,7 +3,7 @@ import { Construct } from 'constructs';
 import { operatorUser } from '../constructs/access.ts';
 import { labels } from '../constructs/labels.ts';
 import type { Settings } from '../settings/schema.ts';
-import { text } from './cel.ts';
+import { text } from '../constructs/cel.ts';
 import { installationPolicy } from './installation-policy.ts';
 import { namespacesPolicy } from './namespaces-policy.ts';
 import { workloadPolicy } from './workload-policy.ts';

@@ -1,6 +1,6 @@
 import { certificateFiles, cleanupFinalizer, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { all, fieldOr, sameExcept, texts, type Cel } from './cel.ts';
+import { all, fieldOr, sameExcept, texts, type Cel } from '../constructs/cel.ts';
 import { isFinalizer, isOurKey, sameMetadata } from './metadata-rules.ts';
 import { ownName, ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';

@@ -1,5 +1,5 @@
 import { lumigo } from '../../runtime/contract.ts';
-import { all, fieldOr, sameBut, sameItemsBut, text, type Cel } from './cel.ts';
+import { all, fieldOr, sameBut, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
 
 type Excepted = (item: Cel) => Cel;
 

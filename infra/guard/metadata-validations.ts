@@ -1,5 +1,5 @@
 import { annotations, labels, probeLabel, workloads } from '../../runtime/contract.ts';
-import { all, any, fieldOr, sameBut, sameExcept, text, texts, type Cel } from './cel.ts';
+import { all, any, fieldOr, sameBut, sameExcept, text, texts, type Cel } from '../constructs/cel.ts';
 import { isOurKey } from './metadata-rules.ts';
 import type { Validation } from './policy.ts';
 

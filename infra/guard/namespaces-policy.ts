@@ -1,6 +1,6 @@
 import { lumigo, probeLabel, suffixes } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { all, any, fieldOr, sameExcept, text } from './cel.ts';
+import { all, any, fieldOr, sameExcept, text } from '../constructs/cel.ts';
 import { isFinalizer, sameMetadata } from './metadata-rules.ts';
 import { ownObjectVariables, ruleOf, validationOf, type OwnObject } from './own-object-rules.ts';
 import type { Policy } from './policy.ts';

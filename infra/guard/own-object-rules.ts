@@ -1,4 +1,4 @@
-import { all, any, text, type Cel } from './cel.ts';
+import { all, any, text, type Cel } from '../constructs/cel.ts';
 import type { Settings } from '../settings/schema.ts';
 import type { Policy, Rule, Validation } from './policy.ts';
 

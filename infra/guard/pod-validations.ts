@@ -1,6 +1,6 @@
 import { injector } from '../../runtime/contract.ts';
 import { injectorVolume } from '../../runtime/injection/init-container.ts';
-import { all, any, sameExcept, sameItemsBut, text, type Cel } from './cel.ts';
+import { all, any, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
 import { appMounts, eachPair, initMounts, injectorShape, sameContainers } from './container-rules.ts';
 import { sameEnvironment } from './environment-rules.ts';
 import type { Validation } from './policy.ts';

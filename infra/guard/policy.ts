@@ -1,4 +1,4 @@
-import type { Cel } from './cel.ts';
+import type { Cel } from '../constructs/cel.ts';
 
 export interface Rule {
   readonly apiGroups: readonly string[];

@@ -1,4 +1,4 @@
-import { all, any, text, type Cel } from './cel.ts';
+import { all, any, text, type Cel } from '../constructs/cel.ts';
 
 /**
  * The record of an injection (runtime/injection/record.ts), as CEL reads it. CEL has no parser of JSON, so patterns extract the parts that a

@@ -1,4 +1,4 @@
-import { any, all, text, type Cel } from './cel.ts';
+import { any, all, text, type Cel } from '../constructs/cel.ts';
 import { isOnOurPath, mountsOf } from './container-rules.ts';
 import { environmentOf, joinedNames, writtenReferences } from './environment-rules.ts';
 import type { Validation } from './policy.ts';

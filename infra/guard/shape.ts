@@ -1,4 +1,4 @@
-import { all, text, texts, type Cel } from './cel.ts';
+import { all, text, texts, type Cel } from '../constructs/cel.ts';
 
 /**
  * The form of a JSON value that the operator writes. A function returns the condition of a value that is not fixed. A map has the given

@@ -2,7 +2,7 @@ import { suffixes, workloads } from '../../runtime/contract.ts';
 import { imageReference } from '../constructs/image.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
 import type { Settings } from '../settings/schema.ts';
-import { all, text, type Cel } from './cel.ts';
+import { all, text, type Cel } from '../constructs/cel.ts';
 import { environmentVariables } from './environment-rules.ts';
 import { metadataValidations } from './metadata-validations.ts';
 import { podValidations } from './pod-validations.ts';

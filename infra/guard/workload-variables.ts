@@ -1,5 +1,5 @@
 import { annotations, injector, workloads } from '../../runtime/contract.ts';
-import { fieldOr, text, type Cel } from './cel.ts';
+import { fieldOr, text, type Cel } from '../constructs/cel.ts';
 import { otherEntries } from './environment-rules.ts';
 import { recordedNames, replacedMounts, replacedVariables } from './record-rules.ts';
 

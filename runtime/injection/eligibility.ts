@@ -56,7 +56,7 @@ function isFinished(job: Workload): boolean {
 }
 
 /** What an injection needs of a node, by its label: without one of the values it cannot run there. */
-const needs = [
+export const needs = [
   { label: 'kubernetes.io/os', values: ['linux'], other: 'windows' },
   { label: 'beta.kubernetes.io/os', values: ['linux'], other: 'windows' },
   { label: 'kubernetes.io/arch', values: ['amd64', 'arm64'], other: 'architecture' },

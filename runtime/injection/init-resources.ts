@@ -6,7 +6,7 @@ import type { Container, PodSpec, Resources } from './types.ts';
  * The largest requests of the init container. They are fixed, because an admission webhook can lower the requests of a pod's
  * containers, and the requests of an init container count for the pod's whole life (docs/contributing/adr/0033).
  */
-const largestRequests = { cpu: '100m', memory: '64Mi', 'ephemeral-storage': '64Mi' } as const;
+export const largestRequests = { cpu: '100m', memory: '64Mi', 'ephemeral-storage': '64Mi' } as const;
 
 type Resource = keyof typeof largestRequests;
 

@@ -4,7 +4,7 @@ import type { Metadata } from './types.ts';
 /** The label `lumigo.auto-trace`: users opt out and in by it, and the operator marks by it what it has instrumented. */
 
 /** Its value on what this operator instrumented is this prefix and the version. */
-const instrumentedPrefix = 'lumigo-operator.v';
+export const instrumentedPrefix = 'lumigo-operator.v';
 
 /** Whether a value of the label says that the operator, or the original one, has instrumented what carries it. */
 export const isOurs = (value: string | undefined): boolean => value?.startsWith(instrumentedPrefix) === true;

@@ -5,12 +5,12 @@ import { parseQuantity } from './quantity.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from './types.ts';
 
 /** The injector's files and some room: an `ephemeral-storage` limit below this would evict the pod. */
-const NEEDED_STORAGE = 250e6;
+export const NEEDED_STORAGE = 250e6;
 /**
  * Copying takes some two seconds of a processor (74 MB in 3,400 files, measured), whatever memory there is (1 MB was enough): with
  * less than this the pod's start would wait for more than a minute, each time.
  */
-const NEEDED_CPU = 0.025;
+export const NEEDED_CPU = 0.025;
 
 /** A path as the container runtime reads it: `/opt//lumigo/` is `/opt/lumigo`. */
 const normalPath = (path: string): string =>
@@ -18,14 +18,13 @@ const normalPath = (path: string): string =>
 
 export const isOurMountPath = ({ mountPath }: VolumeMount): boolean => normalPath(mountPath) === injector.mountPath;
 
+/** Sources of volumes that are never written to. */
+export const readOnlySources = ['configMap', 'secret', 'projected', 'downwardAPI', 'image'] as const;
+
 /** Volumes in which the container runtime cannot make the folder that another mount needs. */
-function isReadOnly(volume: Volume): boolean {
-  const { configMap, secret, projected, downwardAPI, image } = volume;
-  return (
-    [configMap, secret, projected, downwardAPI, image].some((source) => source !== undefined) ||
-    Object.values(volume).some((source) => isMap(source) && source['readOnly'] === true)
-  );
-}
+const isReadOnly = (volume: Volume): boolean =>
+  readOnlySources.some((source) => volume[source] !== undefined) ||
+  Object.values(volume).some((source) => isMap(source) && source['readOnly'] === true);
 
 /** Returns the containers that cannot be injected, each with the reason. */
 export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {

@@ -5,7 +5,7 @@ import type { Metadata, Workload } from './types.ts';
 import { kindOf, templateOf } from './workload.ts';
 
 /** What Kubernetes allows an object, and a pod template, in keys and values together. */
-const MOST_ANNOTATION_BYTES = 256 * 1024;
+export const MOST_ANNOTATION_BYTES = 256 * 1024;
 
 /**
  * Why an object with an injection would be refused, where it would not be without: then it stays as its user wrote it.

@@ -1,0 +1,55 @@
+import { environment, injector } from '../../../runtime/contract.ts';
+import { readOnlySources } from '../../../runtime/injection/refusal.ts';
+import { all, fieldOr, text, texts, type Cel } from '../cel.ts';
+import type { Variables } from './variables.ts';
+
+/** A path as the container runtime reads it: any number of slashes stands for one. */
+const slashes = (path: string): string => path.replaceAll('/', '/+');
+
+const OUR_PATH = `^${slashes(injector.mountPath)}/*$`;
+const INSIDE_OUR_PATH = `^${slashes(injector.mountPath)}/+[^/]`;
+
+/** `/opt` of `/opt/lumigo`. */
+const parents = injector.mountPath
+  .split('/')
+  .map((_step, index, steps) => steps.slice(0, index).join('/'))
+  .filter((path) => path !== '');
+const ABOVE_OUR_PATH = `^(${parents.map(slashes).join('|')})/*$`;
+
+const mountsOf = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
+const isAt = (path: string): Cel => `mount.mountPath.matches(${text(path)})`;
+
+/** Returns true if nobody says that a container is somebody else's. */
+const isChosen = all(
+  '!(container.name in variables.excluded)',
+  '(variables.included.size() > 0 ? container.name in variables.included : !(container.name in variables.sidecars))',
+);
+
+const preloadAt: Cel = `variables.environmentNames[index].lastIndexOf(${text(environment.preload)})`;
+
+/** Returns true if a container can be injected. `reasonsToLeaveAlone` has the same rules. */
+const isPossible = all(
+  `(${preloadAt} < 0 || !has(container.env[${preloadAt}].valueFrom))`,
+  `!${mountsOf('container')}.exists(mount, ${isAt(INSIDE_OUR_PATH)})`,
+  `${mountsOf('container')}.filter(mount, ${isAt(OUR_PATH)}).size() <= 1`,
+  `!${mountsOf('container')}.exists(mount, ${all(
+    isAt(ABOVE_OUR_PATH),
+    `(${fieldOr('mount', 'readOnly', 'false')} || mount.name in variables.readOnlyVolumes)`,
+  )})`,
+);
+
+/** The variables about the app containers: which of them are injected, and what stands in them where. All are lists by container. */
+export const containerVariables: Variables = {
+  environmentNames: `variables.containers.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
+  ownPreloads: `variables.containers.transformList(index, container, ${preloadAt} < 0 ? '' : ${fieldOr(
+    `container.env[${preloadAt}]`,
+    'value',
+    "''",
+  )})`,
+  ownMounts: `variables.containers.map(container, ${mountsOf('container')}.map(mount, ${isAt(OUR_PATH)}).lastIndexOf(true))`,
+  readOnlyVolumes: `variables.volumes.filter(volume, volume.exists(source, source != 'name' && ${`(source in ${texts(
+    readOnlySources,
+  )} || ${fieldOr('volume[source]', 'readOnly', 'false')})`})).map(volume, volume.name)`,
+  injected: `variables.containers.transformList(index, container, ${all(isChosen, isPossible)}, index)`,
+  leftAlone: 'variables.containers.transformList(index, container, !(index in variables.injected), container.name)',
+};

@@ -1,0 +1,67 @@
+import { annotations, labels } from '../../../runtime/contract.ts';
+import { injectorMount, injectorVolume } from '../../../runtime/injection/init-container.ts';
+import { instrumentedPrefix } from '../../../runtime/injection/label.ts';
+import { text, type Cel } from '../cel.ts';
+import { json } from './json.ts';
+
+/** Operations of RFC 6902 in CEL. A path is an expression, a value as well. */
+const operation = (op: 'add' | Cel, path: Cel, value: Cel): Cel =>
+  `JSONPatch{op: ${op === 'add' ? text(op) : op}, path: ${path}, value: ${value}}`;
+
+/** Adds an empty list or map if there is none. */
+const provided = (exists: Cel, path: Cel, empty: '[]' | '{}'): Cel =>
+  `(${exists} ? [] : [${operation('add', path, empty)}])`;
+
+const appended = (field: string, value: Cel): readonly Cel[] => [
+  provided(`has(variables.pod.${field})`, text(`/spec/${field}`), '[]'),
+  `[${operation('add', text(`/spec/${field}/-`), value)}]`,
+];
+
+/** A slash of a key is `~1` in a path. */
+const keyPath = (map: string, key: string): Cel =>
+  text(`/metadata/${map}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+
+const at = (field: string): Cel => `'/spec/containers/' + string(index) + '/${field}'`;
+
+/** Replaces the item at a place of a list, or appends one if the place is below zero. */
+const put = (field: string, place: Cel, value: Cel): Cel =>
+  operation(`${place} < 0 ? 'add' : 'replace'`, `${at(field)} + (${place} < 0 ? '/-' : '/' + string(${place}))`, value);
+
+/** Of several variables with one name, the last counts. */
+const variablePlace = 'variables.environmentNames[index].lastIndexOf(variable.name)';
+
+const ofContainer: readonly Cel[] = [
+  provided('has(variables.containers[index].env)', at('env'), '[]'),
+  `variables.environment[index].map(variable, ${put('env', variablePlace, 'variable')})`,
+  provided('has(variables.containers[index].volumeMounts)', at('volumeMounts'), '[]'),
+  `[${put('volumeMounts', 'variables.ownMounts[index]', json(injectorMount))}]`,
+];
+
+const pullSecrets: readonly Cel[] = [
+  provided(
+    'has(variables.pod.imagePullSecrets) || variables.addedPullSecrets.size() == 0',
+    text('/spec/imagePullSecrets'),
+    '[]',
+  ),
+  `variables.addedPullSecrets.map(name, ${operation('add', text('/spec/imagePullSecrets/-'), `{'name': name}`)})`,
+];
+
+/** A label of the user's stays: a selector may ask for it. */
+const isOwnLabel = `variables.labels[?${text(labels.autoTrace)}].orValue(${text(instrumentedPrefix)}).startsWith(${text(instrumentedPrefix)})`;
+
+const metadata: readonly Cel[] = [
+  provided('has(object.metadata.labels)', text('/metadata/labels'), '{}'),
+  `(${isOwnLabel} ? [${operation('add', keyPath('labels', labels.autoTrace), 'variables.ownLabel')}] : [])`,
+  provided('has(object.metadata.annotations)', text('/metadata/annotations'), '{}'),
+  `[${operation('add', keyPath('annotations', annotations.injection), 'variables.record')}]`,
+  `[${operation('add', keyPath('annotations', annotations.safeToEvict), 'variables.safeToEvict')}]`,
+];
+
+const sum = (lists: readonly Cel[], indent: string): Cel => lists.join(` +\n${indent}`);
+
+/** The patch of a pod: none if it is not injected. Nothing that the user wrote is written anew, apart from what gives way. */
+export const patch: Cel = `!variables.isInjected ? [] :
+  variables.injected.map(index,
+    ${sum(ofContainer, '    ')}
+  ).flatten() +
+  ${sum([...appended('initContainers', 'variables.initContainer'), ...appended('volumes', json(injectorVolume)), ...pullSecrets, ...metadata], '  ')}`;

@@ -1,0 +1,89 @@
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { annotations, labels as contract, lumigo, pods, suffixes } from '../../../runtime/contract.ts';
+import type { Settings } from '../../settings/schema.ts';
+import { all, fieldOr, text, type Cel } from '../cel.ts';
+import { labels } from '../labels.ts';
+import { containerVariables } from './containers.ts';
+import { fitVariables } from './fits.ts';
+import { patch } from './operations.ts';
+import { resourceVariables } from './resources.ts';
+import { baseVariables } from './variables.ts';
+import { valueVariables } from './values.ts';
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+const namespaceName = 'kubernetes.io/metadata.name';
+
+/** The `Lumigo` that acts: of several in a namespace, one alone is active. */
+const conditions: Readonly<Record<string, Cel>> = {
+  'lumigo-injects-pods': all(
+    `${fieldOr('params', 'spec.tracing.injection.mode', "''")} == 'Pod'`,
+    fieldOr('params', 'spec.tracing.injection.enabled', 'true'),
+  ),
+  'lumigo-is-active': all(
+    '!has(params.metadata.deletionTimestamp)',
+    `${fieldOr('params', 'status.conditions', '[]')}.exists(condition, condition.type == 'Active' && condition.status == 'True')`,
+  ),
+  'pod-does-not-opt-out': `${fieldOr('object', 'metadata.labels', '{}')}[?${text(contract.autoTrace)}].orValue('').lowerAscii() != 'false'`,
+  // A pod that mirrors a file may refer to no Secret.
+  'pod-is-not-of-a-node': `!(${text(annotations.mirror)} in ${fieldOr('object', 'metadata.annotations', '{}')})`,
+};
+
+/**
+ * Pod mode: a policy by which the API server injects each new pod itself. Its parameter is the `Lumigo` of the pod's namespace, so it
+ * works while no operator runs (docs/contributing/adr/0037). It does what `inject` does: both are made of the same tables.
+ */
+export class PodPolicy extends Construct {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const metadata = { name: `${settings.name}${suffixes.podPolicy}`, labels: labels(settings, 'pod-policy') };
+    const variables = {
+      ...baseVariables(settings),
+      ...containerVariables,
+      ...resourceVariables,
+      ...valueVariables,
+      ...fitVariables,
+    };
+    new ApiObject(this, 'policy', {
+      apiVersion,
+      kind: 'MutatingAdmissionPolicy',
+      metadata,
+      spec: {
+        paramKind: { apiVersion: lumigo.apiVersion, kind: lumigo.kind },
+        failurePolicy: 'Ignore',
+        reinvocationPolicy: 'Never',
+        matchConstraints: {
+          matchPolicy: 'Equivalent',
+          resourceRules: [
+            {
+              apiGroups: [pods.group],
+              apiVersions: [pods.version],
+              resources: [pods.plural],
+              operations: ['CREATE'],
+              scope: 'Namespaced',
+            },
+          ],
+          namespaceSelector: {
+            matchExpressions: [
+              { key: namespaceName, operator: 'NotIn', values: settings.webhook.excludedNamespaces },
+              { key: namespaceName, operator: 'NotIn', values: [settings.namespace] },
+            ],
+          },
+        },
+        matchConditions: Object.entries(conditions).map(([name, expression]) => ({ name, expression })),
+        variables: Object.entries(variables).map(([name, expression]) => ({ name, expression })),
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }],
+      },
+    });
+    new ApiObject(this, 'binding', {
+      apiVersion,
+      kind: 'MutatingAdmissionPolicyBinding',
+      metadata,
+      spec: {
+        policyName: metadata.name,
+        // The parameter is looked for in the pod's own namespace. Without one, nothing happens.
+        paramRef: { selector: {}, parameterNotFoundAction: 'Allow' },
+      },
+    });
+  }
+}

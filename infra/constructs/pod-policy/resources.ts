@@ -1,0 +1,61 @@
+import { largestRequests } from '../../../runtime/injection/init-resources.ts';
+import { parseQuantity } from '../../../runtime/injection/quantity.ts';
+import { text, type Cel } from '../cel.ts';
+import { Maybe } from './json.ts';
+import type { Variables } from './variables.ts';
+
+/** The names of the variables of a resource begin with this; its limits are scaled in units of the suffix. */
+interface Row {
+  readonly resource: keyof typeof largestRequests;
+  readonly as: string;
+  readonly perUnit: string;
+  readonly suffix: string;
+}
+
+const rows: readonly Row[] = [
+  { resource: 'cpu', as: 'cpu', perUnit: '* 1000.0', suffix: 'm' },
+  { resource: 'memory', as: 'memory', perUnit: '/ 1048576.0', suffix: 'Mi' },
+  { resource: 'ephemeral-storage', as: 'storage', perUnit: '/ 1048576.0', suffix: 'Mi' },
+];
+
+const amount = (quantity: Cel): Cel => `quantity(${quantity}).asApproximateFloat()`;
+const ofContainer = (container: Cel, list: 'requests' | 'limits', resource: string): Cel =>
+  `${container}.?resources.${list}[?${text(resource)}]`;
+
+/** The request and the limit of the app container that requests most of a resource, as `initResources` scales them down. */
+function variablesOf({ resource, as, perUnit, suffix }: Row): Variables {
+  const largest = largestRequests[resource];
+  const most = parseQuantity(largest) ?? 0;
+  const at = (name: string): Cel => `variables.${as}${name}`;
+  const scaled = `${amount(at('Limit'))} / ${at('Amount')} * double(${most}) ${perUnit}`;
+  const small = `quantity(${at('Request')}).compareTo(quantity(${text(largest)})) <= 0`;
+  const equal = `quantity(${at('Limit')}).compareTo(quantity(${at('Request')})) == 0`;
+  return {
+    [`${as}Requests`]: `variables.containers.map(container, string(${ofContainer('container', 'requests', resource)}.or(${ofContainer('container', 'limits', resource)}).orValue('')))`,
+    [`${as}Amounts`]: `${at('Requests')}.map(request, request == '' ? -1.0 : ${amount('request')})`,
+    [`${as}Amount`]: `${at('Amounts')}.max()`,
+    [`${as}Largest`]: `${at('Amounts')}.indexOf(${at('Amount')})`,
+    [`${as}Request`]: `${at('Requests')}[${at('Largest')}]`,
+    [`${as}Limit`]: `string(${ofContainer(`variables.containers[${at('Largest')}]`, 'limits', resource)}.orValue(''))`,
+    [`${as}InitRequest`]: `${at('Request')} == '' ? optional.none() : optional.of(${small} ? ${at('Request')} : ${text(largest)})`,
+    [`${as}InitLimit`]: [
+      `${at('Limit')} == '' ? optional.none() : optional.of(`,
+      `  ${small} ? ${at('Limit')} :`,
+      `  ${equal} ? ${text(largest)} :`,
+      // A product of two quantities can be a little below the whole number that it means.
+      `  string(int(${scaled} + 0.000001)) + ${text(suffix)}`,
+      ')',
+    ].join('\n'),
+  };
+}
+
+export const resourceVariables: Variables = Object.assign({}, ...rows.map(variablesOf)) as Variables;
+
+const list = (name: string): Readonly<Record<string, Maybe>> =>
+  Object.fromEntries(rows.map(({ resource, as }) => [resource, new Maybe(`variables.${as}${name}`)]));
+
+/** The resources of the init container. */
+export const initResources = { requests: list('InitRequest'), limits: list('InitLimit') };
+
+/** The sum of what app containers may write. */
+export const storageLimits: Cel = `variables.containers.map(container, string(${ofContainer('container', 'limits', 'ephemeral-storage')}.orValue(''))).filter(limit, limit != '').map(limit, ${amount('limit')})`;

@@ -1,0 +1,102 @@
+import { annotations, injector } from '../../../runtime/contract.ts';
+import { initContainer } from '../../../runtime/injection/init-container.ts';
+import type { InjectorSettings, PodSpec } from '../../../runtime/injection/types.ts';
+import {
+  currentFormat,
+  variablesOf,
+  type InjectedVariable,
+  type Recorded,
+} from '../../../runtime/injection/variables.ts';
+import { fieldOr, text, type Cel } from '../cel.ts';
+import { Expression, json, Maybe } from './json.ts';
+import { initResources } from './resources.ts';
+import type { Variables } from './variables.ts';
+
+/** What stands in the place of a value until the policy runs. */
+const placeholders: Readonly<Record<string, Cel>> = {
+  '{endpoint}': 'variables.endpoint',
+  '{secretName}': 'variables.secretName',
+  '{secretKey}': 'variables.secretKey',
+  '{traces}': 'variables.traces',
+  '{logs}': 'variables.logs',
+  '{container}': 'container.name',
+};
+
+/** The flags are written as texts, so a text can stand in their place. */
+const recorded = Object.fromEntries(
+  ['endpoint', 'secretName', 'secretKey', 'traces', 'logs'].map((name) => [name, `{${name}}`]),
+) as unknown as Recorded;
+
+/** Returns the CEL of a text with placeholders. */
+const filled = (value: string): Cel =>
+  value
+    .split(/(\{\w+\})/)
+    .filter((part) => part !== '')
+    .map((part) => placeholders[part] ?? text(part))
+    .join(' + ');
+
+/** Separators of a joined list: the characters that `joined-list.ts` takes for a border. */
+const BORDER = String.raw`[:,\s\v\pZ\x{feff}]`;
+
+/** Returns a list, in which the user may have entries as well, with our entry in it. */
+const joined = (own: Cel, entry: string, separator: string): Cel => {
+  const there = `(^|${BORDER})${entry.replaceAll('.', String.raw`\.`)}($|${BORDER})`;
+  return `(${own} == '' ? ${text(entry)} : ${own}.matches(${text(there)}) ? ${own} : ${own} + ${text(separator + entry)})`;
+};
+
+const environmentVariable = (row: InjectedVariable): Cel =>
+  'joined' in row
+    ? json({ name: row.name, value: new Expression(joined('variables.ownPreloads[index]', row.joined, ':')) })
+    : json({ name: row.name, ...row.write(recorded, '{container}') }, filled);
+
+const anyPod: PodSpec = { containers: [] };
+const anySettings: InjectorSettings = {
+  ...{ version: '', image: '', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [], endpoint: '' },
+  platform: 'kubernetes',
+};
+
+/** The init container. Its security context pins nothing on OpenShift, except in a pod that does so itself. */
+function initContainerValue(): Cel {
+  const { securityContext, ...fixed } = initContainer(anySettings, anyPod);
+  const pinned = (condition: Cel, value: Cel) =>
+    new Maybe(`${condition} ? optional.of(dyn(${value})) : optional.none()`);
+  return json({
+    ...fixed,
+    image: new Expression('variables.image'),
+    imagePullPolicy: new Expression('variables.imagePullPolicy'),
+    resources: initResources,
+    securityContext: {
+      ...securityContext,
+      runAsUser: pinned('!variables.isOpenShift || variables.podUser == 0', 'variables.initUser'),
+      seccompProfile: pinned('!variables.isOpenShift || variables.pinsSeccomp', json(securityContext?.seccompProfile)),
+    },
+  });
+}
+
+const podUser = (field: string): Cel => fieldOr('variables.pod', `securityContext.${field}`, '-1');
+const safeToEvict = `variables.annotations[?${text(annotations.safeToEvict)}].orValue('')`;
+
+/** What the injection writes. The record is short, because nothing is ever removed from a pod. */
+export const valueVariables: Variables = {
+  environment: `variables.containers.transformList(index, container, [\n  ${variablesOf(currentFormat)
+    .map(environmentVariable)
+    .join(',\n')
+    .replaceAll('\n', '\n  ')}\n])`,
+  podUser: podUser('runAsUser'),
+  podGroup: podUser('fsGroup'),
+  initUser: `variables.podUser > 0 ? variables.podUser : variables.podGroup > 0 ? variables.podGroup : ${injector.fallbackUser}`,
+  pinsSeccomp:
+    'variables.containers.exists(container, has(container.securityContext) && has(container.securityContext.seccompProfile))',
+  initContainer: initContainerValue(),
+  addedPullSecrets: `variables.pullSecrets.filter(name, !${fieldOr('variables.pod', 'imagePullSecrets', '[]')}.exists(own, ${fieldOr('own', 'name', "''")} == name))`,
+  safeToEvict: joined(safeToEvict, injector.volume, ','),
+  record: [
+    `'{"endpoint":' + strings.quote(variables.endpoint)`,
+    `',"secretName":' + strings.quote(variables.secretName)`,
+    `',"secretKey":' + strings.quote(variables.secretKey)`,
+    `',"traces":' + variables.traces`,
+    `',"logs":' + variables.logs`,
+    `(variables.leftAlone.size() == 0 ? '' : ',"leftAlone":["' + variables.leftAlone.join('","') + '"]')`,
+    `'}'`,
+  ].join(' +\n'),
+};
