@@ -6,6 +6,7 @@ const irregular: Readonly<Record<string, string>> = {
   NetworkPolicy: 'networkpolicies',
   Ingress: 'ingresses',
   ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  MutatingAdmissionPolicy: 'mutatingadmissionpolicies',
 };
 
 /** Returns the plural name of a kind in the API, for the kinds that an installation or a workload may have. */

@@ -1,4 +1,5 @@
 import { environment, injector } from '../../../runtime/contract.ts';
+import { currentFormat, variablesOf } from '../../../runtime/injection/variables.ts';
 import { readOnlySources } from '../../../runtime/injection/refusal.ts';
 import { all, fieldOr, text, texts, type Cel } from '../cel.ts';
 import type { Variables } from './variables.ts';
@@ -25,11 +26,17 @@ const isChosen = all(
   '(variables.included.size() > 0 ? container.name in variables.included : !(container.name in variables.sidecars))',
 );
 
-const preloadAt: Cel = `variables.environmentNames[index].lastIndexOf(${text(environment.preload)})`;
+const rows = variablesOf(currentFormat);
+
+/** Returns the place of the last variable of a name, which is the one that counts; -1 if there is none. */
+const placeOf = (name: string): Cel => `names.lastIndexOf(${text(name)})`;
+
+const preload: Cel = 'container.env[variables.preloadPlaces[index]]';
+const hasPreload: Cel = 'variables.preloadPlaces[index] >= 0';
 
 /** Returns true if a container can be injected. `reasonsToLeaveAlone` has the same rules. */
 const isPossible = all(
-  `(${preloadAt} < 0 || !has(container.env[${preloadAt}].valueFrom))`,
+  `!(${hasPreload} && has(${preload}.valueFrom))`,
   `!${mountsOf('container')}.exists(mount, ${isAt(INSIDE_OUR_PATH)})`,
   `${mountsOf('container')}.filter(mount, ${isAt(OUR_PATH)}).size() <= 1`,
   `!${mountsOf('container')}.exists(mount, ${all(
@@ -41,11 +48,9 @@ const isPossible = all(
 /** The variables about the app containers: which of them are injected, and what stands in them where. All are lists by container. */
 export const containerVariables: Variables = {
   environmentNames: `variables.containers.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
-  ownPreloads: `variables.containers.transformList(index, container, ${preloadAt} < 0 ? '' : ${fieldOr(
-    `container.env[${preloadAt}]`,
-    'value',
-    "''",
-  )})`,
+  environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => placeOf(name)).join(', ')}])`,
+  preloadPlaces: `variables.environmentNames.map(names, ${placeOf(environment.preload)})`,
+  preloads: `variables.containers.transformList(index, container, ${hasPreload} ? ${fieldOr(preload, 'value', "''")} : '')`,
   ownMounts: `variables.containers.map(container, ${mountsOf('container')}.map(mount, ${isAt(OUR_PATH)}).lastIndexOf(true))`,
   readOnlyVolumes: `variables.volumes.filter(volume, volume.exists(source, source != 'name' && ${`(source in ${texts(
     readOnlySources,

@@ -5,9 +5,12 @@ export class Expression {
   constructor(readonly cel: Cel) {}
 }
 
-/** A value that may be missing: an expression of the type `optional`. Its key is left out then. */
+/** A value that is there if a condition holds. Its key is left out otherwise. */
 export class Maybe {
-  constructor(readonly cel: Cel) {}
+  constructor(
+    readonly condition: Cel,
+    readonly cel: Cel,
+  ) {}
 }
 
 /**
@@ -24,4 +27,6 @@ export function json(value: unknown, texts: (value: string) => Cel = text): Cel 
 }
 
 const entry = (key: string, value: unknown, texts: (value: string) => Cel): Cel =>
-  value instanceof Maybe ? `?${text(key)}: ${value.cel}` : `${text(key)}: dyn(${json(value, texts)})`;
+  value instanceof Maybe
+    ? `?${text(key)}: ${value.condition} ? optional.of(dyn(${value.cel})) : optional.none()`
+    : `${text(key)}: dyn(${json(value, texts)})`;

@@ -27,12 +27,9 @@ const at = (field: string): Cel => `'/spec/containers/' + string(index) + '/${fi
 const put = (field: string, place: Cel, value: Cel): Cel =>
   operation(`${place} < 0 ? 'add' : 'replace'`, `${at(field)} + (${place} < 0 ? '/-' : '/' + string(${place}))`, value);
 
-/** Of several variables with one name, the last counts. */
-const variablePlace = 'variables.environmentNames[index].lastIndexOf(variable.name)';
-
 const ofContainer: readonly Cel[] = [
   provided('has(variables.containers[index].env)', at('env'), '[]'),
-  `variables.environment[index].map(variable, ${put('env', variablePlace, 'variable')})`,
+  `variables.environment[index].transformList(row, variable, ${put('env', 'variables.environmentPlaces[index][row]', 'variable')})`,
   provided('has(variables.containers[index].volumeMounts)', at('volumeMounts'), '[]'),
   `[${put('volumeMounts', 'variables.ownMounts[index]', json(injectorMount))}]`,
 ];

@@ -14,7 +14,10 @@ import { valueVariables } from './values.ts';
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const namespaceName = 'kubernetes.io/metadata.name';
 
-/** The `Lumigo` that acts: of several in a namespace, one alone is active. */
+const secret = (field: 'name' | 'key'): Cel => `params.spec.lumigoToken.secretRef.${field}`;
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+
+/** When a pod is looked at. Of several `Lumigo` resources in a namespace, one alone is active. */
 const conditions: Readonly<Record<string, Cel>> = {
   'lumigo-injects-pods': all(
     `${fieldOr('params', 'spec.tracing.injection.mode', "''")} == 'Pod'`,
@@ -23,6 +26,12 @@ const conditions: Readonly<Record<string, Cel>> = {
   'lumigo-is-active': all(
     '!has(params.metadata.deletionTimestamp)',
     `${fieldOr('params', 'status.conditions', '[]')}.exists(condition, condition.type == 'Active' && condition.status == 'True')`,
+  ),
+  // A pod that refers to an invalid name would be refused.
+  'secret-has-a-valid-name': all(
+    `${secret('name')}.matches(${text(`^${LABEL}([.]${LABEL})*$`)})`,
+    `${secret('key')}.matches('^[-._a-zA-Z0-9]+$')`,
+    `!${secret('key')}.matches('^([.]$|[.][.])')`,
   ),
   'pod-does-not-opt-out': `${fieldOr('object', 'metadata.labels', '{}')}[?${text(contract.autoTrace)}].orValue('').lowerAscii() != 'false'`,
   // A pod that mirrors a file may refer to no Secret.

@@ -37,14 +37,12 @@ function variablesOf({ resource, as, perUnit, suffix }: Row): Variables {
     [`${as}Largest`]: `${at('Amounts')}.indexOf(${at('Amount')})`,
     [`${as}Request`]: `${at('Requests')}[${at('Largest')}]`,
     [`${as}Limit`]: `string(${ofContainer(`variables.containers[${at('Largest')}]`, 'limits', resource)}.orValue(''))`,
-    [`${as}InitRequest`]: `${at('Request')} == '' ? optional.none() : optional.of(${small} ? ${at('Request')} : ${text(largest)})`,
+    [`${as}InitRequest`]: `${at('Request')} == '' || ${small} ? ${at('Request')} : ${text(largest)}`,
     [`${as}InitLimit`]: [
-      `${at('Limit')} == '' ? optional.none() : optional.of(`,
-      `  ${small} ? ${at('Limit')} :`,
-      `  ${equal} ? ${text(largest)} :`,
+      `${at('Limit')} == '' || ${small} ? ${at('Limit')} :`,
+      `${equal} ? ${text(largest)} :`,
       // A product of two quantities can be a little below the whole number that it means.
-      `  string(int(${scaled} + 0.000001)) + ${text(suffix)}`,
-      ')',
+      `string(int(${scaled} + 0.000001)) + ${text(suffix)}`,
     ].join('\n'),
   };
 }
@@ -52,7 +50,9 @@ function variablesOf({ resource, as, perUnit, suffix }: Row): Variables {
 export const resourceVariables: Variables = Object.assign({}, ...rows.map(variablesOf)) as Variables;
 
 const list = (name: string): Readonly<Record<string, Maybe>> =>
-  Object.fromEntries(rows.map(({ resource, as }) => [resource, new Maybe(`variables.${as}${name}`)]));
+  Object.fromEntries(
+    rows.map(({ resource, as }) => [resource, new Maybe(`variables.${as}${name} != ''`, `variables.${as}${name}`)]),
+  );
 
 /** The resources of the init container. */
 export const initResources = { requests: list('InitRequest'), limits: list('InitLimit') };

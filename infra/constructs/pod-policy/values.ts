@@ -46,7 +46,7 @@ const joined = (own: Cel, entry: string, separator: string): Cel => {
 
 const environmentVariable = (row: InjectedVariable): Cel =>
   'joined' in row
-    ? json({ name: row.name, value: new Expression(joined('variables.ownPreloads[index]', row.joined, ':')) })
+    ? json({ name: row.name, value: new Expression(joined('variables.preloads[index]', row.joined, ':')) })
     : json({ name: row.name, ...row.write(recorded, '{container}') }, filled);
 
 const anyPod: PodSpec = { containers: [] };
@@ -58,8 +58,6 @@ const anySettings: InjectorSettings = {
 /** The init container. Its security context pins nothing on OpenShift, except in a pod that does so itself. */
 function initContainerValue(): Cel {
   const { securityContext, ...fixed } = initContainer(anySettings, anyPod);
-  const pinned = (condition: Cel, value: Cel) =>
-    new Maybe(`${condition} ? optional.of(dyn(${value})) : optional.none()`);
   return json({
     ...fixed,
     image: new Expression('variables.image'),
@@ -67,8 +65,11 @@ function initContainerValue(): Cel {
     resources: initResources,
     securityContext: {
       ...securityContext,
-      runAsUser: pinned('!variables.isOpenShift || variables.podUser == 0', 'variables.initUser'),
-      seccompProfile: pinned('!variables.isOpenShift || variables.pinsSeccomp', json(securityContext?.seccompProfile)),
+      runAsUser: new Maybe('!variables.isOpenShift || variables.podUser == 0', 'variables.initUser'),
+      seccompProfile: new Maybe(
+        '!variables.isOpenShift || variables.pinsSeccomp',
+        json(securityContext?.seccompProfile),
+      ),
     },
   });
 }

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { annotations } from '../runtime/contract.ts';
+import { decidePod } from '../runtime/injection/decide-pod.ts';
+import type { Workload } from '../runtime/injection/types.ts';
+import { pod } from '../sandbox/testing/arbitrary/pod.ts';
+import { fuzz } from '../sandbox/testing/fuzz.ts';
+import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../sandbox/testing/pod-policy.ts';
+import { podsPolicy } from '../sandbox/testing/policies.ts';
+
+/** The policy and `inject` do the same to every pod. No operator runs. */
+
+const PODS = 3_000;
+const counts = { injected: 0, leftAlone: 0, invalid: 0 };
+
+let on: PodModeCluster;
+beforeAll(async () => {
+  on = await startPodMode({
+    injection: { imagePullSecrets: ['shared', 'registry'], sidecars: ['istio-proxy', 'own-sidecar'] },
+  });
+});
+afterAll(async () => {
+  const { injected, leftAlone, invalid } = counts;
+  process.stderr.write(
+    `${injected} pods injected and ${leftAlone} left alone in the same way, ${invalid} are invalid; LUMIGO_FUZZ_SEED=${fuzz.seed} makes the same choices again\n`,
+  );
+  await on?.stop();
+});
+
+const secret = { lumigoToken: { secretRef: { name: 'other.secret', key: '_the.Key-1' } } };
+const usual = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
+const openShift = { annotations: { 'openshift.io/sa.scc.uid-range': '1000650000/10000' } };
+
+/** What the pods of a namespace get, by what is said of it. */
+const namespaces = [
+  { spec: podMode, metadata: {}, tracing: usual, platform: 'kubernetes' },
+  {
+    spec: { ...secret, tracing: { enabled: false, ...podMode.tracing }, logging: { enabled: true } },
+    metadata: {},
+    tracing: { secretName: 'other.secret', secretKey: '_the.Key-1', traces: false, logs: true },
+    platform: 'kubernetes',
+  },
+  { spec: podMode, metadata: openShift, tracing: usual, platform: 'openshift' },
+] as const;
+
+/** What a pod consists of, without the record. */
+const content = ({ metadata, spec }: Workload) => {
+  const { [annotations.injection]: _record, ...notes } = metadata.annotations ?? {};
+  return { labels: metadata.labels ?? {}, notes, spec };
+};
+
+describe('the policy for pods', () => {
+  it('injects thousands of pods as the injection of templates does', async () => {
+    const plain = await on.namespace('plain');
+    const traced: string[] = [];
+    for (const { spec, metadata } of namespaces) traced.push(await tracedNamespace(on, spec, metadata));
+    const which = fc.nat({ max: namespaces.length - 1 });
+    await fc.assert(
+      fc.asyncProperty(pod('app'), which, async (given, index) => {
+        const { tracing, platform } = namespaces[index] ?? namespaces[0];
+        const stored = await on.dryRun(given, plain).catch(() => undefined);
+        if (stored === undefined) return void (counts.invalid += 1);
+        const decision = decidePod({
+          pod: stored,
+          policy: podsPolicy(tracing),
+          injector: { ...on.injector, platform },
+        });
+        const wanted = decision.action === 'inject' ? decision.workload : stored;
+        expect(content(await on.dryRun(given, traced[index] ?? ''))).toEqual(content(wanted));
+        counts[decision.action === 'inject' ? 'injected' : 'leftAlone'] += 1;
+      }),
+      { ...fuzz, numRuns: PODS, endOnFailure: true },
+    );
+    expect(counts.injected).toBeGreaterThan(PODS / 3);
+    expect(counts.leftAlone).toBeGreaterThan(PODS / 20);
+    expect(counts.invalid).toBeLessThan(PODS / 10);
+  });
+});
