@@ -275,6 +275,8 @@ describe('the objects', () => {
     'ClusterRole',
     'ClusterRoleBinding',
     'CustomResourceDefinition',
+    'MutatingAdmissionPolicy',
+    'MutatingAdmissionPolicyBinding',
     'MutatingWebhookConfiguration',
     'Namespace',
     'PriorityClass',

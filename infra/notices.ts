@@ -1,9 +1,15 @@
+import { podModeKubernetes } from '../runtime/contract.ts';
 import { unpublishedNotice } from './publisher.ts';
 import type { Settings } from './settings/schema.ts';
 import { whySuspended } from './updater-state.ts';
 
-/** Returns warnings for the installing user, a line each: an image that is not published, a suspended updater. */
-export const noticesOf = ({ controllerManager, imagePrefix, updater }: Settings): readonly string[] =>
-  [unpublishedNotice(controllerManager.manager.image, imagePrefix), whySuspended(updater)].flatMap(
-    (notice) => notice ?? [],
-  );
+/** A delivery that does not know the cluster cannot refuse an older one. */
+const POD_MODE = `injection.podMode is true: the cluster must be Kubernetes 1.${podModeKubernetes} or newer. An older one refuses the policy for pods`;
+
+/** Returns warnings for the installing user, a line each: an image that is not published, a suspended updater, an older cluster. */
+export const noticesOf = ({ controllerManager, imagePrefix, updater, injection }: Settings): readonly string[] =>
+  [
+    unpublishedNotice(controllerManager.manager.image, imagePrefix),
+    whySuspended(updater),
+    injection.podMode ? POD_MODE : undefined,
+  ].flatMap((notice) => notice ?? []);

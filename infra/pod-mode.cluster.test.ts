@@ -75,4 +75,38 @@ describe('the policy for pods', () => {
     expect(counts.leftAlone).toBeGreaterThan(PODS / 20);
     expect(counts.invalid).toBeLessThan(PODS / 10);
   });
+
+  it.each([
+    ['one container with 2,000 variables', 1, 2_000],
+    ['100 containers with 20 variables each', 100, 20],
+  ])('stays within the costs that the API server allows: %s', async (_what, containers, variables) => {
+    const [plain, traced] = [await on.namespace('plain'), await tracedNamespace(on)];
+    const given = largePod(containers, variables);
+    const wanted = decidePod({
+      ...{ pod: await on.dryRun(given, plain), policy: podsPolicy(usual) },
+      injector: on.injector,
+    });
+    if (wanted.action !== 'inject') throw new Error(wanted.message);
+    expect(content(await on.dryRun(given, traced))).toEqual(content(wanted.workload));
+  });
+});
+
+const range = <T>(count: number, item: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => item(index));
+
+const largePod = (containers: number, variables: number): Workload => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'large' },
+  spec: {
+    automountServiceAccountToken: false,
+    volumes: range(5, (index) => ({ name: `volume-${index}`, emptyDir: {} })),
+    containers: range(containers, (container) => ({
+      name: `app-${container}`,
+      image: 'app:1',
+      env: range(variables, (index) => ({ name: `VARIABLE_${index}`, value: 'value' })),
+      volumeMounts: range(5, (index) => ({ name: `volume-${index}`, mountPath: `/data/${index}` })),
+      resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+    })),
+  },
 });

@@ -121,6 +121,9 @@ export const workloads = [
   ),
 ] as const satisfies readonly WorkloadKind[];
 
+/** The oldest minor version of Kubernetes with policies that mutate: Pod mode needs them. */
+export const podModeKubernetes = 36;
+
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
 /** Kinds whose pod template is decided by their controller, if that is a workload itself. */
@@ -136,7 +139,6 @@ export const paths = {
   inject: '/v1alpha1/inject',
   /** Admission of Lumigo resources: refuses a second one in a namespace, and answers the reachability probe. */
   lumigoes: '/v1alpha1/lumigoes',
-  pods: '/v1alpha1/pods',
   live: '/healthz',
   ready: '/readyz',
   metrics: '/metrics',
@@ -147,7 +149,6 @@ export const paths = {
 export const webhooks = {
   injector: 'injector.operator.lumigo.io',
   lumigoes: 'lumigoes.operator.lumigo.io',
-  pods: 'pods.operator.lumigo.io',
   timeoutSeconds: 5,
 } as const;
 
@@ -192,7 +193,6 @@ export const suffixes = {
   metricsService: '-controller-manager-metrics-service',
   injectorWebhook: '-injector-webhook',
   podPolicy: '-pod-policy',
-  podWebhook: '-pod-webhook',
   certificates: '-webhook-certificates',
   certificateAuthority: '-webhook-authority',
   telemetryProxyRole: '-telemetry-proxy-role',
@@ -202,7 +202,6 @@ export const suffixes = {
   monitoringRole: '-monitored-namespaces-role',
   /** The ConfigMap that remembers which namespaces got their `Lumigo`. */
   monitored: '-monitored-namespaces',
-  podModeRole: '-pod-mode-role',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',
   viewerRole: '-lumigo-viewer-role',

@@ -10,7 +10,7 @@ import { policyRules } from './policy-rules.ts';
 export const operatorUser = ({ name, namespace }: Installation): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
-export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces' | 'injection'>;
+export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces'>;
 
 /** What the contract grants, for this installation's names. */
 const rules = (granted: readonly PolicyRule[], { name, namespace }: Installation): k8s.PolicyRule[] =>
@@ -44,9 +44,6 @@ export class Access extends Construct {
       ['telemetry-proxy-role', suffixes.telemetryProxyRole, permissions.telemetryProxy, suffixes.telemetryProxy],
       ...(props.metrics.secure
         ? [['metrics-role', suffixes.metricsRole, permissions.metrics, suffixes.manager] as const]
-        : []),
-      ...(props.injection.podMode
-        ? [['pod-mode-role', suffixes.podModeRole, permissions.podMode, suffixes.manager] as const]
         : []),
       ...(props.monitoredNamespaces.length > 0
         ? [['monitoring-role', suffixes.monitoringRole, permissions.monitoring, suffixes.manager] as const]

@@ -36,7 +36,6 @@ function permissionsTable(): string {
   const where = {
     cluster: 'manager',
     metrics: 'manager, with `metrics.secure`',
-    podMode: 'manager, with `injection.podMode`',
     monitoring: 'manager, with `monitoredNamespaces`',
     telemetryProxy: 'telemetry proxy',
     ownNamespace: "manager, the operator's namespace",

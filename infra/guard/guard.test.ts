@@ -30,8 +30,7 @@ const unlimited: Readonly<Record<string, string>> = {
 const operationOf: Readonly<Record<string, string>> = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE' };
 
 const managers: readonly Permission[] = Object.entries(permissions)
-  // The webhook for pods is the one that Pod mode fills (docs/security/README.md).
-  .filter(([group]) => group !== 'telemetryProxy' && group !== 'podMode')
+  .filter(([group]) => group !== 'telemetryProxy')
   .flatMap(([, granted]) => granted);
 
 describe('the guard', () => {

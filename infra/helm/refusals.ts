@@ -1,5 +1,6 @@
 import { collectorImage } from '../settings/controller-manager.ts';
-import { KUBELET_PORT, reservedLabels, sentences } from '../settings/contradictions.ts';
+import { KUBELET_PORT, needsKubernetes, reservedLabels, sentences } from '../settings/contradictions.ts';
+import { podModeKubernetes } from '../../runtime/contract.ts';
 import { portNames } from '../settings/ports.ts';
 import { secretRules } from '../settings/tree.ts';
 import { withdrawnSetting, withdrawnSettings } from '../settings/withdrawn.ts';
@@ -99,6 +100,12 @@ const withdrawnRefusals = Object.keys(withdrawnSettings).map((path) =>
   when(valueAt(path), fail(withdrawnSetting(path) ?? '')),
 );
 
+/** What depends on the version of the cluster. */
+const podModeRefusal = when(
+  `and $given.injection.podMode (semverCompare "<1.${podModeKubernetes}.0-0" $.Capabilities.KubeVersion.Version)`,
+  fail(needsKubernetes('%v'), '$.Capabilities.KubeVersion.Version'),
+);
+
 /** Stops the rendering if values contradict each other, or if a value of the original operator cannot work. Every template includes it. */
 export const refusals = [
   '{{- define "lumigo-operator.refuse" -}}',
@@ -107,6 +114,7 @@ export const refusals = [
   ...withdrawnRefusals,
   ...secretRefusals,
   ...Object.values(rows),
+  podModeRefusal,
   '{{- end -}}',
   '',
 ].join('\n');

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { labels } from '../../runtime/contract.ts';
+import { labels, podModeKubernetes } from '../../runtime/contract.ts';
 import type { Delivery } from '../constructs/runtime-environment.ts';
 import { collectorImage } from './controller-manager.ts';
 import { settingsSchema, type Settings } from './schema.ts';
@@ -34,6 +34,10 @@ export const sentences = {
   idleIssuer: () =>
     'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so it has no effect. Set both, or neither',
 } as const;
+
+/** For a delivery that knows the cluster. */
+export const needsKubernetes = (version: Said): string =>
+  `injection.podMode is true, but Pod mode needs Kubernetes 1.${podModeKubernetes} or newer, and the cluster has ${version}. Set it to false, or upgrade the cluster`;
 
 type Said = string | number;
 

@@ -24,9 +24,9 @@ export const injection = section({
   podMode: flag()
     .default(false)
     .describe(
-      'Allows Pod mode (`spec.tracing.injection.mode: Pod` in a `Lumigo` resource): the operator injects into pods when they are ' +
-        'created and changes no workload. If true, the operator has a webhook for the pods of such namespaces and the right to ' +
-        'evict pods (docs/use/pod-mode.md).',
+      'Allows Pod mode (`spec.tracing.injection.mode: Pod` in a `Lumigo` resource): the API server injects pods when they are created, ' +
+        'and no workload changes. If true, the installation has a policy for pods. It needs Kubernetes 1.36 or newer ' +
+        '(docs/use/pod-mode.md).',
     ),
   updateOnUpgrade: flag()
     .default(false)

@@ -163,19 +163,6 @@ export const permissions = {
       rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
     ),
   ],
-  /** For the manager, with `injection.podMode` only. */
-  podMode: [
-    needed(
-      'to set the webhook for pods of namespaces in Pod mode',
-      'webhook/pod-mode',
-      rule(
-        'admissionregistration.k8s.io',
-        'mutatingwebhookconfigurations',
-        'get list watch patch',
-        `NAME${suffixes.podWebhook}`,
-      ),
-    ),
-  ],
   /** For the manager, with `monitoredNamespaces` only. */
   monitoring: [
     needed('to find present and later namespaces', 'monitoring/monitoring', rule('', 'namespaces', 'list watch')),

@@ -2,7 +2,7 @@ import { certificateFiles, fieldManager, suffixes } from '../contract.ts';
 import { guarded, type Client } from '../kubernetes/http/client.ts';
 import { dataOf } from '../kubernetes/resources/objects.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import { webhookRefs, webhooksOf } from '../kubernetes/resources/webhooks.ts';
+import { webhooksOf, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { ownMetadata, type Installed } from '../installation/installation.ts';
 import { withAuthority, type CertificateFiles } from './plan-certificates.ts';
 
@@ -27,7 +27,7 @@ export function certificateStore(client: Client, installed: Installed) {
   const { operatorNamespace: namespace, operatorName } = installed;
   const secrets = { ...kinds.secrets, namespace };
   const pairRef = { ...secrets, name: `${operatorName}${suffixes.certificates}` };
-  const trustRef = webhookRefs(installed).injector;
+  const trustRef = webhooksRef(installed);
   const written = ({ certificate, key, authority }: CertificateFiles) => ({
     [certificateFiles.certificate]: encode(certificate),
     [certificateFiles.key]: encode(key),

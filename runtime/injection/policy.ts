@@ -20,9 +20,9 @@ const POD_MODE_OFF = 'PodModeOff';
 
 /**
  * What the Lumigo resources of one namespace mean for its workloads. Fields that are missing have the schema's defaults.
- * @param podMode whether the installation has a webhook for pods
+ * @param noPodMode why the installation has no Pod mode; undefined if it has one
  */
-export function policyOf(lumigoes: readonly LumigoResource[], podMode = true): NamespacePolicy {
+export function policyOf(lumigoes: readonly LumigoResource[], noPodMode?: string): NamespacePolicy {
   const acting = actingLumigo(lumigoes);
   if (acting === undefined) return { state: 'none' };
   const { metadata, spec = {} } = acting;
@@ -31,8 +31,8 @@ export function policyOf(lumigoes: readonly LumigoResource[], podMode = true): N
   // Whether or not injection is switched on: switched off, it was on its way out already.
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', ...ended };
   if (!enabled) return { state: 'disabled', ...ended };
-  if (pods && !podMode)
-    return { state: 'inactive', lumigo: metadata.name, reason: POD_MODE_OFF, needs: 'injection.podMode' };
+  if (pods && noPodMode !== undefined)
+    return { state: 'inactive', lumigo: metadata.name, reason: POD_MODE_OFF, needs: noPodMode };
   return enabledPolicy(acting);
 }
 

@@ -103,7 +103,7 @@ export type NamespacePolicy =
     }
   /** `pods`: it was pods that were injected. */
   | { readonly state: 'disabled'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true }
-  /** `needs`: the setting of the installation without which it cannot act. */
+  /** `needs`: what to do about the installation, in a sentence. */
   | { readonly state: 'inactive'; readonly lumigo: string; readonly reason: string; readonly needs?: string }
   | { readonly state: 'deleting'; readonly lumigo: string; readonly remove: boolean; readonly pods?: true };
 

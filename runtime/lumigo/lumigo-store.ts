@@ -15,10 +15,10 @@ export class LumigoStore {
   private readonly policies = new Map<string, NamespacePolicy>();
   private readonly excluded: ReadonlySet<string>;
 
-  /** `podMode`: whether the installation has a webhook for pods. */
+  /** `noPodMode`: why the installation has no Pod mode; undefined if it has one. */
   constructor(
     excludedNamespaces: Iterable<string>,
-    private readonly podMode = false,
+    private readonly noPodMode?: string,
   ) {
     this.excluded = new Set(excludedNamespaces);
   }
@@ -77,7 +77,7 @@ export class LumigoStore {
   }
 
   private judge(namespace: string): void {
-    const policy = policyOf(this.in(namespace), this.podMode);
+    const policy = policyOf(this.in(namespace), this.noPodMode);
     const before = this.policies.get(namespace) ?? none;
     if (isDeepStrictEqual(policy, before)) return;
     if (policy.state === 'none') this.policies.delete(namespace);

@@ -3,6 +3,7 @@ import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
 import { whenPlatformKnown } from '../installation/platform.ts';
+import { whenPodModeKnown } from '../installation/pod-mode.ts';
 import { leaseOf, ownMetadata } from '../installation/installation.ts';
 import { Standby } from '../installation/standby.ts';
 import { whenOriginalEnded } from '../installation/original.ts';
@@ -37,11 +38,20 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
   const transport = createTransport(connection, { ...common, maxSockets });
   const collectorTransport = createTransport(asTelemetryProxy(connection, given), common);
   const config = await whenPlatformKnown(given, { transport, logger, signal });
+  const noPodMode = await whenPodModeKnown(config, { transport, logger, signal });
   const certificates = certificateStore(createClient(transport), config);
   const shared = { config, transport, metrics, logger };
   const authority = connection.ca;
   const standby = new Standby(shared);
-  const parts = createParts({ ...shared, standby, collectorTransport, authority, certificates, stopping: signal });
+  const parts = createParts({
+    ...shared,
+    standby,
+    noPodMode,
+    collectorTransport,
+    authority,
+    certificates,
+    stopping: signal,
+  });
   const leading = election(shared, standby, parts.filter(isLeaders));
   logger.info({ version: config.version, webhookPort: config.webhookPort, pod: config.podName }, 'manager started');
   await runAll([...parts.filter((part) => !isLeaders(part)), leading], signal, logger);

@@ -20,7 +20,6 @@ import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
 import { serveAdmission, type Admission } from '../webhook/admission.ts';
-import { keepPodScope } from '../webhook/pod-scope.ts';
 import { serveHealth, serveMetrics } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
 import { Reconciling } from './reconciling.ts';
@@ -35,6 +34,8 @@ interface PartsOptions extends Shared {
   readonly authority: Connection['ca'];
   readonly certificates: CertificateStore;
   readonly standby: Standby;
+  /** Why there is no Pod mode; undefined if there is. */
+  readonly noPodMode: string | undefined;
   /** Aborted when the manager begins to stop. */
   readonly stopping: AbortSignal;
 }
@@ -47,10 +48,20 @@ const COLLECTOR_END_MS = 10_000;
  * others ask this replica. The webhook answers until its drain is over, and knows the Lumigo resources for as long.
  */
 export function createParts(options: PartsOptions): Part[] {
-  const { config, transport, collectorTransport, authority, metrics, logger, certificates, stopping, standby } =
-    options;
+  const {
+    config,
+    transport,
+    collectorTransport,
+    authority,
+    metrics,
+    logger,
+    certificates,
+    stopping,
+    standby,
+    noPodMode,
+  } = options;
   const client = createClient(transport);
-  const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], config.podMode);
+  const lumigoes = new LumigoStore([...config.excludedNamespaces, config.operatorNamespace], noPodMode);
   const credentials = new CredentialCache({ readSecret: secretReader(client), logger });
   const telemetryStop = listenable();
   const telemetry = new TelemetryProxy({
@@ -145,16 +156,6 @@ export function createParts(options: PartsOptions): Part[] {
           ...{ store: certificates, changes, logger, signal },
           dnsName: config.webhookHost,
         });
-      },
-    },
-    {
-      name: 'pod webhook',
-      needsToLead: true,
-      run: async ({ signal, fence }) => {
-        await lumigoWatch.synced;
-        if (!config.podMode || signal.aborted) return;
-        const own = createClient(within(transport, { signal, fence }));
-        await keepPodScope({ config, client: own, lumigoes, watching: { transport, logger, signal } });
       },
     },
     reconciling,

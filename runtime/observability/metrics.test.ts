@@ -5,7 +5,7 @@ import { createMetrics } from './metrics.ts';
 describe('what is alerted on by its rise', () => {
   const text = createMetrics().registry.metrics();
 
-  it.each([paths.inject, paths.lumigoes, paths.pods])('reviews of %s are there before the first', async (webhook) => {
+  it.each([paths.inject, paths.lumigoes])('reviews of %s are there before the first', async (webhook) => {
     for (const outcome of ['patched', 'unchanged', 'refused', 'failed'])
       expect(await text).toContain(
         `lumigo_operator_admission_reviews_total{webhook="${webhook}",outcome="${outcome}"} 0\n`,

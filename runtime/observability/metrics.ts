@@ -123,7 +123,7 @@ export function createMetrics() {
 
 /** Prometheus sees no rise in a series that begins at 1, so what is alerted on has to be there before its first failure. */
 function beginAtZero({ reviews, telemetryReloads }: Pick<Metrics, 'reviews' | 'telemetryReloads'>): void {
-  for (const webhook of [paths.inject, paths.lumigoes, paths.pods])
+  for (const webhook of [paths.inject, paths.lumigoes])
     for (const outcome of outcomes.review) reviews.inc({ webhook, outcome }, 0);
   for (const outcome of outcomes.reload) telemetryReloads.inc({ outcome }, 0);
 }

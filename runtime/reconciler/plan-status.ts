@@ -116,7 +116,7 @@ function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoCon
   if (policy.state !== 'inactive' || policy.needs === undefined) return credential?.problem;
   return {
     reason: policy.reason,
-    message: `This installation does not offer Pod mode (spec.tracing.injection.mode: Pod); turn it on with the setting '${policy.needs}: true' of the operator, or use the mode Workload`,
+    message: `This installation does not offer Pod mode (spec.tracing.injection.mode: Pod). ${policy.needs}, or use the mode Workload`,
   };
 }
 

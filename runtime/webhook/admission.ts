@@ -7,7 +7,6 @@ import { createApp } from './app.ts';
 import { followCertificate, type CertificateSource, type Pair } from '../certificates/serve-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
-import { reviewPod } from './injector.ts';
 import { allowed, type Answer } from './review.ts';
 import type { Review } from './review-body.ts';
 import { serveTls } from '../serving/tls-server.ts';
@@ -56,7 +55,6 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
   const app = createApp({
     injector: unlessStandby((request) => reviewWorkload(request, context)),
     lumigoes: unlessStandby((request) => reviewLumigo(request, lumigoes)),
-    pods: unlessStandby((request) => reviewPod(request, context)),
     current: () => (lumigoesRead.isCurrent ? undefined : lumigoesRead.catchUp(CATCH_UP_MS)),
     logger,
     onAnswer: (webhook, answer, seconds) => {

@@ -10,7 +10,6 @@ import { writeReview, type Answer } from './review.ts';
 interface AppOptions {
   readonly injector: Review;
   readonly lumigoes: Review;
-  readonly pods: Review;
   /** Awaited before a review where there is something to wait for: what decides about it may be out of date. */
   readonly current?: () => Promise<void> | undefined;
   readonly logger: Logger;
@@ -18,7 +17,7 @@ interface AppOptions {
   readonly onAnswer?: (path: string, answer: Answer, seconds: number) => void;
 }
 
-const pathOf = { injector: paths.inject, lumigoes: paths.lumigoes, pods: paths.pods } as const;
+const pathOf = { injector: paths.inject, lumigoes: paths.lumigoes } as const;
 
 /** The webhook's HTTP application; it listens nowhere. */
 export function createApp(options: AppOptions): Express {
@@ -41,7 +40,7 @@ export function createApp(options: AppOptions): Express {
       });
     });
   };
-  for (const name of ['injector', 'lumigoes', 'pods'] as const) {
+  for (const name of ['injector', 'lumigoes'] as const) {
     const review: Review = (request) => failOpen(() => options[name](request), options.logger, request.uid);
     // The namespace alone decides if there may be another Lumigo.
     serve(pathOf[name], review, name === 'lumigoes' ? review : undefined);

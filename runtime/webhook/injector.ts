@@ -5,7 +5,6 @@ import { workloadPatch } from '../injection/patch.ts';
 import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/types.ts';
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 import { isWellFormed } from './well-formed.ts';
-import { decidePod } from '../injection/decide-pod.ts';
 
 export interface InjectorContext {
   readonly injector: InjectorSettings;
@@ -65,21 +64,4 @@ function answerTo(decision: Decision, workload: Workload): Answer {
 function typed(object: unknown, { kind: { group, version, kind } }: AdmissionRequest): unknown {
   if (!isMap(object) || (object['apiVersion'] && object['kind'])) return object;
   return { ...object, apiVersion: group === '' ? version : `${group}/${version}`, kind };
-}
-
-/** Decides one review of a pod: a pure function of the review and of what the operator knows. It always allows. */
-export function reviewPod(request: AdmissionRequest, context: Pick<InjectorContext, 'injector' | 'policy'>): Answer {
-  const { operation, object, namespace = '' } = request;
-  if (operation !== 'CREATE' || !object) return allowed('Pods are injected only when they are created');
-  const pod = readable(typed(object, request), namespace);
-  if (!isWellFormed(pod))
-    return allowed('The object does not have the form that an API server sends; it will not be mutated');
-  return answerTo(decidePod({ pod, policy: context.policy(namespace), injector: context.injector }), pod);
-}
-
-/** Without what grows and says nothing of the pod. Its name may be missing still, its namespace as well. */
-function readable(object: unknown, namespace: string): unknown {
-  if (!isMap(object) || !isMap(object['metadata'])) return object;
-  const { managedFields: _fields, ...metadata } = object['metadata'];
-  return { ...object, metadata: { ...metadata, namespace } };
 }

@@ -5,7 +5,6 @@ import { anyJson, damaged } from '../../sandbox/testing/arbitrary/damage.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
 import { settings, tracing } from '../../sandbox/testing/injection.ts';
-import { podsPolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, labels, workloads } from '../contract.ts';
 import { inject } from '../injection/inject.ts';
 import { isInjected, remove } from '../injection/remove.ts';
@@ -13,7 +12,6 @@ import { parseStamp } from '../injection/stamp.ts';
 import type { NamespacePolicy, PodTemplate } from '../injection/types.ts';
 import { reviewBody } from './review-body.ts';
 import { reviewWorkload } from './injector.ts';
-import { reviewPod } from './injector.ts';
 import { writeReview, type AdmissionRequest, type Answer } from './review.ts';
 
 /** What anybody may send, and may write into an object. */
@@ -46,11 +44,6 @@ const objects = fc
       .reduce<object>((inner, step) => ({ [step]: inner }), template);
     return { apiVersion, kind, metadata: { name: 'app', namespace: 'shop', labels: own }, spec };
   });
-
-const pods = templates.map(({ metadata, spec }) => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', spec },
-  metadata: { ...metadata, generateName: 'app-', managedFields: [] },
-}));
 
 const requests = fc.record({
   uid: fc.constant('u'),
@@ -111,23 +104,6 @@ describe('fuzz: a review', () => {
           expect(answer.allowed).toBe(true);
           expect(JSON.parse(writeReview(uid, answer))).toMatchObject({ response: { uid: 'u' } });
           if (answer.patch !== undefined) applyStrictly(request.object, answer.patch);
-        }),
-        fuzz,
-      ),
-    fuzzTimeoutMs,
-  );
-
-  it(
-    'of any pod is allowed, and its patch is one that can be applied',
-    () =>
-      fc.assert(
-        fc.property(damaged(pods), (object) => {
-          const request = { uid: 'u', kind: { group: '', version: 'v1', kind: 'Pod' }, operation: 'CREATE', object };
-          const body = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
-          const reviewed = read(body, (each) => reviewPod(each, context(podsPolicy(tracing))));
-          if (reviewed === undefined || !('answer' in reviewed)) throw new Error('it was not reviewed');
-          expect(reviewed.answer.allowed).toBe(true);
-          if (reviewed.answer.patch !== undefined) applyStrictly(object, reviewed.answer.patch);
         }),
         fuzz,
       ),

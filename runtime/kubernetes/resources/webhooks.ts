@@ -7,10 +7,10 @@ import type { KubernetesObject } from './objects.ts';
 /** A webhook, as it stands in a MutatingWebhookConfiguration. */
 export type Webhook = Raw<api.V1MutatingWebhook>;
 
-/** The configurations of an installation: the injector's own, and the one for pods, which is filled while a namespace is in Pod mode. */
-export const webhookRefs = ({ operatorName }: { readonly operatorName: string }) => ({
-  injector: { ...kinds.webhooks, name: `${operatorName}${suffixes.injectorWebhook}` },
-  pods: { ...kinds.webhooks, name: `${operatorName}${suffixes.podWebhook}` },
+/** The webhook configuration of an installation. */
+export const webhooksRef = ({ operatorName }: { readonly operatorName: string }) => ({
+  ...kinds.webhooks,
+  name: `${operatorName}${suffixes.injectorWebhook}`,
 });
 
 export const webhooksOf = (configuration: KubernetesObject): readonly Webhook[] =>

@@ -60,7 +60,7 @@ const changes: readonly Change[] = [
 ];
 
 const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Change>((template) => template) },
+  { weight: 5, arbitrary: fc.constant<Change>((template) => template) },
   { weight: 2, arbitrary: fc.constantFrom(...changes) },
 );
 

@@ -30,6 +30,7 @@
 {{- $taken := dict -}}{{- range $name := (list "webhook" "otlpHttp" "otlpGrpc" "metrics" "telemetryMetrics" "health" "telemetryHealth" "telemetryLoop") -}}{{- $port := toString (get $given.ports $name) -}}{{- if hasKey $taken $port -}}{{- fail (printf "ports.%v and ports.%v are both %v. Use different ports" $name (get $taken $port) $port) -}}{{- end -}}{{- $_ := set $taken $port $name -}}{{- end -}}
 {{- range $name := (list "webhook" "otlpHttp" "otlpGrpc" "metrics" "telemetryMetrics" "health" "telemetryHealth" "telemetryLoop") -}}{{- if and $given.hostNetwork (eq (int (get $given.ports $name)) 10250) -}}{{- fail (printf "ports.%v is %v, which the kubelet uses on every node. Choose another port, because hostNetwork is true" $name (get $given.ports $name)) -}}{{- end -}}{{- end -}}
 {{- if and (ne $given.certificates.issuer "cert-manager") $given.certificates.issuerRef -}}{{- fail (printf "certificates.issuerRef is set, but certificates.issuer is not \"cert-manager\", so it has no effect. Set both, or neither") -}}{{- end -}}
+{{- if and $given.injection.podMode (semverCompare "<1.36.0-0" $.Capabilities.KubeVersion.Version) -}}{{- fail (printf "injection.podMode is true, but Pod mode needs Kubernetes 1.36 or newer, and the cluster has %v. Set it to false, or upgrade the cluster" $.Capabilities.KubeVersion.Version) -}}{{- end -}}
 {{- end -}}
 {{- define "lumigo-operator.certificate" -}}
 {{- if not (hasKey $.Values "madeCertificate") -}}

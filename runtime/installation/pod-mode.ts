@@ -1,0 +1,49 @@
+import type { RuntimeConfig } from '../config/config.ts';
+import { podModeKubernetes } from '../contract.ts';
+import { ApiError } from '../kubernetes/http/errors.ts';
+import { retrying } from '../kubernetes/http/retrying.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import type { Watching } from '../kubernetes/watch/watches.ts';
+
+const RETRY_MS = 1_000;
+
+/** Why this installation has no Pod mode, and what to do about it; undefined if it has one. */
+export async function whyNoPodMode(
+  { podMode }: Pick<RuntimeConfig, 'podMode'>,
+  transport: Transport,
+): Promise<string | undefined> {
+  if (!podMode) return "Set 'injection.podMode: true' of the operator";
+  const version = await serverVersion(transport);
+  return version && whyTooOld(version);
+}
+
+interface Version {
+  readonly major: string;
+  /** Some distributions append a `+`. */
+  readonly minor: string;
+  readonly gitVersion: string;
+}
+
+export function whyTooOld({ major, minor, gitVersion }: Version): string | undefined {
+  if (Number(major) > 1 || Number.parseInt(minor, 10) >= podModeKubernetes) return undefined;
+  return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster`;
+}
+
+/** Returns undefined if the API server tells nobody its version. */
+async function serverVersion(transport: Transport): Promise<Version | undefined> {
+  try {
+    return (await transport.request({ method: 'GET', path: '/version' })).body as Version;
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 429) return undefined;
+    throw error;
+  }
+}
+
+/** The same for the manager, which has time until the API server answers. */
+export async function whenPodModeKnown(
+  config: RuntimeConfig,
+  { transport, logger, signal }: Watching,
+): Promise<string | undefined> {
+  const failure = 'cannot read the version of Kubernetes, retrying';
+  return retrying(() => whyNoPodMode(config, transport), { signal, logger, failure, firstMs: RETRY_MS });
+}
