@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
+import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { mutableKinds, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -19,7 +20,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-pod-mode-'));
   operator = await startOperator({
-    settings: { injection: { podMode: true }, rollout: { strategy: 'on-next-change' } },
+    settings: { injection: { podMode: true }, ...withoutNodes },
   });
   kubectl = await toolOn(operator.cluster, 'kubectl');
 });
