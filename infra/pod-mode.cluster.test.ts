@@ -31,7 +31,7 @@ const secret = { lumigoToken: { secretRef: { name: 'other.secret', key: '_the.Ke
 const usual = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
 const openShift = { annotations: { 'openshift.io/sa.scc.uid-range': '1000650000/10000' } };
 
-/** What the pods of a namespace get, by what is said of it. */
+/** The namespaces, with the settings that their pods get. */
 const namespaces = [
   { spec: podMode, metadata: {}, tracing: usual, platform: 'kubernetes' },
   {
@@ -43,7 +43,7 @@ const namespaces = [
   { spec: podMode, metadata: openShift, tracing: usual, platform: 'openshift' },
 ] as const;
 
-/** What a pod consists of, without the record. */
+/** Returns what a pod consists of, without the record. */
 const content = ({ metadata, spec }: Workload) => {
   const { [annotations.injection]: _record, ...notes } = metadata.annotations ?? {};
   return { labels: metadata.labels ?? {}, notes, spec };

@@ -13,7 +13,7 @@ import {
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { podOf } from '../sandbox/testing/workloads.ts';
 
-/** Which pods the policy leaves alone, and where. No operator runs. */
+/** The pods that the policy skips, and the namespaces. No operator runs. */
 
 let on: PodModeCluster;
 let traced: string;
@@ -87,7 +87,7 @@ describe('in a namespace in Pod mode, the policy', () => {
     ['with too little storage', pod({ container: resources({ 'ephemeral-storage': '100M' }) })],
     ['with too little of a processor', pod({ container: resources({ cpu: '10m' }) })],
     ['whose annotations are full', pod({ metadata: { annotations: { note: 'x'.repeat(256 * 1024 - 100) } } })],
-  ])('leaves a pod alone %s', async (_what, given) => {
+  ])('skips a pod %s', async (_what, given) => {
     expect(isInjectedPod(await on.dryRun(given, traced))).toBe(false);
   });
 
@@ -145,12 +145,12 @@ describe('the policy injects no pod', () => {
     await whenPodsAreInjected(on, namespace);
   });
 
-  it('of its own namespace', async () => {
+  it('in its own namespace', async () => {
     const own = on.installation.settings.namespace;
     await on.bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: own, name: 'default' } });
     await on.bench.lumigo(own, podMode);
     await setActive(on.bench, own);
-    // What came later is in effect, so this would be too.
+    // A later change is in effect, so this one would be too.
     await tracedNamespace(on);
     expect(await probe(own)).toBe(false);
   });

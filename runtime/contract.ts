@@ -121,9 +121,6 @@ export const workloads = [
   ),
 ] as const satisfies readonly WorkloadKind[];
 
-/** The oldest minor version of Kubernetes with policies that mutate: Pod mode needs them. */
-export const podModeKubernetes = 36;
-
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
 /** Kinds whose pod template is decided by their controller, if that is a workload itself. */
@@ -134,6 +131,9 @@ export const tokenScheme = 'LumigoToken';
 
 /** Namespaces whose workloads never reach the webhook; the operator's own joins them. */
 export const excludedNamespaces = ['kube-system', 'kube-node-lease', 'kube-public'] as const;
+
+/** The oldest minor version of Kubernetes with policies that mutate: Pod mode needs them. */
+export const podModeKubernetes = 36;
 
 export const paths = {
   inject: '/v1alpha1/inject',

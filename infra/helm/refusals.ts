@@ -100,7 +100,7 @@ const withdrawnRefusals = Object.keys(withdrawnSettings).map((path) =>
   when(valueAt(path), fail(withdrawnSetting(path) ?? '')),
 );
 
-/** What depends on the version of the cluster. */
+/** The refusal that depends on the version of the cluster. */
 const podModeRefusal = when(
   `and $given.injection.podMode (semverCompare "<1.${podModeKubernetes}.0-0" $.Capabilities.KubeVersion.Version)`,
   fail(needsKubernetes('%v'), '$.Capabilities.KubeVersion.Version'),

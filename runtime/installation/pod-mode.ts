@@ -29,7 +29,7 @@ export function whyTooOld({ major, minor, gitVersion }: Version): string | undef
   return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster`;
 }
 
-/** Returns undefined if the API server tells nobody its version. */
+/** Returns undefined if the API server does not tell its version. */
 async function serverVersion(transport: Transport): Promise<Version | undefined> {
   try {
     return (await transport.request({ method: 'GET', path: '/version' })).body as Version;

@@ -15,6 +15,8 @@ const PAGE_SIZE = 25;
 /** A larger page is not read. Its workloads are read one by one, each when it has its place. */
 const MAX_PAGE_BYTES = 512 * 1024;
 
+const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
+
 const workloadRef = ({ kind, namespace, name }: ObservedWorkload) => ({ ...kind, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
 
@@ -68,6 +70,17 @@ export function createReconcilerApi(client: Client) {
       const deleteOptions = { preconditions: { uid } };
       const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name }, deleteOptions };
       await client.create({ ...pods, namespace, name, subresource: 'eviction' }, eviction, { throttledIsFinal: true });
+    },
+
+    /** Returns the metadata of the pods of a namespace that have not ended. */
+    podPages: (namespace: string) =>
+      client.pages({ ...pods, namespace }, { metadataOnly: true, fieldSelector: NOT_ENDED }),
+
+    /** Reads a pod by a list, because there is no other need for the right to get pods. */
+    async findPod(namespace: string, name: string): Promise<Workload | undefined> {
+      for await (const { items } of client.pages({ ...pods, namespace }, { fieldSelector: `metadata.name=${name}` }))
+        for (const pod of items) return { ...pod, apiVersion: pods.version, kind: 'Pod' };
+      return undefined;
     },
 
     readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>

@@ -2,7 +2,7 @@ import { annotations } from '../contract.ts';
 import type { Condition } from '../injection/types.ts';
 import { shown } from '../rollout/evidence.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
-import type { ObservedWorkload } from './observed.ts';
+import type { ObservedWorkload, PodsSeen } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 
 /** A condition as it is planned: since when it holds follows from the one before. */
@@ -21,6 +21,7 @@ const reasons: readonly (readonly [reason: string, holds: (seen: RolloutSummary)
   ['Reverted', ({ reverted }) => reverted.length > 0],
   ['Blocked', ({ blocked }) => blocked.length > 0],
   ['LeftForNow', ({ left }) => left > 0],
+  ['PodsWithoutInjection', ({ pods }) => pods !== undefined && pods.without > 0],
 ];
 
 /** How far the instrumentation of what exists is, for people; undefined while there is, and was, nothing to say. */
@@ -28,7 +29,7 @@ export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): Unt
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
   const message = sentencesOf(summary).filter((each) => each !== '');
   if (reason !== undefined) return { type: ROLLED_OUT, status: 'False', reason, message: message.join('. ') };
-  const complete = 'All workloads that can be instrumented are instrumented and run';
+  const complete = `All ${summary.pods === undefined ? 'workloads that can be instrumented are instrumented and run' : 'pods that can be injected run with the injection'}`;
   return wasSaid ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete } : undefined;
 }
 
@@ -42,7 +43,20 @@ const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
   ...(list.length > NAMED ? [`and ${list.length - NAMED} more`] : []),
 ];
 
-const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left }: RolloutSummary): string[] => [
+/** Pods are replaced by their user. */
+function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
+  if (without === 0) return [];
+  const run = without === 1 ? '1 pod runs' : `${without} pods run`;
+  const targets = restart.slice(0, NAMED).join(' ');
+  const rest = restart.length > NAMED ? `, then ${restart.length - NAMED} more workloads in the same way` : '';
+  const command = `kubectl -n ${namespace} rollout restart ${targets}`;
+  return [
+    `${run} without the injection, because they are older than the Lumigo resource`,
+    restart.length === 0 ? 'To replace them, delete them' : `To replace them, run '${command}'${rest}`,
+  ];
+}
+
+const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left, pods }: RolloutSummary): string[] => [
   halted === undefined ? '' : `The rollout is halted: ${halted}`,
   ...some(
     reverted,
@@ -59,6 +73,7 @@ const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left }: Roll
     'is not changed until its pod template changes, because of the setting rollout.strategy',
     'are not changed until their pod template changes, because of the setting rollout.strategy',
   ),
+  ...(pods === undefined ? [] : sentencesOfPods(pods)),
 ];
 
 const retryOf = (workload: ObservedWorkload | undefined): string =>

@@ -129,6 +129,18 @@ export interface ObservedNamespace {
   /** Namespaces of the cluster in which workloads wait for a change or are being changed. */
   readonly underWay: number;
   readonly rollout: ObservedRollout;
+  /** Its pods, in Pod mode; undefined until they are counted. */
+  readonly pods?: PodsSeen | undefined;
+}
+
+/** The numbers of pods of a namespace in Pod mode. */
+export interface PodsSeen {
+  readonly namespace: string;
+  readonly injected: number;
+  /** Those that would be injected if they were created now. */
+  readonly without: number;
+  /** Their workloads as `kubectl rollout restart` takes them, such as `deployment/shop`. */
+  readonly restart: readonly string[];
 }
 
 /** What decides about the workloads of a namespace that are on their way. */

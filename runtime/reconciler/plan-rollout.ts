@@ -4,7 +4,7 @@ import { haltOf, healthFor, type NamespaceTally } from '../rollout/injector-heal
 import { transition } from '../rollout/transition.ts';
 import { nextTurns } from '../rollout/turns.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
-import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
+import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload, PodsSeen } from './observed.ts';
 
 /** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
 export interface WorkloadChange {
@@ -40,6 +40,8 @@ export interface RolloutSummary {
   /** Those that wait for their user, as the settings say. */
   readonly left: number;
   readonly halted: string | undefined;
+  /** The pods, in Pod mode. */
+  readonly pods?: PodsSeen | undefined;
 }
 
 export const noRollout: RolloutSummary = {

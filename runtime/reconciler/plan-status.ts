@@ -89,9 +89,12 @@ const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: O
 function seenOf(lumigo: ObservedLumigo, { acting, observed, workloads }: LumigoContext) {
   if (lumigo !== acting) return nothingSeen;
   const { webhook, telemetry, token, credential } = observed;
-  const { report, summary } = workloads.rollout;
+  const { report } = workloads.rollout;
+  const pods = observed.policy.state === 'pods' ? observed.pods : undefined;
+  const summary = { ...workloads.rollout.summary, pods };
+  const progress = pods === undefined ? workloads.progress : { ...workloads.progress, instrumented: pods.injected };
   const secretVersion = lumigo.dropsSecretVersion ? undefined : credential?.version;
-  return { progress: workloads.progress, report, summary, secretVersion, webhook, telemetry, token };
+  return { progress, report, summary, secretVersion, webhook, telemetry, token };
 }
 
 const nothingSeen = {

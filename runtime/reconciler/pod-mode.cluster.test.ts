@@ -30,6 +30,7 @@ afterAll(async () => {
 });
 
 const [deployment, , statefulSet, , cronJob] = workloads;
+const windows = { nodeSelector: { 'kubernetes.io/os': 'windows' } };
 const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const isInjected = ({ metadata }: KubernetesObject): boolean =>
   metadata.annotations?.[annotations.injection] !== undefined;
@@ -152,9 +153,42 @@ describe('in Pod mode', () => {
     await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([true]));
     await bench.changeLumigo(namespace, { spec: podMode });
     await bench.whenInstrumented(deployment, namespace, 'shop', false);
-    // Nobody runs the new one, so that the old one stays.
+    // No kubelet runs the new pod, so the old one stays.
     await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([true, true]));
   });
+});
+
+describe('the status in Pod mode', () => {
+  const rolledOut = async (namespace: string) => {
+    const { status } = await operator.bench.readLumigo(namespace);
+    return {
+      ...status?.conditions?.find(({ type }) => type === 'RolledOut'),
+      count: status?.instrumentedResourcesCount,
+    };
+  };
+
+  it('counts the pods without the injection that a restart would inject, and says how to restart them', async () => {
+    const { bench, cluster } = operator;
+    const namespace = await bench.namespace('counted');
+    for (const name of ['shop', 'bank']) {
+      const manifest = workloadOf(deployment, namespace, name, name === 'bank' ? { pod: windows } : {});
+      await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
+    }
+    await eventually(async () => expect(await podsIn(namespace)).toHaveLength(4));
+    await bench.activate(namespace, podMode);
+    await eventually(async () =>
+      expect(await rolledOut(namespace)).toMatchObject({
+        ...{ status: 'False', reason: 'PodsWithoutInjection', count: 0 },
+        message: `2 pods run without the injection, because they are older than the Lumigo resource. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop'`,
+      }),
+    );
+    for (const { metadata } of await podsIn(namespace))
+      await cluster.client.delete({ ...pods, namespace, name: metadata.name });
+    await eventually(
+      async () => expect(await rolledOut(namespace)).toMatchObject({ status: 'True', reason: 'Complete', count: 2 }),
+      { timeoutMs: 90_000 },
+    );
+  }, 120_000);
 });
 
 describe('without the setting', () => {

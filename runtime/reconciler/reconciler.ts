@@ -14,6 +14,7 @@ import type { WebhookSeen } from '../webhook/judge-probes.ts';
 import type { ObservedCredential, ObservedNamespace } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
+import { PodCounts } from './pod-counts.ts';
 import type { Candidate } from '../webhook/probe-request.ts';
 import { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
@@ -42,6 +43,7 @@ export class Reconciler {
   private readonly executor: Executor;
   private readonly writer: LumigoWriter;
   private readonly rollouts: Rollouts;
+  private readonly podCounts: PodCounts;
   /** When the API server last said that a namespace has no Lumigo. */
   private readonly goneAt = new Map<string, number>();
   private webhook: WebhookSeen | undefined;
@@ -59,6 +61,7 @@ export class Reconciler {
     this.recorder = new EventRecorder(term);
     this.writer = new LumigoWriter(term, (...listed) => this.adopt(...listed));
     this.rollouts = new Rollouts(term);
+    this.podCounts = new PodCounts(term);
     const changer = new WorkloadChanger(term, this.recorder, new WorkloadJudge(term, this.rollouts));
     this.executor = new Executor({
       pace: config,
@@ -94,6 +97,7 @@ export class Reconciler {
     }
     logger.info({ workloads }, 'reconciler ready');
     onInstrumented();
+    void this.podCounts.run();
   }
 
   enqueue(namespace: string): void {
@@ -187,6 +191,7 @@ export class Reconciler {
       removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
       underWay: this.pending.size,
       rollout: this.rollouts.observe(namespace),
+      pods: this.podCounts.of(namespace),
     };
     const plan = planNamespace(observed, { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') });
     this.executor.plan(namespace, plan.changes);

@@ -51,7 +51,7 @@ export async function startPodMode(settings: object = {}): Promise<PodModeCluste
   }
 }
 
-/** What an operator would say of a Lumigo. */
+/** Sets the condition that an operator sets. */
 export const setActive = (bench: Bench, namespace: string, status: 'True' | 'False' = 'True', name = 'lumigo') =>
   bench.setStatus(
     { ...lumigo, namespace, name },

@@ -20,7 +20,7 @@ const ABOVE_OUR_PATH = `^(${parents.map(slashes).join('|')})/*$`;
 const mountsOf = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
 const isAt = (path: string): Cel => `mount.mountPath.matches(${text(path)})`;
 
-/** Returns true if nobody says that a container is somebody else's. */
+/** Returns true if neither annotations nor settings exclude a container. */
 const isChosen = all(
   '!(container.name in variables.excluded)',
   '(variables.included.size() > 0 ? container.name in variables.included : !(container.name in variables.sidecars))',
@@ -45,7 +45,7 @@ const isPossible = all(
   )})`,
 );
 
-/** The variables about the app containers: which of them are injected, and what stands in them where. All are lists by container. */
+/** The variables about the app containers: which of them are injected, and where their variables and mounts are. All are lists by container. */
 export const containerVariables: Variables = {
   environmentNames: `variables.containers.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
   environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => placeOf(name)).join(', ')}])`,

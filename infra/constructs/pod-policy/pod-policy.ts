@@ -17,7 +17,7 @@ const namespaceName = 'kubernetes.io/metadata.name';
 const secret = (field: 'name' | 'key'): Cel => `params.spec.lumigoToken.secretRef.${field}`;
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 
-/** When a pod is looked at. Of several `Lumigo` resources in a namespace, one alone is active. */
+/** The conditions of an injection. Only one of several `Lumigo` resources in a namespace is active. */
 const conditions: Readonly<Record<string, Cel>> = {
   'lumigo-injects-pods': all(
     `${fieldOr('params', 'spec.tracing.injection.mode', "''")} == 'Pod'`,

@@ -12,7 +12,7 @@ import { Expression, json, Maybe } from './json.ts';
 import { initResources } from './resources.ts';
 import type { Variables } from './variables.ts';
 
-/** What stands in the place of a value until the policy runs. */
+/** The expressions that replace texts in braces. */
 const placeholders: Readonly<Record<string, Cel>> = {
   '{endpoint}': 'variables.endpoint',
   '{secretName}': 'variables.secretName',
@@ -22,7 +22,7 @@ const placeholders: Readonly<Record<string, Cel>> = {
   '{container}': 'container.name',
 };
 
-/** The flags are written as texts, so a text can stand in their place. */
+/** The flags are written as texts, so texts can replace them. */
 const recorded = Object.fromEntries(
   ['endpoint', 'secretName', 'secretKey', 'traces', 'logs'].map((name) => [name, `{${name}}`]),
 ) as unknown as Recorded;
@@ -77,7 +77,7 @@ function initContainerValue(): Cel {
 const podUser = (field: string): Cel => fieldOr('variables.pod', `securityContext.${field}`, '-1');
 const safeToEvict = `variables.annotations[?${text(annotations.safeToEvict)}].orValue('')`;
 
-/** What the injection writes. The record is short, because nothing is ever removed from a pod. */
+/** The values that the injection writes. The record is short, because nothing is ever removed from a pod. */
 export const valueVariables: Variables = {
   environment: `variables.containers.transformList(index, container, [\n  ${variablesOf(currentFormat)
     .map(environmentVariable)

@@ -34,7 +34,7 @@ const settingsVariables = (settings: Settings): Variables => ({
   ),
 });
 
-/** What the `Lumigo` of the pod's namespace asks for. The schema has the defaults; an older definition may lack some. */
+/** The settings of the `Lumigo` in the pod's namespace. The schema has the defaults; an older definition may lack some. */
 const lumigoVariables: Variables = {
   secretName: 'params.spec.lumigoToken.secretRef.name',
   secretKey: 'params.spec.lumigoToken.secretRef.key',
