@@ -7,6 +7,7 @@ import { measureCrowd } from './measure-crowd.ts';
 import { measureGuard } from './measure-guard.ts';
 import { measureIdle } from './measure-idle.ts';
 import { measureMany } from './measure-many.ts';
+import { measurePods } from './measure-pods.ts';
 import { measureReviews } from './measure-reviews.ts';
 import { measureTelemetry } from './measure-telemetry.ts';
 import { soak } from './soak.ts';
@@ -22,6 +23,7 @@ interface Flags {
   readonly many?: boolean;
   readonly telemetry?: boolean;
   readonly guard?: boolean;
+  readonly pods?: boolean;
   readonly plot?: boolean;
 }
 
@@ -56,10 +58,21 @@ new Command('bench')
   .option('--many', 'only measure 100 namespaces, 200 creates at once and changes of a Lumigo')
   .option('--telemetry', 'only measure the throughput of the telemetry proxy of one replica')
   .option('--guard', 'only measure updates with and without the guard')
+  .option('--pods', 'only measure creations of pods with and without Pod mode')
   .option('--plot', 'draw time and memory for each number into docs/contributing/performance-*.svg')
   .showHelpAfterError('(--help lists the flags)')
   .action(
-    async ({ workloads, idleSeconds, against, soak: soakSeconds, many, telemetry, guard, plot: isDrawn }: Flags) => {
+    async ({
+      workloads,
+      idleSeconds,
+      against,
+      soak: soakSeconds,
+      many,
+      telemetry,
+      guard,
+      pods,
+      plot: isDrawn,
+    }: Flags) => {
       const say = (line: string) => void process.stderr.write(`  ${line}\n`);
       const counts = workloads.split(',').map(Number);
       if (counts.some((count) => !Number.isInteger(count) || count < 1))
@@ -75,9 +88,11 @@ new Command('bench')
           ...(await measureCrowd(there)),
         ];
       };
-      const alone = [telemetry === true && measureTelemetry, guard === true && measureGuard].find(
-        (each) => each !== false,
-      );
+      const alone = [
+        telemetry === true && measureTelemetry,
+        guard === true && measureGuard,
+        pods === true && measurePods,
+      ].find((each) => each !== false);
       const figures = alone === undefined ? await withSurroundings(say, measured) : await alone(say);
       process.stdout.write(`\n${render(figures)}\n`);
       if (soakSeconds !== undefined && figures.some(({ value, target = Infinity }) => !(value <= target)))

@@ -356,7 +356,7 @@ export interface LumigoSpecTracingInjection {
   readonly injectLumigoIntoExistingResourcesOnCreation?: boolean;
 
   /**
-   * The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator.
+   * The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator, and Kubernetes 1.36.
    *
    * @schema LumigoSpecTracingInjection#mode
    */
@@ -388,7 +388,7 @@ export function toJson_LumigoSpecTracingInjection(obj: LumigoSpecTracingInjectio
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator.
+ * The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator, and Kubernetes 1.36.
  *
  * @schema LumigoSpecTracingInjectionMode
  */

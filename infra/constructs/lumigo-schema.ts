@@ -57,7 +57,7 @@ const spec: Schema = {
           enum: ['Workload', 'Pod'],
           default: 'Workload',
           description:
-            'The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator.',
+            'The objects that the operator injects into. Workload (default): the pod templates of workloads. Pod: each pod when it is created, so that no workload changes. Pod needs the setting injection.podMode of the operator, and Kubernetes 1.36.',
         },
         injectLumigoIntoExistingResourcesOnCreation: flag(
           true,

@@ -108,7 +108,7 @@ describe('--explain', () => {
       ['--explain', 'deployment/none'],
       /there is no Deployment 'none' in the '.*' namespace/,
     ],
-    ['a kind that there is not', ['--explain', 'pod/x'], /'pod\/x' is not a workload. Use KIND\/NAME/],
+    ['a kind that there is not', ['--explain', 'service/x'], /'service\/x' is not a workload. Use KIND\/NAME/],
     ['two commands at once', ['--explain', 'deployment/x', '--preview'], /cannot be used with option '--explain/],
     ['a flag that there is not', ['--explian', 'deployment/x'], /unknown option '--explian'/],
   ])('%s: a sentence and exit code 1', async (_case, args, sentence) => {

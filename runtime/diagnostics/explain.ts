@@ -1,10 +1,12 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
+import { decidePod } from '../injection/decide-pod.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { isOriginals } from '../injection/original.ts';
 import { stampOf } from '../injection/stamp.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
+import { findPod } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';
 import { outlook, type Outlook } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
@@ -23,6 +25,8 @@ interface ExplainOptions extends VerdictContext {
  */
 export async function explain(options: ExplainOptions): Promise<void> {
   const { client, namespace, print } = options;
+  const pod = podName(options.target);
+  if (pod !== undefined) return explainPod(pod, options);
   const { kind, name } = parseTarget(options.target);
   const workload = await client.find({ ...kind, namespace, name });
   if (workload === undefined)
@@ -45,6 +49,33 @@ export async function explain(options: ExplainOptions): Promise<void> {
   );
 }
 
+/** Says why a pod runs with or without the injection. Only in Pod mode is a pod decided about by itself. */
+async function explainPod(name: string, options: ExplainOptions): Promise<void> {
+  const { client, namespace, injector, print } = options;
+  const pod = await findPod(client, namespace, name);
+  if (pod === undefined)
+    throw new Error(`there is no Pod '${name}' in the '${namespace}' namespace. To use another namespace, pass -n`);
+  const policy = policyIn(namespace, await listLumigoes(options), options);
+  const { action, code, message } = decidePod({ pod, policy, injector });
+  const now = code === 'up-to-date' ? 'runs with the injection' : 'runs without the injection';
+  const next =
+    action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes';
+  print(
+    [
+      `Pod ${namespace}/${name}`,
+      `  Now:        ${now}`,
+      `  Namespace:  ${describePolicy(policy)}`,
+      `  Decision:   ${message}`,
+      `  Next:       ${next}`,
+      ...describePreloads(pod),
+      '',
+    ].join('\n'),
+  );
+}
+
+/** The name of a pod, if the target is one. */
+const podName = (target: string): string | undefined => /^(?:pod|pods|po)\/([^/]+)$/i.exec(target)?.[1];
+
 /** Those of kubectl. */
 const shortNames: Readonly<Record<string, string>> = {
   deploy: 'deployment',
@@ -63,7 +94,7 @@ function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   const kind = workloads.find((each) => each.kind.toLowerCase() === known || each.plural === known);
   if (kind === undefined || name === '' || rest.length > 0)
     throw new Error(
-      `'${target}' is not a workload. Use KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job, rollout)`,
+      `'${target}' is not a workload. Use KIND/NAME, for example deployment/cart (kinds: deployment, daemonset, statefulset, replicaset, cronjob, job, rollout, pod)`,
     );
   return { kind, name };
 }

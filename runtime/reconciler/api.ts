@@ -3,6 +3,7 @@ import type { LumigoResource, Metadata, Workload } from '../injection/types.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
+import { findPod } from '../kubernetes/resources/pods.ts';
 import { isOurs, lumigoRef } from '../lumigo/lumigo-store.ts';
 import { brokenPods, podsOfGeneration } from './generation-pods.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -76,12 +77,7 @@ export function createReconcilerApi(client: Client) {
     podPages: (namespace: string) =>
       client.pages({ ...pods, namespace }, { metadataOnly: true, fieldSelector: NOT_ENDED }),
 
-    /** Reads a pod by a list, because there is no other need for the right to get pods. */
-    async findPod(namespace: string, name: string): Promise<Workload | undefined> {
-      for await (const { items } of client.pages({ ...pods, namespace }, { fieldSelector: `metadata.name=${name}` }))
-        for (const pod of items) return { ...pod, apiVersion: pods.version, kind: 'Pod' };
-      return undefined;
-    },
+    findPod: (namespace: string, name: string) => findPod(client, namespace, name),
 
     readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>
       asLumigo(await client.get(lumigoRef(lumigo))),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
+import { runInContainer } from '../../sandbox/manager/command.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -167,6 +168,12 @@ describe('the status in Pod mode', () => {
     };
   };
 
+  const explained = async (namespace: string, all: readonly KubernetesObject[], app: string) => {
+    const name = all.find(({ metadata }) => metadata.labels?.['app'] === app)?.metadata.name ?? '';
+    const { cluster, installation } = operator;
+    return (await runInContainer(cluster, installation, ['--explain', `pod/${name}`, '-n', namespace])).stdout;
+  };
+
   it('counts the pods without the injection that a restart would inject, and says how to restart them', async () => {
     const { bench, cluster } = operator;
     const namespace = await bench.namespace('counted');
@@ -182,12 +189,15 @@ describe('the status in Pod mode', () => {
         message: `2 pods run without the injection, because they are older than the Lumigo resource. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop'`,
       }),
     );
-    for (const { metadata } of await podsIn(namespace))
-      await cluster.client.delete({ ...pods, namespace, name: metadata.name });
+    const before = await podsIn(namespace);
+    expect(await explained(namespace, before, 'shop')).toMatch(/without the injection[^]*its replacement is injected/);
+    expect(await explained(namespace, before, 'bank')).toMatch(/Windows[^]*nothing changes/);
+    for (const { metadata } of before) await cluster.client.delete({ ...pods, namespace, name: metadata.name });
     await eventually(
       async () => expect(await rolledOut(namespace)).toMatchObject({ status: 'True', reason: 'Complete', count: 2 }),
       { timeoutMs: 90_000 },
     );
+    expect(await explained(namespace, await podsIn(namespace), 'shop')).toContain('runs with the injection');
   }, 120_000);
 });
 

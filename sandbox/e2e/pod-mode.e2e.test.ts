@@ -1,83 +1,69 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { lumigo as contract, workloads } from '../../runtime/contract.ts';
-import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import { suffixes } from '../../runtime/contract.ts';
+import { deployment, restrictedNamespace, service } from '../node/apps.ts';
+import { Bench } from '../testing/bench.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { NodeBench } from './bench.ts';
-import { follow, prepareTouchy, stopFollowing } from './touchy.ts';
+import { toolOn, type Tool } from './tools.ts';
 
-/** Pods that are replaced by eviction, on a real node, under requests. */
-const [deployments] = workloads;
+/** Pod mode on a real node: the API server injects pods, with and without an operator. */
+
 const LONG_MS = 300_000;
 const podMode = { tracing: { injection: { mode: 'Pod' } } };
+const manager = `lumigo-lumigo-operator${suffixes.manager}`;
+const own = ['-n', 'lumigo-system'];
 
 let bench: NodeBench;
+let kubectl: Tool;
 beforeAll(async () => {
-  bench = await NodeBench.start({
-    injection: { podMode: true },
-    rollout: { soakSeconds: 5, deadlineSeconds: 30 },
-  });
+  bench = await NodeBench.start({ injection: { podMode: true } });
+  kubectl = await toolOn(bench.system.node, 'kubectl');
 });
-afterAll(async () => {
-  await stopFollowing();
-  await bench?.stop();
-});
+afterAll(() => bench?.stop());
 
-const read = async (namespace: string, name: string): Promise<Workload> =>
-  (await bench.client.get({ ...deployments, namespace, name })) as Workload;
-
-const conditionOf = async (namespace: string) => {
-  const lumigo = (await bench.client.get({ ...contract, namespace, name: 'lumigo' })) as unknown as LumigoResource;
-  return lumigo.status?.conditions?.find(({ type }) => type === 'RolledOut');
+const rolledOut = async (namespace: string) => {
+  const { status } = await new Bench(bench.client).readLumigo(namespace);
+  return status?.conditions?.find(({ type }) => type === 'RolledOut');
 };
 
-const secondsSince = (started: number): string => ((Date.now() - started) / 1_000).toFixed(1);
-
-describe('in Pod mode, Deployments that run', () => {
-  it.concurrent(
-    'D48: have all their pods replaced by injected ones, one by one; no request fails, and their sources stay as they are',
+describe('in Pod mode', () => {
+  it(
+    'running pods are counted until their user restarts them, as the status says',
     async () => {
-      const urls = await prepareTouchy(bench, 'podmode', { 'a-good': 'serve', 'b-good': 'serve' });
-      const before = await Promise.all(['a-good', 'b-good'].map((name) => read('podmode', name)));
-      const following = follow(bench, 'podmode', urls);
-      const started = Date.now();
-      await bench.lumigo('podmode', tokenOf(4), podMode);
-      for (const name of ['a-good', 'b-good'])
-        await bench.whenRunning('podmode', name, { replicas: 2, timeoutMs: 120_000 });
-      await eventually(async () => expect(await conditionOf('podmode')).toMatchObject({ reason: 'Complete' }), {
-        timeoutMs: 60_000,
+      await bench.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
+      await bench.whenRunning('running', 'front', { instrumented: false, replicas: 2 });
+      await bench.lumigo('running', tokenOf(4), podMode);
+      const command = await eventually(async () => {
+        const { reason, message = '' } = (await rolledOut('running')) ?? {};
+        expect(reason).toBe('PodsWithoutInjection');
+        expect(message).toContain('2 pods run without the injection');
+        return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
       });
-      const { asked, failures } = await following.stop();
-      process.stderr.write(
-        `      4 pods in ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`,
-      );
-      expect(failures).toEqual([]);
-      const after = await Promise.all(['a-good', 'b-good'].map((name) => read('podmode', name)));
-      expect(after.map(({ spec, metadata }) => [spec, metadata.generation])).toEqual(
-        before.map(({ spec, metadata }) => [spec, metadata.generation]),
-      );
+      kubectl(...command.split(' '));
+      await bench.whenRunning('running', 'front', { replicas: 2 });
+      await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
+        timeoutMs: 90_000,
+      });
     },
     LONG_MS,
   );
 
-  it.concurrent(
-    'F58: lose one pod of two to a program that does not bear the injection; no request fails, and it comes back clean',
+  it(
+    'a pod that is created while no operator runs is traced all the same, once there is something to send to',
     async () => {
-      const urls = await prepareTouchy(bench, 'podcrash', { crash: 'crash' });
-      const following = follow(bench, 'podcrash', urls);
-      const started = Date.now();
-      await bench.lumigo('podcrash', tokenOf(5), podMode);
-      await eventually(async () => expect(await conditionOf('podcrash')).toMatchObject({ reason: 'Halted' }), {
-        timeoutMs: 120_000,
-      });
-      const halted = secondsSince(started);
-      await bench.whenRunning('podcrash', 'crash', { instrumented: false, replicas: 2, timeoutMs: 90_000 });
-      const { asked, failures } = await following.stop();
-      process.stderr.write(
-        `      halted after ${halted} s, clean after ${secondsSince(started)} s; ${asked} requests, ${failures.length} failed\n`,
-      );
-      expect(failures).toEqual([]);
-      expect((await conditionOf('podcrash'))?.message).toContain('these are my last words');
+      const { namespace } = await bench.namespace('alone', podMode);
+      const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
+      kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
+      const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];
+      kubectl('wait', '--for=delete', 'pod', ...ofManager, '--timeout=60s');
+      await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
+      const [pod] = await bench.whenRunning(namespace, 'front');
+      const url = await bench.addressOf(namespace, 'front');
+      // The telemetry proxy is a container of the same pod.
+      kubectl('scale', 'deployment', manager, ...own, `--replicas=${replicas}`);
+      const [span] = await bench.spansOf(url, ({ resource }) => resource['k8s.pod.uid'] === pod?.metadata.uid, 120_000);
+      expect(span?.resource).toMatchObject({ 'k8s.namespace.name': namespace, 'service.name': 'front' });
     },
     LONG_MS,
   );

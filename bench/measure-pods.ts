@@ -1,0 +1,39 @@
+import { quantile } from '../sandbox/testing/quantile.ts';
+import { startPodMode, tracedNamespace, type PodModeCluster } from '../sandbox/testing/pod-policy.ts';
+import { podOf } from '../sandbox/testing/workloads.ts';
+import type { Figure } from './table.ts';
+
+const ROUNDS = 5;
+const PODS = 200;
+
+/** Latency of the creation of a pod, without Pod mode and with its policy, in turns. No operator runs. */
+export async function measurePods(say: (line: string) => void): Promise<Figure[]> {
+  const on = await startPodMode();
+  try {
+    const [plain, traced] = [await on.namespace('plain'), await tracedNamespace(on)];
+    const [without, within]: [number[], number[]] = [[], []];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      say(`pods: round ${round} of ${ROUNDS}`);
+      // The first round warms up.
+      await turn(on, plain, round, round === 0 ? [] : without);
+      await turn(on, traced, round, round === 0 ? [] : within);
+    }
+    return [...figures('creation of a pod, without Pod mode', without), ...figures('… with the policy', within)];
+  } finally {
+    await on.stop();
+  }
+}
+
+async function turn({ bench }: PodModeCluster, namespace: string, round: number, into: number[]): Promise<void> {
+  for (let index = 0; index < PODS; index += 1) {
+    const started = performance.now();
+    await bench.create(podOf(namespace, `pod-${round}-${index}`));
+    into.push(performance.now() - started);
+  }
+}
+
+const figures = (name: string, times: readonly number[]): Figure[] =>
+  [0.5, 0.99].map((share) => ({
+    ...{ name: `${name}, p${share * 100}`, unit: 'ms' },
+    value: quantile(times, share),
+  }));
