@@ -25,6 +25,7 @@ const why = {
   changed: 'to upgrade and roll back objects of the release, by name',
   granting: 'a later version of a role can have rights that the updater lacks',
   notes: 'to list them in the notes of the chart',
+  parameters: 'to write a policy that has them as its parameters, for which Kubernetes asks for this right',
 } as const;
 
 /** The rights to check and report, in the operator's namespace. An updater that cannot upgrade has no others. */
@@ -58,6 +59,7 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
       ...cluster.map((manifest) => named(manifest, change, why.changed)),
       ...grants(cluster),
       rule(lumigo.group, [lumigo.plural], ['list'], why.notes),
+      rule(lumigo.group, [lumigo.plural], ['get'], why.parameters),
     ],
   };
 }

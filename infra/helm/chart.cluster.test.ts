@@ -16,6 +16,7 @@ import { synthesize, type Manifest } from '../manifests.ts';
 import { portNames } from '../settings/ports.ts';
 import type { sentences } from '../settings/contradictions.ts';
 import { parseSettings } from '../settings/settings.ts';
+import { needsKubernetes } from '../settings/contradictions.ts';
 import { settingEntries } from '../settings/tree.ts';
 import { withdrawnSettings } from '../settings/withdrawn.ts';
 import { writeChart, chartTemplates } from './chart.ts';
@@ -384,6 +385,16 @@ describe('the Helm chart', () => {
       expect(stderr).toContain(problem);
     },
   );
+
+  it.each([
+    ['1.35.4', 1],
+    ['1.36.0', 0],
+  ])('with Pod mode on Kubernetes %s ends with %i', (version, status) => {
+    const flags = ['--set', 'injection.podMode=true', '--kube-version', version];
+    const { status: found, stderr } = run('template', 'lumigo', chart, ...flags);
+    expect(found).toBe(status);
+    if (status !== 0) expect(stderr).toContain(needsKubernetes(`v${version}`));
+  });
 
   it('D40, D41: makes another certificate each time, for a year, for the name of the webhook; and no other object knows it', () => {
     const [one, other] = [rendered(), rendered()];
