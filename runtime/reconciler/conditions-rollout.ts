@@ -51,7 +51,7 @@ function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
   const rest = restart.length > NAMED ? `, then ${restart.length - NAMED} more workloads in the same way` : '';
   const command = `kubectl -n ${namespace} rollout restart ${targets}`;
   return [
-    `${run} without the injection, because they are older than the Lumigo resource`,
+    `${run} without the injection, which new pods get`,
     restart.length === 0 ? 'To replace them, delete them' : `To replace them, run '${command}'${rest}`,
   ];
 }

@@ -43,13 +43,16 @@ async function podsIn(namespace: string): Promise<KubernetesObject[]> {
 
 /** The API server injects the pods of this namespace, as a pod shows that it forgets again. */
 const whenInjecting = (namespace: string, expected = true) =>
-  eventually(async () => {
-    const { object } = await operator.cluster.client.create({ ...pods, namespace }, podOf(namespace, 'probe'), {
-      dryRun: true,
-    });
-    if (isInjected(object) !== expected)
-      throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
-  });
+  eventually(
+    async () => {
+      const { object } = await operator.cluster.client.create({ ...pods, namespace }, podOf(namespace, 'probe'), {
+        dryRun: true,
+      });
+      if (isInjected(object) !== expected)
+        throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
+    },
+    { timeoutMs: 60_000 },
+  );
 
 /** Labels and annotations, without what the controllers count in them. */
 function own({ metadata }: Pick<Workload, 'metadata'>) {
@@ -186,7 +189,7 @@ describe('the status in Pod mode', () => {
     await eventually(async () =>
       expect(await rolledOut(namespace)).toMatchObject({
         ...{ status: 'False', reason: 'PodsWithoutInjection', count: 0 },
-        message: `2 pods run without the injection, because they are older than the Lumigo resource. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop'`,
+        message: `2 pods run without the injection, which new pods get. To replace them, run 'kubectl -n ${namespace} rollout restart deployment/shop'`,
       }),
     );
     const before = await podsIn(namespace);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { suffixes } from '../../runtime/contract.ts';
-import { deployment, restrictedNamespace, service } from '../node/apps.ts';
+import { injector, pods, suffixes } from '../../runtime/contract.ts';
+import { deployment, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
 import { Bench } from '../testing/bench.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
@@ -27,6 +27,18 @@ const rolledOut = async (namespace: string) => {
   return status?.conditions?.find(({ type }) => type === 'RolledOut');
 };
 
+/** A new API server learns of the kind of a parameter within 30 s. */
+const whenInEffect = (namespace: string): Promise<void> =>
+  eventually(
+    async () => {
+      const probe = { ...podTemplate('probe'), apiVersion: 'v1', kind: 'Pod' };
+      const manifest = { ...probe, metadata: { ...probe.metadata, namespace, name: 'probe' } };
+      const { object } = await bench.client.create({ ...pods, namespace }, manifest, { dryRun: true });
+      expect(JSON.stringify(object)).toContain(injector.container);
+    },
+    { timeoutMs: 60_000 },
+  );
+
 describe('in Pod mode', () => {
   it(
     'running pods are counted until their user restarts them, as the status says',
@@ -40,6 +52,7 @@ describe('in Pod mode', () => {
         expect(message).toContain('2 pods run without the injection');
         return /'kubectl ([^']+)'/.exec(message)?.[1] ?? '';
       });
+      await whenInEffect('running');
       kubectl(...command.split(' '));
       await bench.whenRunning('running', 'front', { replicas: 2 });
       await eventually(async () => expect(await rolledOut('running')).toMatchObject({ reason: 'Complete' }), {
