@@ -71,10 +71,7 @@ export const setActive = (bench: Bench, namespace: string, status: 'True' | 'Fal
 export const isInjectedPod = ({ metadata }: Pick<Workload, 'metadata'>): boolean =>
   metadata.annotations?.[annotations.injection] !== undefined;
 
-/** A new API server learns of the kind of a parameter within 30 s. */
-const KNOWN_MS = 60_000;
-
-/** Resolves when the API server injects the pods of a namespace, or no longer does. */
+/** Resolves when the API server injects the pods of a namespace, or no longer does. It learns the kind of a parameter within 30 s. */
 export const whenPodsAreInjected = ({ dryRun }: PodModeCluster, namespace: string, expected = true): Promise<void> =>
   eventually(
     async () => {
@@ -82,7 +79,7 @@ export const whenPodsAreInjected = ({ dryRun }: PodModeCluster, namespace: strin
       if (isInjectedPod(probe) !== expected)
         throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
     },
-    { timeoutMs: KNOWN_MS },
+    { timeoutMs: 60_000 },
   );
 
 /** A namespace with an active Lumigo in Pod mode, whose pods are injected. */
