@@ -32,7 +32,7 @@ export async function startPodMode(settings: object = {}): Promise<PodModeCluste
     const config = runtimeConfig(installation.settings, 'Manifests');
     return {
       ...{ cluster, bench, installation },
-      injector: { ...injectorOf({ ...config, podName: '' }), platform: 'kubernetes' },
+      injector: { ...injectorOf(config), platform: 'kubernetes' },
       async namespace(prefix, metadata = {}) {
         const namespace = await bench.namespace(prefix, metadata);
         await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'default' } });
