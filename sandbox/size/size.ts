@@ -6,7 +6,7 @@ import { budgetIn, overBudget } from './budget.ts';
  * Checks the lines of program in each folder against the budget in an ADR, so only another ADR can raise it. `--list` prints the lines.
  */
 
-const ADR = 'docs/contributing/adr/0043-line-budget-of-the-policy-for-pods.md';
+const ADR = 'docs/contributing/adr/0041-line-budget.md';
 const TREES = ['runtime', 'infra', 'sandbox', 'bench'];
 
 const isProgram = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.test.ts');
