@@ -43,7 +43,7 @@ async function main(names: readonly string[], { short = false, built = false, ke
   if (results.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
 }
 
-async function tryWith({ program, version, components, tests }: Variant, short: boolean): Promise<Tried> {
+async function tryWith({ program, version, components, tests, lacks = [] }: Variant, short: boolean): Promise<Tried> {
   const folder = mkdtempSync(join(tmpdir(), 'lumigo-matrix-'));
   try {
     const assets = join(folder, 'programs');
@@ -54,6 +54,7 @@ async function tryWith({ program, version, components, tests }: Variant, short: 
       flags: [
         ...['--selectProjects', 'cluster', 'load'],
         ...(which.length === 0 ? [] : ['--testPathPatterns', ...which]),
+        ...(lacks.length === 0 ? [] : ['--testPathIgnorePatterns', ...lacks]),
       ],
       output: join(folder, 'results.json'),
       stdout: 'ignore',

@@ -10,13 +10,22 @@ export interface Variant {
   readonly components: readonly Component[];
   /** Which test files have to do with it; left out: all. */
   readonly tests?: readonly string[];
+  /** The test files of features that this version lacks. */
+  readonly lacks?: readonly string[];
 }
+
+/** The first Kubernetes with `MutatingAdmissionPolicy`. */
+const POD_MODE_SINCE = 36;
+const podMode = ['/pod-mode\\.cluster', '/pod-rules\\.cluster'];
 
 const helm4 = 'v4.3.1';
 const newerCollector = 'v0.152.0';
 
 export const variants: readonly Variant[] = [
-  ...triedKubernetes.map(({ minor, ...each }) => ({ ...each, name: minor, program: 'Kubernetes' })),
+  ...triedKubernetes.map(({ minor, ...each }) => ({
+    ...{ ...each, name: minor, program: 'Kubernetes' },
+    lacks: Number(minor.split('.')[1]) < POD_MODE_SINCE ? podMode : [],
+  })),
   {
     ...{ name: 'helm-4', program: 'Helm', version: helm4 },
     components: [
@@ -40,10 +49,12 @@ export const variants: readonly Variant[] = [
 
 /**
  * The short form: what differs between API servers, on the oldest and the newest. Objects and their validation, conditions of the
- * webhook (CEL), lists and watches, and a life of an instrumented namespace.
+ * webhook and the guard (CEL), lists and watches, and a life of an instrumented namespace.
  */
 export const shortTests = [
   'infra/apply.cluster',
+  'infra/guard/allowed.cluster',
+  'infra/guard/refused.cluster',
   'infra/match-conditions.cluster',
   'runtime/kubernetes/watch/list-watch.cluster',
   'runtime/reconciler/lifecycle.cluster',
