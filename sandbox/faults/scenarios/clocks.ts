@@ -7,7 +7,7 @@ const preload = fileURLToPath(new URL('../shift-clock.mjs', import.meta.url));
 const shifted = (name: string, shiftMs: number, says: string) =>
   scenarioOf({
     name,
-    holds: `F3: a manager whose clock is two minutes ${says} removes all that it added, and tells each change once`,
+    holds: `F3, F76: a manager whose clock is two minutes ${says} removes all that it added, and tells each change once`,
     pods: true,
     short: { workloads: 60 },
     full: { workloads: 1_000 },
