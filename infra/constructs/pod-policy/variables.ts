@@ -18,6 +18,12 @@ const listOf = (values: readonly string[]): Cel => namesIn(text(values.join(',')
 /** OpenShift gives each namespace a range of user ids. */
 const OPENSHIFT_NAMESPACE = 'openshift.io/sa.scc.uid-range';
 
+const isOpenShift: Readonly<Record<Settings['platform'], Cel>> = {
+  auto: `${text(OPENSHIFT_NAMESPACE)} in ${fieldOr('namespaceObject', 'metadata.annotations', '{}')}`,
+  kubernetes: 'false',
+  openshift: 'true',
+};
+
 const settingsVariables = (settings: Settings): Variables => ({
   image: text(imageReference(settings.injectorWebhook.lumigoInjector.image, settings.imagePrefix)),
   imagePullPolicy: text(settings.injection.imagePullPolicy),
@@ -25,13 +31,7 @@ const settingsVariables = (settings: Settings): Variables => ({
   sidecars: listOf(settings.injection.sidecars),
   endpoint: text(telemetryProxyUrl(settings)),
   ownLabel: text(labelValue(operatorVersion())),
-  isOpenShift: any(
-    `${text(settings.platform)} == 'openshift'`,
-    all(
-      `${text(settings.platform)} == 'auto'`,
-      `${text(OPENSHIFT_NAMESPACE)} in ${fieldOr('namespaceObject', 'metadata.annotations', '{}')}`,
-    ),
-  ),
+  isOpenShift: isOpenShift[settings.platform],
 });
 
 /** The settings of the `Lumigo` in the pod's namespace. The schema has the defaults; an older definition may lack some. */
