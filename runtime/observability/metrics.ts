@@ -57,11 +57,6 @@ export function createMetrics() {
     reverts: counter('lumigo_operator_reverts_total', 'Injections removed because their pods failed, by cause', [
       'cause',
     ]),
-    evictions: counter(
-      'lumigo_operator_evictions_total',
-      'Requests to evict a pod in Pod mode, by outcome (evicted, kept by a disruption budget, failed)',
-      ['outcome'],
-    ),
     leader: gauge(
       'lumigo_operator_leader',
       '1 while this replica is the leader and reconciles, 0 while it only serves the webhook',
