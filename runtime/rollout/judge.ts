@@ -93,25 +93,31 @@ function complete(state: OnProbation, unchangedSince: number, now: number, { soa
 }
 
 function incomplete(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
-  const { available, refused } = completion;
+  const { available } = completion;
   const wakeAt = now + settings.lookMs;
-  // A pod that is available acquits, whatever the others show.
-  const isLookedAt = available === 0;
-  if (state.kind === 'verified') return withLook({ ...state, wakeAt }, isLookedAt);
+  if (state.kind === 'verified') return withLook({ ...state, wakeAt }, available);
   // A workload that was complete, or had no pods, and is neither now is judged anew from now on.
   const isNew = state.kind !== 'rolling' || available > state.progress.available;
   const progress = isNew ? { available, at: now } : state.progress;
   const look = isNew ? undefined : state.look;
   const slow: OnProbation = { kind: 'rolling', ...kept(state), progress, look, wakeAt };
-  if (isNew) return { state: slow };
-  const stoodMs = now - progress.at;
-  if (stoodMs >= settings.deadlineMs) return revert(slow, notAvailable(completion, settings), now);
-  if (refused !== undefined) return weigh(slow, { evidence: refusal(refused), ran: false }, now, settings);
-  return withLook(slow, isLookedAt && stoodMs >= settings.soakMs);
+  return isNew ? { state: slow } : standstill(slow, completion, now, settings);
 }
 
-const withLook = (state: OnProbation, isLookedAt: boolean): Transition =>
-  isLookedAt ? { state, action: 'look-at-pods' } : { state };
+/** No further pod became available. The cause is the same whether the deadline or a second look comes first. */
+function standstill(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
+  const { available, refused } = completion;
+  const evidence = refused === undefined ? undefined : refusal(refused);
+  const stoodMs = now - state.progress.at;
+  if (stoodMs >= settings.deadlineMs)
+    return revert(state, evidence ?? state.look?.evidence ?? notAvailable(completion, settings), now);
+  if (evidence !== undefined) return weigh(state, { evidence, ran: false }, now, settings);
+  return stoodMs >= settings.soakMs ? withLook(state, available) : { state };
+}
+
+/** A pod that is available acquits, whatever the others show. */
+const withLook = (state: OnProbation, available: number): Transition =>
+  available === 0 ? { state, action: 'look-at-pods' } : { state };
 
 /** Two looks that agree convict. A look that shows nothing clears the one before. */
 export function weigh(

@@ -269,6 +269,20 @@ const rows: readonly Row[] = [
     300_000,
     { action: 'revert', state: { kind: 'reverting', attempt: 1, evidence: { cause: 'NotReady' } } as never },
   ],
+  [
+    'the last look names the cause, whether the deadline or a second look comes first',
+    looked,
+    status(progressing(0)),
+    300_000,
+    { action: 'revert', state: { ...reverting, wakeAt: 300_000 } },
+  ],
+  [
+    'refused pods are the cause at the deadline as well',
+    rolling,
+    status(progressing(0, { refused: 'quota' })),
+    300_000,
+    { action: 'revert', state: { kind: 'reverting', evidence: { cause: 'PodsRefused' } } as never },
+  ],
   ['without replicas it is untested', rolling, status(noPods), 1_000, { state: untested }],
   [
     'a soaking one that loses a pod rolls anew',
