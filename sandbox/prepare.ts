@@ -5,17 +5,18 @@ import { whyNoNode } from './node/requirements.ts';
 import { ensureBinaries } from './programs/build.ts';
 import { components, fluxComponents, nodeComponents, releaseComponents } from './programs/components.ts';
 
-/** Before the tests: whatever they run against is built, and whoever waits sees what for; with `--gitops` Flux as well. */
+/** Builds what the tests run against, and says what it builds. `--node` adds the parts of a node, `--gitops` Flux. */
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 try {
   await ensureBundle();
-  const onNode = whyNoNode() === undefined ? nodeComponents : [];
+  const hasNode = process.argv.includes('--node') && whyNoNode() === undefined;
+  const onNode = hasNode ? nodeComponents : [];
   const onRequest = process.argv.includes('--gitops') ? fluxComponents : [];
   await ensureBinaries(
     [...components, ...onNode, ...releaseComponents, ...onRequest].map(({ name }) => name),
     say,
   );
-  if (whyNoNode() === undefined) await ensureImages(say);
+  if (hasNode) await ensureImages(say);
 } catch (error) {
   process.stderr.write(`${describeError(error)}\n`);
   process.exitCode = 1;

@@ -1,42 +1,40 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { whyNoNode } from './node/requirements.ts';
-import { outcomeOf, runJest, runTwice, type Outcome } from './testing/jest-run.ts';
+import { runJest } from './testing/jest-run.ts';
 
 /**
- * `npm test`: the tests of functions and those against an API server; those that measure under load, alone; then those on a real
- * node where one can run. What is passed on is Jest's, and whoever chooses tests sees each of them once. LUMIGO_TEST_RESULTS names
- * a file for what came of them, as JSON.
+ * `npm test` and `npm run test:node`: runs the projects of Jest in groups, since some tests need the machine to themselves.
+ * Further arguments are Jest's. LUMIGO_TEST_RESULTS names a file for the numbers, as JSON.
  */
+const groups = {
+  cluster: [['unit', 'cluster'], ['load']],
+  node: [['e2e'], ['machine']],
+} as const;
 
-const [, , ...passedOn] = process.argv;
-const folder = mkdtempSync(join(tmpdir(), 'lumigo-tests-'));
+/** How many files of a project run at once, where it is not Jest's default. A third node fits as well, but its pods are late. */
+const workers: Readonly<Record<string, number>> = { load: 1, e2e: 2, machine: 1 };
 
-function run(projects: readonly string[], workers?: number): Outcome {
-  // In this order: Jest would take the names of tests behind it for more projects.
-  const flags = [...passedOn, '--selectProjects', ...projects];
-  const wanted = { flags, workers, output: join(folder, 'results.json'), stdout: 'inherit' } as const;
-  return passedOn.length === 0 ? runTwice(wanted) : outcomeOf(runJest(wanted));
+const [, , name, ...passedOn] = process.argv;
+const why = name === 'node' ? whyNoNode() : undefined;
+if (why !== undefined) {
+  process.stderr.write(`${why}\n`);
+  process.exit(1);
 }
 
-const outcomes = [run(['unit', 'cluster']), run(['load'], 1)];
-const why = whyNoNode();
-if (why === undefined) {
-  // Each node has its own namespaces and addresses. A third one fits as well, until the machine is slow: then pods are late.
-  outcomes.push(run(['e2e'], 2));
-  // What a node leaves behind on the machine, too, shows only where there is no other.
-  outcomes.push(run(['machine'], 1));
-} else process.stderr.write(`\nSkipped the tests on a real node: ${why}\n`);
-rmSync(folder, { recursive: true, force: true });
-
-const total = {
-  passed: outcomes.reduce((sum, { passed }) => sum + passed, 0),
-  failed: outcomes.flatMap(({ failed }) => failed),
-  onSecondTry: outcomes.flatMap(({ onSecondTry }) => onSecondTry),
-};
-const named = { failed: total.failed, 'failed in parallel, passed alone': total.onSecondTry };
-for (const [what, names] of Object.entries(named)) for (const name of names) process.stderr.write(`${what}: ${name}\n`);
+const outcomes = groups[name === 'node' ? 'node' : 'cluster'].map((projects) => {
+  const atOnce = workers[projects[0]];
+  const limit = atOnce === undefined ? [] : [`--maxWorkers=${atOnce}`];
+  // In this order: Jest would take the names of tests behind it for more projects.
+  return runJest({ flags: [...limit, ...passedOn, '--selectProjects', ...projects], stdout: 'inherit' });
+});
+const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
+const failed = outcomes.flatMap((outcome) => outcome.failed);
+for (const test of failed) process.stderr.write(`failed: ${test}\n`);
+process.stderr.write(`\n${passed} tests passed, ${failed.length} failed.\n`);
+if (name !== 'node')
+  process.stderr.write(
+    'The tests on a real node are `npm run test:node`. They need Linux, root and Debian packages.\n',
+  );
 const { LUMIGO_TEST_RESULTS: results } = process.env;
-if (results !== undefined) writeFileSync(results, JSON.stringify(total));
-process.exitCode = total.failed.length === 0 ? 0 : 1;
+if (results !== undefined) writeFileSync(results, JSON.stringify({ passed, failed }));
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -52,8 +52,6 @@ describe('what came of a run', () => {
     expect(tried.map(({ version, date }) => `${version} ${date}`)).toEqual(['v1.9.0 1', 'v1.10.0 2', 'v1.30.0 2']);
     expect(triedTable([])).toBe('No run of all of them is on record yet.');
     expect(triedTable(tried.slice(0, 1))).toContain('| Kubernetes 1.9.0 | 2 of 3 tests | 1 |');
-    const second = { ...run('v1.9.0', '1'), failed: [], onSecondTry: 1 };
-    expect(triedTable([second])).toContain('| 2 of 2 tests, 1 of them on a second try, by themselves |');
     const short = { ...run('v1.9.0', '1'), isShort: true };
     expect(triedTable([short])).toContain('| Kubernetes 1.9.0 | 2 of 3 tests, the short form | 1 |');
   });

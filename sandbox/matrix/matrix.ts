@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { readTried, triedFile, type Tried } from '../../infra/tried-versions.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
-import { runTwice } from '../testing/jest-run.ts';
+import { runJest } from '../testing/jest-run.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
 
@@ -50,19 +50,17 @@ async function tryWith({ program, version, components, tests, lacks = [] }: Vari
     mkdirSync(assets);
     for (const component of components) symlinkSync(await buildProgram(component, say), join(assets, component.name));
     const which = short ? shortTests : (tests ?? []);
-    const { onSecondTry, ...result } = runTwice({
+    const outcome = runJest({
       flags: [
         ...['--selectProjects', 'cluster', 'load'],
         ...(which.length === 0 ? [] : ['--testPathPatterns', ...which]),
         ...(lacks.length === 0 ? [] : ['--testPathIgnorePatterns', ...lacks]),
       ],
-      output: join(folder, 'results.json'),
       stdout: 'ignore',
       env: { ...process.env, KUBEBUILDER_ASSETS: assets },
     });
     const date = new Date().toISOString().slice(0, 10);
-    const again = onSecondTry.length === 0 ? {} : { onSecondTry: onSecondTry.length };
-    return { program, version, date, ...(short ? { isShort: true } : {}), ...result, ...again };
+    return { program, version, date, ...(short ? { isShort: true } : {}), ...outcome };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
