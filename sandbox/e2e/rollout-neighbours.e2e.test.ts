@@ -13,7 +13,7 @@ const LONG_MS = 300_000;
 let bench: NodeBench;
 let view: RolloutView;
 beforeAll(async () => {
-  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 30 } });
+  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 120 } });
   view = new RolloutView(bench);
 }, LONG_MS);
 afterAll(() => bench?.stop());
