@@ -1,40 +1,62 @@
 import { describe, expect, it } from '@jest/globals';
-import { planCertificates, type PairFacts } from './plan-certificates.ts';
+import { issuePair } from './issue.ts';
+import { areTrusting, isPairDue, lifeOf, withAuthority, type CertificateFiles } from './plan-certificates.ts';
 
-const DAY = 24 * 3_600_000;
-const pair: PairFacts = { notBefore: 0, notAfter: 365 * DAY, fits: true };
-const plan = (now: number, given: PairFacts | undefined = pair, trusted = true) =>
-  planCertificates({ pair: given, trusted, now });
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const host = 'webhooks.lumigo-system.svc';
+const now = Date.parse('2026-11-25T12:00:00Z');
+/** Each is valid from an hour before it is issued. */
+const [pair, other, short] = await Promise.all([365, 365, 3].map((days) => issuePair(host, days, now)));
+if (pair === undefined || other === undefined || short === undefined) throw new Error('nothing was issued');
 
-describe('the certificate of the webhook', () => {
-  it('is left alone while it works and is trusted', () => {
-    expect(plan(1 * DAY)).toBe('nothing');
-    expect(plan(334 * DAY)).toBe('nothing');
+describe('a new certificate', () => {
+  it.each<[boolean, string, CertificateFiles, number]>([
+    [false, 'while it works', pair, now],
+    [false, 'until its last month', pair, now + 335 * DAY - 1],
+    [true, 'in its last month', pair, now + 335 * DAY],
+    [true, 'after it has expired', pair, now + 366 * DAY],
+    [false, 'until the last third of a short life', short, now + 3 * DAY - (3 * DAY + HOUR) / 3 - 1],
+    [true, 'in the last third of a short life', short, now + 3 * DAY - (3 * DAY + HOUR) / 3],
+    [false, 'if the clock that issued it is a few minutes ahead', pair, now - HOUR - 4 * 60_000],
+    [true, 'if the clock that issued it is far ahead', pair, now - HOUR - 6 * 60_000],
+    [true, 'if it cannot be read', { ...pair, certificate: 'x' }, now],
+    [true, 'if its key is of another one', { ...pair, key: other.key }, now],
+    [true, 'if its key cannot be read', { ...pair, key: 'x' }, now],
+    [true, 'if its authority is missing', { ...pair, authority: '' }, now],
+    [true, 'if its authority did not sign it', { ...pair, authority: other.authority }, now],
+    [false, 'if one of its authorities signed it', { ...pair, authority: `${other.authority}${pair.authority}` }, now],
+  ])('is due (%s) %s', (expected, _case, given, at) => expect(isPairDue(given, host, at)).toBe(expected));
+
+  it('is due if there is none, or if the API server uses another name', () => {
+    expect(isPairDue(undefined, host, now)).toBe(true);
+    for (const name of ['other.svc', '10.0.0.1']) expect(isPairDue(pair, name, now)).toBe(true);
   });
 
-  it('is announced where the API server does not trust it', () => {
-    expect(plan(1 * DAY, pair, false)).toBe('trust');
+  it('is reported with the time it expires and the time it is due for renewal', () => {
+    const [notBefore, notAfter] = [now - HOUR, now + 365 * DAY];
+    expect(lifeOf(pair.certificate)).toEqual({ notBefore, notAfter, renewalDueAt: notAfter - 30 * DAY });
+  });
+});
+
+describe('a bundle of authorities', () => {
+  it('trusts an authority that is added, beside the former ones that are valid', () => {
+    const bundle = withAuthority(short.authority, pair.authority, now);
+    expect([pair, short, other].map(({ authority }) => areTrusting([bundle], authority))).toEqual([true, true, false]);
+    expect(areTrusting([bundle, ''], pair.authority)).toBe(false);
+    const later = withAuthority(bundle, other.authority, now + 4 * DAY);
+    expect([pair, short, other].map(({ authority }) => areTrusting([later], authority))).toEqual([true, false, true]);
   });
 
-  it('is renewed in its last month, trusted or not, while it still works', () => {
-    expect(plan(335 * DAY)).toBe('renew');
-    expect(plan(364 * DAY, pair, false)).toBe('renew');
-  });
-
-  it('is replaced at once when it has ended, is not there, or does not fit', () => {
-    expect(plan(365 * DAY)).toBe('replace');
-    expect(planCertificates({ pair: undefined, trusted: true, now: DAY })).toBe('replace');
-    expect(plan(1 * DAY, { ...pair, fits: false })).toBe('replace');
-  });
-
-  it('is replaced when it was issued by a clock that ran ahead, but not for a few minutes', () => {
-    const future = { ...pair, notBefore: 10 * DAY };
-    expect(plan(1 * DAY, future)).toBe('replace');
-    expect(plan(10 * DAY - 60_000, future)).toBe('nothing');
-  });
-
-  it('of a short life is renewed in its last third', () => {
-    const short = { ...pair, notAfter: 3 * DAY };
-    expect([plan(2 * DAY - 1, short), plan(2 * DAY, short)]).toEqual(['nothing', 'renew']);
+  it('keeps three, each once, the last one first', async () => {
+    const authorities = await Promise.all([1, 2, 3, 4].map(async () => (await issuePair(host, 1, now)).authority));
+    const added = [...authorities, authorities[3] ?? ''];
+    const bundle = added.reduce((before, authority) => withAuthority(before, authority, now), '');
+    expect(bundle.match(/-----BEGIN[^]*?END CERTIFICATE-----\n/g)).toEqual(
+      authorities
+        .slice(1)
+        .toReversed()
+        .map((pem) => `${pem.trim()}\n`),
+    );
   });
 });

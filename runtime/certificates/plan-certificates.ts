@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 
 /** PEM texts of the Secret. `authority` can be several certificates. */
 export interface CertificateFiles {
@@ -7,46 +8,31 @@ export interface CertificateFiles {
   readonly authority: string;
 }
 
-/** What the plan needs to know about the pair in the Secret; times in milliseconds since 1970. */
-export interface PairFacts {
-  readonly notBefore: number;
-  readonly notAfter: number;
-  /** The key belongs to the certificate, its names are those of the Service, and its authority is there and signed it. */
-  readonly fits: boolean;
-}
-
-interface CertificateState {
-  /** Undefined if there is no pair, or none that can be read. */
-  readonly pair: PairFacts | undefined;
-  /** The API server trusts the authority that signed it, for every webhook. */
-  readonly trusted: boolean;
-  readonly now: number;
-}
-
-/**
- * `replace`: the pair cannot be served, so a new one is written at once. `renew`: the served pair still works, so a new one is
- * announced to the API server first and served a moment later. `trust`: the API server does not know the authority.
- */
-type CertificatePlan = 'replace' | 'renew' | 'trust' | 'nothing';
-
 const DAY_MS = 24 * 3_600_000;
 /** Clocks may differ by this much. */
 const SKEW_MS = 5 * 60_000;
 /** More authorities than this are not kept in a bundle. */
 const MAX_AUTHORITIES = 3;
 
-/** How long a certificate that the operator issues is valid. */
-export const VALID_DAYS = 365;
+/** Returns the times of a certificate, in milliseconds since 1970. Throws if it cannot be read. */
+export function lifeOf(certificate: string | Buffer) {
+  const { validFrom, validTo } = new X509Certificate(certificate);
+  const [notBefore, notAfter] = [Date.parse(validFrom), Date.parse(validTo)];
+  // A third of its life before it expires, as in cert-manager, but at most 30 days.
+  return { notBefore, notAfter, renewalDueAt: notAfter - Math.min((notAfter - notBefore) / 3, 30 * DAY_MS) };
+}
 
-/** Returns when a certificate is due for renewal: a third of its life before it expires, as in cert-manager, but at most 30 days. */
-export const renewalDueAt = ({ notBefore, notAfter }: Omit<PairFacts, 'fits'>): number =>
-  notAfter - Math.min((notAfter - notBefore) / 3, 30 * DAY_MS);
-
-/** Returns what is due for the webhook's certificate at `now` (milliseconds since 1970). */
-export function planCertificates({ pair, trusted, now }: CertificateState): CertificatePlan {
-  if (pair === undefined || !pair.fits || now >= pair.notAfter || now < pair.notBefore - SKEW_MS) return 'replace';
-  if (now >= renewalDueAt(pair)) return 'renew';
-  return trusted ? 'nothing' : 'trust';
+/**
+ * Returns whether a new pair must be issued at `now` (milliseconds since 1970): there is none, it is due for renewal, or it does not work.
+ * A pair works if its names are those of the Service, its key belongs to its certificate, and its authority is there and signed it.
+ */
+export function isPairDue(pair: CertificateFiles | undefined, dnsName: string, now: number): boolean {
+  const certificate = pair && read(pair.certificate);
+  if (pair === undefined || certificate === undefined) return true;
+  const { notBefore, renewalDueAt } = lifeOf(pair.certificate);
+  if (now >= renewalDueAt || now < notBefore - SKEW_MS) return true;
+  const name = isIP(dnsName) === 0 ? certificate.checkHost(dnsName) : certificate.checkIP(dnsName);
+  return name === undefined || signerOf(pair) === undefined || !isKeyOf(pair.key, certificate);
 }
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -55,55 +41,32 @@ const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const certificatesIn = (bundle: string): readonly string[] =>
   (bundle.match(PEM) ?? []).filter((pem) => read(pem) !== undefined).map((pem) => `${pem}\n`);
 
-function read(pem: string): X509Certificate | undefined {
+const read = (pem: string): X509Certificate | undefined => orUndefined(() => new X509Certificate(pem));
+
+function orUndefined<T>(parse: () => T): T | undefined {
   try {
-    return new X509Certificate(pem);
+    return parse();
   } catch {
     return undefined;
   }
 }
 
-/** Returns when a certificate is valid, in milliseconds since 1970. */
-export const lifeOf = ({ validFrom, validTo }: X509Certificate) => ({
-  notBefore: Date.parse(validFrom),
-  notAfter: Date.parse(validTo),
-});
-
-/** Returns the facts of a pair, or undefined if its certificate cannot be read. */
-export function inspectPair(files: CertificateFiles, dnsName: string): PairFacts | undefined {
-  const certificate = read(files.certificate);
-  if (certificate === undefined) return undefined;
-  const isNamed = (certificate.checkHost(dnsName) ?? certificate.checkIP(dnsName)) !== undefined;
-  return {
-    ...lifeOf(certificate),
-    fits: isNamed && signerOf(files) !== undefined && isKeyOf(files.key, certificate),
-  };
-}
-
-/** Returns the start of a certificate's validity, in milliseconds since 1970, or NaN if it cannot be read. */
-export const issuedAtOf = (certificate: string): number => Date.parse(read(certificate)?.validFrom ?? '');
-
 /** Returns the authority of the Secret that signed its certificate. */
 export function signerOf({ certificate, authority }: CertificateFiles): string | undefined {
   const leaf = read(certificate);
   return certificatesIn(authority).find((pem) => {
-    const signer = read(pem);
-    return leaf !== undefined && signer !== undefined && leaf.checkIssued(signer) && leaf.verify(signer.publicKey);
+    const signer = new X509Certificate(pem);
+    return leaf?.checkIssued(signer) === true && leaf.verify(signer.publicKey);
   });
 }
 
-function isKeyOf(key: string, certificate: X509Certificate): boolean {
-  try {
-    return certificate.checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
-  }
-}
+const isKeyOf = (key: string, certificate: X509Certificate): boolean =>
+  orUndefined(() => certificate.checkPrivateKey(createPrivateKey(key))) === true;
 
 /** Returns the bundle with one more authority, which comes first, and without those that have expired. */
 export function withAuthority(bundle: string, authority: string, now: number): string {
   const others = certificatesIn(bundle).filter((pem) => pem.trim() !== authority.trim());
-  const valid = others.filter((pem) => Date.parse(read(pem)?.validTo ?? '') > now);
+  const valid = others.filter((pem) => lifeOf(pem).notAfter > now);
   return [`${authority.trim()}\n`, ...valid].slice(0, MAX_AUTHORITIES).join('');
 }
 

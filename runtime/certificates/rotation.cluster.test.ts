@@ -2,134 +2,79 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { changesOf } from '../kubernetes/watch/watches.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { Watching } from '../kubernetes/watch/watches.ts';
 import { createLogger } from '../observability/logging.ts';
-import { areTrusting, inspectPair, signerOf } from './plan-certificates.ts';
-import { issueAuthority, issuePair, issueServing } from './issue.ts';
+import { issuePair } from './issue.ts';
+import { areTrusting, isPairDue } from './plan-certificates.ts';
 import { rotateCertificates } from './rotation.ts';
-import { certificateStore } from './store.ts';
+import { certificateSource } from './serve-certificate.ts';
+import { certificateStore, type StoredPair } from './store.ts';
 
 /** The rotation of the webhook's certificate, with a Secret and a webhook configuration on a real API server. */
 const DAY = 24 * 3_600_000;
 const dnsName = 'webhooks.lumigo-system.svc';
-const names = { namespace: 'lumigo-system', secret: 'op-webhook-certificates', webhook: 'op-injector-webhook' };
+const installed = { operatorName: 'op', operatorNamespace: 'lumigo-system' };
 
 let cluster: ControlPlane;
 let store: ReturnType<typeof certificateStore>;
 let stop: AbortController;
+let watching: Watching;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  store = certificateStore(cluster.client, { operatorName: 'op', operatorNamespace: names.namespace });
-  await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: names.namespace } });
+  store = certificateStore(cluster.client, installed);
+  await apply(cluster.client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: installed.operatorNamespace } });
 });
 afterAll(() => cluster?.stop());
-beforeEach(async () => {
+beforeEach(() => {
   stop = new AbortController();
-  await cluster.client.create(webhooks, webhook);
+  const { server, ca, token } = cluster;
+  const connection = { server: new URL(server), ca, authorization: () => Promise.resolve(`Bearer ${token}`) };
+  const transport = createTransport(connection, { userAgent: 'rotation' });
+  watching = { transport, logger: createLogger('error'), signal: stop.signal };
 });
 afterEach(async () => {
   stop.abort();
-  await cluster.client.delete({ ...webhooks, name: names.webhook });
-  await cluster.client.delete({ ...secret, name: names.secret }).catch(() => undefined);
+  for (const ref of [store.trustRef, store.pairRef]) await cluster.client.delete(ref).catch(() => undefined);
 });
 
-const webhooks = { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' };
-const secret = { group: '', version: 'v1', plural: 'secrets', namespace: names.namespace };
-const hook = (name: string) => ({
-  name,
-  admissionReviewVersions: ['v1'],
-  sideEffects: 'None',
-  clientConfig: { service: { name: 'webhooks', namespace: names.namespace } },
-});
-const webhook = {
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'MutatingWebhookConfiguration',
-  metadata: { name: names.webhook },
-  webhooks: [hook('injector.operator.lumigo.io'), hook('lumigoes.operator.lumigo.io')],
+const createWebhook = () => {
+  const clientConfig = { service: { name: 'webhooks', namespace: installed.operatorNamespace } };
+  const hook = { admissionReviewVersions: ['v1'], sideEffects: 'None', clientConfig };
+  return cluster.client.create(kinds.webhooks, {
+    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' },
+    metadata: { name: store.trustRef.name },
+    webhooks: ['injector', 'lumigoes'].map((name) => ({ ...hook, name: `${name}.operator.lumigo.io` })),
+  });
 };
 
-const logger = createLogger('error');
+const keep = (retryMs = 50) => rotateCertificates({ ...watching, store, issuePair, dnsName, retryMs });
 
-const transport = () =>
-  createTransport(
-    {
-      server: new URL(cluster.server),
-      ca: cluster.ca,
-      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-    },
-    { userAgent: 'rotation' },
-  );
+/** Writes a certificate that was issued at some time. */
+const given = async (issuedAt = Date.now()) => store.writePair(await issuePair(dnsName, 365, issuedAt), undefined);
 
-const keep = (now: () => number = Date.now, retryMs = 50) =>
-  rotateCertificates({
-    ...{ issuePair, store },
-    dnsName,
-    changes: changesOf([store.pairRef, store.trustRef], { transport: transport(), logger, signal: stop.signal }),
-    logger,
-    signal: stop.signal,
-    retryMs,
-    settleMs: 500,
-    now,
-  });
-
-/** Puts a certificate there that was issued some time ago, and has the API server trust it. */
-async function given(validity: { now: Date; days: number }, trusted = true): Promise<string> {
-  const authority = await issueAuthority('before', validity);
-  const pair = await issueServing(authority, { dnsNames: [dnsName] }, validity);
-  await store.writePair({ ...pair, authority: authority.certificate }, undefined);
-  const trust = await store.readTrust();
-  if (trusted && trust !== undefined) await store.writeTrust([authority.certificate, authority.certificate], trust);
-  return authority.certificate;
-}
-
-/** Waits until what is served can be trusted, and gives it back. */
-const whenGood = (differentFrom = '', now = Date.now()) =>
+/** Waits for a certificate that works, and returns it. */
+const whenGood = (differentFrom = ''): Promise<StoredPair> =>
   eventually(async () => {
-    const [pair, trust] = [await store.readPair(), await store.readTrust()];
-    if (pair === undefined || trust === undefined) throw new Error('there is no certificate');
+    const pair = await store.readPair();
+    if (pair === undefined || isPairDue(pair, dnsName, Date.now())) throw new Error('there is no good certificate');
     expect(pair.certificate).not.toBe(differentFrom);
-    const facts = inspectPair(pair, dnsName);
-    expect(facts).toMatchObject({ fits: true });
-    expect(facts?.notAfter).toBeGreaterThan(now + 300 * DAY);
-    expect(areTrusting(trust.bundles, signerOf(pair) ?? '')).toBe(true);
-    return { pair, trust };
+    return pair;
   });
 
-interface Look {
-  readonly certificate: string;
-  readonly trusted: boolean;
-  /** The first authority of the API server's bundle. */
-  readonly first: string;
-}
-
-/** Looks at the Secret and at the webhook, without a pause, until the certificate is as it should be. */
-async function watchUntil(isDone: (certificate: string) => boolean): Promise<Look[]> {
-  const seen: Look[] = [];
-  await eventually(
-    async () => {
-      const [pair, trust] = [await store.readPair(), await store.readTrust()];
-      if (pair === undefined || trust === undefined) throw new Error('there is no certificate');
-      const signer = signerOf(pair) ?? '';
-      const trusted = areTrusting(trust.bundles, signer);
-      seen.push({ certificate: pair.certificate, trusted, first: trust.bundles[0] ?? '' });
-      if (!isDone(pair.certificate)) throw new Error('not renewed yet');
-    },
-    { intervalMs: 10 },
-  );
-  return seen;
-}
-
-describe('the webhook is served', () => {
-  it('where nobody brought a certificate: one is made, and the API server told', async () => {
-    void keep();
-    const { trust } = await whenGood();
-    expect(trust.bundles.length).toBe(2);
+describe('the rotation', () => {
+  it('issues a certificate if there is none, also if two replicas do so at once', async () => {
+    const replicas = [keep(), keep()];
+    await whenGood();
+    stop.abort();
+    await Promise.all(replicas);
+    await whenGood();
   });
 
-  it('by a Secret that Helm takes over, where the operator is of a release of its', async () => {
-    const deployments = { group: 'apps', version: 'v1', plural: 'deployments', namespace: names.namespace };
-    const annotations = { 'meta.helm.sh/release-name': 'op', 'meta.helm.sh/release-namespace': names.namespace };
+  it('creates a Secret that Helm adopts if the operator is from a Helm release', async () => {
+    const deployments = { ...kinds.deployments, namespace: installed.operatorNamespace };
+    const annotations = { 'meta.helm.sh/release-name': 'op', 'meta.helm.sh/release-namespace': 'lumigo-system' };
     const metadata = { name: 'op-controller-manager', annotations: { ...annotations, more: 'of no matter' } };
     const labels = { app: 'op' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
@@ -137,109 +82,68 @@ describe('the webhook is served', () => {
     await cluster.client.create(deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
     void keep();
     await whenGood();
-    const { metadata: of } = await cluster.client.get({ ...secret, name: names.secret });
+    const secret = await cluster.client.get(store.pairRef);
     await cluster.client.delete({ ...deployments, name: metadata.name });
-    expect(of).toMatchObject({ annotations, labels: { 'app.kubernetes.io/managed-by': 'Helm' } });
-    expect(of.annotations).toEqual(annotations);
-    expect(of.ownerReferences).toMatchObject([{ kind: 'Deployment', name: metadata.name }]);
+    expect(secret.metadata).toMatchObject({ labels: { 'app.kubernetes.io/managed-by': 'Helm' } });
+    expect(secret.metadata.annotations).toEqual(annotations);
+    expect(secret.metadata.ownerReferences).toMatchObject([{ kind: 'Deployment', name: metadata.name }]);
   });
 
-  it('with what somebody else brought, for as long as it is good', async () => {
-    await given({ now: new Date(), days: 365 });
+  it('replaces a certificate near its end, keeps its authority, and issues another one if the Secret is deleted', async () => {
+    await given(Date.now() - 350 * DAY);
     const before = await store.readPair();
     void keep();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(await store.readPair()).toEqual(before);
+    const { certificate, authority } = await whenGood(before?.certificate);
+    expect(areTrusting([authority], before?.authority ?? 'none')).toBe(true);
+    await cluster.client.delete(store.pairRef);
+    await whenGood(certificate);
   });
 
-  it('also when whoever brought it forgot to tell the API server, or told it wrong', async () => {
-    await given({ now: new Date(), days: 365 }, false);
-    const before = await store.readPair();
-    void keep();
-    await whenGood();
-    expect((await store.readPair())?.certificate).toBe(before?.certificate);
+  it('leaves a Secret that is missing for a moment to the tool that replaces it, as Pulumi does', async () => {
+    await createWebhook();
+    await given();
+    const { authority } = await whenGood();
+    await store.announce(authority, Date.now());
+    await cluster.client.delete(store.pairRef);
+    const rotating = keep(2_000);
+    await given();
+    const replaced = await whenGood();
+    stop.abort();
+    await rotating;
+    expect(await store.readPair()).toEqual(replaced);
   });
+});
 
-  it('without a moment in which the API server does not trust what is served, when it is renewed near its end', async () => {
-    const old = await given({ now: new Date(Date.now() - 350 * DAY), days: 365 });
-    const before = (await store.readPair())?.certificate;
-    void keep();
-    const seen = await watchUntil((certificate) => certificate !== before);
-    // What is served is trusted at every look, and the new authority was before its certificate was served.
-    expect(seen.filter(({ trusted }) => !trusted)).toEqual([]);
-    expect(seen.some(({ certificate, first }) => certificate === before && first !== old)).toBe(true);
-    const { pair, trust } = await whenGood(before);
-    // The one before is trusted still: some replica may serve it for a moment.
-    expect(areTrusting([...trust.bundles, pair.authority], old)).toBe(true);
-  });
+describe('a replica', () => {
+  const source = () =>
+    certificateSource({ ...installed, certificatesDirectory: '', certificatesIssuer: 'operator' }, store, watching);
+  const isTrusted = async (authority: string) => areTrusting(await store.readTrust(), authority);
 
-  it.each([
-    ['has ended', () => given({ now: new Date(Date.now() - 400 * DAY), days: 365 })],
-    ['was issued by a clock that ran a year ahead', () => given({ now: new Date(Date.now() + 365 * DAY), days: 365 })],
-    [
-      'lost its authority',
-      async () => {
-        await given({ now: new Date(), days: 365 });
-        const pair = await store.readPair();
-        if (pair !== undefined) await store.writePair({ ...pair, authority: '' }, pair);
-      },
-    ],
-    [
-      'has the key of another one',
-      async () => {
-        await given({ now: new Date(), days: 365 });
-        const pair = await store.readPair();
-        const other = await issueAuthority('other', { now: new Date(), days: 1 });
-        if (pair !== undefined) await store.writePair({ ...pair, key: other.key }, pair);
-      },
-    ],
-    [
-      'is no certificate at all',
-      async () => store.writePair({ certificate: 'x', key: 'y', authority: 'z' }, undefined),
-    ],
-  ])('again soon when the certificate %s', async (_case, prepare) => {
-    await prepare();
-    const before = await store.readPair();
-    void keep();
-    await whenGood(before?.certificate);
-  });
+  it('serves a certificate only when the API server trusts its authority, beside the one before [D41]', async () => {
+    await createWebhook();
+    const { read } = source();
+    const authorities: string[] = [];
+    for (const round of ['first', 'next']) {
+      await given();
+      const { authority, certificate } = await whenGood();
+      authorities.push(authority);
+      expect(await isTrusted(authority)).toBe(false);
+      expect((await read()).cert.toString()).toBe(certificate);
+      expect(await Promise.all(authorities.map(isTrusted))).toEqual(authorities.map(() => true));
+      if (round === 'first') await cluster.client.delete(store.pairRef);
+    }
+  }, 30_000);
 
-  it('again soon when the Secret is deleted, or the trust in it', async () => {
-    void keep();
-    const { pair } = await whenGood();
-    await cluster.client.delete({ ...secret, name: names.secret });
-    await whenGood(pair.certificate);
-    const trust = await store.readTrust();
-    if (trust !== undefined) await store.writeTrust(['', ''], trust);
-    await whenGood();
-  });
-
-  it('with what somebody replaces it by, also when that takes a moment', async () => {
-    await given({ now: new Date(), days: 365 });
-    void keep(Date.now, 5_000);
-    const aFewLooks = () => new Promise((resolve) => setTimeout(resolve, 500));
-    await aFewLooks();
-    await cluster.client.delete({ ...secret, name: names.secret });
-    await aFewLooks();
-    expect(await store.readPair()).toBeUndefined();
-    const authority = await given({ now: new Date(), days: 365 }, false);
-    const { pair } = await whenGood();
-    expect(pair.authority).toBe(authority);
-  });
-
-  it('once the webhook is there, when that comes last', async () => {
-    await cluster.client.delete({ ...webhooks, name: names.webhook });
-    void keep();
-    await eventually(async () => expect(await store.readPair()).toBeDefined());
-    await cluster.client.create(webhooks, webhook);
-    await whenGood();
-  });
-
-  it('whatever two replicas do at once', async () => {
-    void keep();
-    void keep();
-    await whenGood();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    await whenGood();
+  it('announces the authority of the served certificate when the webhook configuration is created last', async () => {
+    await given();
+    const { authority } = await whenGood();
+    const { read, untilNextCheck } = source();
+    await read();
+    await createWebhook();
+    await untilNextCheck(true, stop.signal);
+    await eventually(async () => {
+      await read();
+      expect(await isTrusted(authority)).toBe(true);
+    });
   });
 });

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +6,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { certificateFiles, suffixes } from '../contract.ts';
 import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
 import { describeError } from '../wording/errors.ts';
-import { areTrusting, issuedAtOf, lifeOf, renewalDueAt, signerOf } from './plan-certificates.ts';
+import { lifeOf, signerOf } from './plan-certificates.ts';
 import type { CertificateStore, StoredPair } from './store.ts';
 
 export interface Pair {
@@ -24,45 +23,43 @@ export interface CertificateSource {
   readonly untilNextCheck: (isServed: boolean, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** The times of a certificate, in seconds since 1970. */
-export interface CertificateTimes {
-  readonly expiresAt: number;
-  readonly renewalDueAt: number;
-}
-
 interface FollowOptions extends CertificateSource {
-  readonly use: (pair: Pair) => void;
-  /** Called for each certificate that is served from now on. */
-  readonly onLoaded?: (times: CertificateTimes) => void;
+  /** Called for each certificate that is served from now on, with its times. */
+  readonly use: (pair: Pair, life: ReturnType<typeof lifeOf>) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
+type Place = Pick<RuntimeConfig, 'certificatesDirectory' | 'certificatesIssuer' | 'operatorNamespace' | 'operatorName'>;
+
 /** Reads again at least this often, in case a watch misses a change. */
 const IDLE_MS = 3_600_000;
 const RETRY_MS = 2_000;
-/** How long an API server may take to apply a changed caBundle. */
-const SETTLE_MS = 2_000;
-/** An authority whose certificate is older than this was announced long ago. */
-const RECENT_MS = 5 * 60_000;
+/** How long an API server may take to apply a changed caBundle. A replica without a certificate has nothing to lose. */
+const SETTLE_MS = { first: 2_000, next: 15_000 };
+/** An authority whose certificate is older than this was announced long ago. The certificate is valid from an hour before it was issued. */
+const RECENT_MS = 65 * 60_000;
 
 /** Returns where a replica finds the pair that its webhook serves. The Secret is watched, because a volume shows a new one after a minute. */
 export function certificateSource(
-  { certificatesDirectory, certificatesIssuer, operatorNamespace, operatorName }: RuntimeConfig,
+  { certificatesDirectory, certificatesIssuer, operatorNamespace, operatorName }: Place,
   store: CertificateStore,
   watching: Watching,
 ): CertificateSource {
   if (certificatesDirectory !== '') return fromFolder(certificatesDirectory);
   const place = `Secret '${operatorNamespace}/${operatorName}${suffixes.certificates}'`;
   // An external issuer tells the API server itself.
-  const readPair = certificatesIssuer === 'external' ? () => store.readPair() : trustedPair(store);
-  const changes = changesOf([store.pairRef], watching);
+  const isExternal = certificatesIssuer === 'external';
+  const changes = changesOf(isExternal ? [store.pairRef] : [store.pairRef, store.trustRef], watching);
+  let served: StoredPair | undefined;
   return {
     place,
     untilNextCheck: (isServed, signal) => changes.wait(isServed ? IDLE_MS : RETRY_MS, signal),
     read: async () => {
-      const pair = await readPair();
+      const pair = await store.readPair();
       if (pair === undefined) throw new Error(`${place} does not exist yet`);
+      if (!isExternal) await whenTrusted(pair, served, store, watching.logger);
+      served = pair;
       return { cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
     },
   };
@@ -79,25 +76,22 @@ const fromFolder = (directory: string): CertificateSource => ({
 });
 
 /**
- * Reads the pair from the Secret, which Helm writes with each upgrade and the rotation when a pair expires. A new pair is returned
- * only when the API server trusts its authority, which is announced here if necessary. So no call fails, whatever changes
- * the Secret, in whatever order. Returns undefined while there is no pair.
+ * Announces the authority of a pair to the API server, and waits until it trusts a new one. So no call fails, whatever changes the Secret
+ * (Helm with each upgrade, or the rotation), in whatever order. Every replica does so, because none may lead when an upgrade begins.
  */
-function trustedPair(store: CertificateStore): () => Promise<StoredPair | undefined> {
-  let served: StoredPair | undefined;
-  return async () => {
-    const pair = await store.readPair();
-    if (pair === undefined || pair.resourceVersion === served?.resourceVersion) return pair;
-    const signer = signerOf(pair);
-    const trust = await store.readTrust();
-    const isNews = signer !== undefined && trust !== undefined && !areTrusting(trust.bundles, signer);
-    if (isNews) await store.announce(signer, trust, Date.now());
-    // Another replica may have announced it a moment ago.
-    if (isNews || Date.now() - issuedAtOf(pair.certificate) < RECENT_MS)
-      await sleep(SETTLE_MS, undefined, { ref: false });
-    served = pair;
-    return pair;
-  };
+async function whenTrusted(
+  pair: StoredPair,
+  served: StoredPair | undefined,
+  store: CertificateStore,
+  logger: Logger,
+): Promise<void> {
+  const signer = signerOf(pair);
+  const isNews = signer !== undefined && (await store.announce(signer, Date.now()));
+  if (isNews) logger.info({}, 'CA of the webhook certificate added to caBundle');
+  if (pair.resourceVersion === served?.resourceVersion) return;
+  // Another replica may have announced it a moment ago.
+  if (isNews || Date.now() - lifeOf(pair.certificate).notBefore < RECENT_MS)
+    await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
 }
 
 /**
@@ -105,7 +99,7 @@ function trustedPair(store: CertificateStore): () => Promise<StoredPair | undefi
  * update, is reported once, and the previous one stays. Returns whether a pair is being served.
  */
 export function followCertificate(options: FollowOptions): () => boolean {
-  const { read, place, untilNextCheck, use, onLoaded, logger, signal } = options;
+  const { read, place, untilNextCheck, use, logger, signal } = options;
   let served: Pair | undefined;
   let lastProblem = '';
 
@@ -114,20 +108,16 @@ export function followCertificate(options: FollowOptions): () => boolean {
     try {
       const pair = await read();
       if (served?.cert.equals(pair.cert) === true && served.key.equals(pair.key)) return true;
-      use(pair);
-      const parsed = new X509Certificate(pair.cert);
+      const life = lifeOf(pair.cert);
+      use(pair, life);
       served = pair;
-      onLoaded?.(timesOf(parsed));
       lastProblem = '';
-      logger.info({ place, expires: new Date(parsed.validTo).toISOString() }, 'webhook certificate loaded');
+      logger.info({ place, expires: new Date(life.notAfter).toISOString() }, 'webhook certificate loaded');
       return true;
     } catch (error) {
       const problem = describeError(error);
-      if (problem !== lastProblem)
-        logger.warn(
-          { place, problem },
-          `cannot use the webhook certificate, ${served === undefined ? 'serving none' : 'still serving the previous one'}`,
-        );
+      const state = served === undefined ? 'serving none' : 'still serving the previous one';
+      if (problem !== lastProblem) logger.warn({ place, problem }, `cannot use the webhook certificate, ${state}`);
       lastProblem = problem;
       return false;
     }
@@ -138,9 +128,4 @@ export function followCertificate(options: FollowOptions): () => boolean {
   };
   void follow();
   return () => served !== undefined;
-}
-
-function timesOf(certificate: X509Certificate): CertificateTimes {
-  const life = lifeOf(certificate);
-  return { expiresAt: life.notAfter / 1_000, renewalDueAt: renewalDueAt(life) / 1_000 };
 }

@@ -87,11 +87,7 @@ describe('the manager', () => {
       expect(readFileSync(operator.manager().logFile, 'utf8')).toContain('cannot use the webhook certificate'),
     );
     expect(await servedSerial()).toBe(before);
-    const renewed = await issueServing(
-      installation.authority,
-      { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
-      validity,
-    );
+    const renewed = await issueServing(installation.authority, ['localhost', '127.0.0.1'], validity);
     writeCertificate(certificates, renewed, installation.authority.certificate);
     await eventually(async () => expect(await servedSerial()).not.toBe(before));
     await creating;
@@ -192,7 +188,7 @@ describe('an authority that changes', () => {
     const namespace = await bench.namespace('stranger');
     await bench.activate(namespace);
     const stranger = await issueAuthority('stranger', validity);
-    const serving = await issueServing(stranger, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] }, validity);
+    const serving = await issueServing(stranger, ['localhost', '127.0.0.1'], validity);
     const before = await servedSerial();
     writeCertificate(operator.manager().certificates, serving, stranger.certificate);
     await eventually(async () => expect(await servedSerial()).not.toBe(before));

@@ -2,7 +2,6 @@ import { aborted } from '../async/aborted.ts';
 import { certificateSource, type Pair } from '../certificates/serve-certificate.ts';
 import { CredentialCache } from '../credentials/cache.ts';
 import { secretReader } from '../credentials/credential.ts';
-import { changesOf } from '../kubernetes/watch/watches.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
@@ -151,11 +150,7 @@ export function createParts(options: PartsOptions): Part[] {
       needsToLead: true,
       run: async ({ signal }) => {
         if (config.certificatesDirectory !== '' || config.certificatesIssuer !== 'operator') return;
-        const changes = changesOf([certificates.pairRef, certificates.trustRef], { transport, logger, signal });
-        await rotateCertificates({
-          ...{ store: certificates, changes, logger, signal },
-          dnsName: config.webhookHost,
-        });
+        await rotateCertificates({ store: certificates, dnsName: config.webhookHost, transport, logger, signal });
       },
     },
     reconciling,

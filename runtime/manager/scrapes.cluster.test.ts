@@ -113,7 +113,7 @@ describe('F25: metrics with `metrics.secure`', () => {
     const { authority } = operator.installation;
     const before = (await get()).certificate;
     const validity = { now: new Date(), days: 10 };
-    const next = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
+    const next = await issueServing(authority, ['127.0.0.1'], validity);
     writeCertificate(certificates, next, authority.certificate);
     await eventually(async () => expect((await get()).certificate).not.toBe(before));
   });

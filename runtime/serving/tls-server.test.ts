@@ -9,7 +9,7 @@ import { serveTls, type TlsServer } from './tls-server.ts';
 
 const validity = { now: new Date(), days: 1 };
 const authority = await issueAuthority('test', validity);
-const pair = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
+const pair = await issueServing(authority, ['127.0.0.1'], validity);
 
 let server: TlsServer | undefined;
 const agents: Agent[] = [];

@@ -71,16 +71,14 @@ export async function serveAdmission(options: AdmissionOptions): Promise<Admissi
   await server.listening;
   const hasCertificate = followCertificate({
     ...options.certificate,
-    use: (pair) => {
+    use: (pair, { notAfter, renewalDueAt }) => {
       server.useCertificate(pair);
       options.onCertificate(pair);
+      metrics.certificateExpiry.set(notAfter / 1_000);
+      metrics.certificateRenewal.set(renewalDueAt / 1_000);
     },
     logger,
     signal,
-    onLoaded: ({ expiresAt, renewalDueAt }) => {
-      metrics.certificateExpiry.set(expiresAt);
-      metrics.certificateRenewal.set(renewalDueAt);
-    },
   });
   return { hasCertificate, close: (drainSeconds) => server.close(drainSeconds) };
 }

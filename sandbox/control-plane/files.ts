@@ -28,14 +28,8 @@ export async function writeFiles(
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox', validity);
   const service = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((end) => `kubernetes${end}`);
-  const serving = await issueServing(
-    authority,
-    {
-      dnsNames: ['localhost', ...service],
-      ipAddresses: [...new Set(['127.0.0.1', host.address, host.serviceAddress])],
-    },
-    validity,
-  );
+  const hosts = new Set(['localhost', ...service, '127.0.0.1', host.address, host.serviceAddress]);
+  const serving = await issueServing(authority, [...hosts], validity);
   const serviceAccount = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

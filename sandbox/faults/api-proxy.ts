@@ -41,7 +41,7 @@ export type ApiProxy = Awaited<ReturnType<typeof startApiProxy>>;
 export async function startApiProxy({ server, ca, authority }: ControlPlane) {
   const [port = 0] = await freePorts(1);
   const validity = { now: new Date(), days: 1 };
-  const { certificate, key } = await issueServing(authority, { dnsNames: [], ipAddresses: ['127.0.0.1'] }, validity);
+  const { certificate, key } = await issueServing(authority, ['127.0.0.1'], validity);
   const agent = new Agent({ keepAlive: true, ca });
   const watches = new Set<ServerResponse>();
   const proxy = {

@@ -62,7 +62,7 @@ export async function install(
   const settings = parseSettings(given, 'The sandbox');
   const validity = { now: new Date(), days: 365 };
   const authority = await issueAuthority('lumigo-sandbox-webhook', validity);
-  const certificate = await issueServing(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] }, validity);
+  const certificate = await issueServing(authority, ['localhost', '127.0.0.1'], validity);
   const manifests = synthesize(settings);
   for (const manifest of manifests.filter(only)) {
     if (manifest.kind !== 'MutatingWebhookConfiguration') await apply(client, manifest);

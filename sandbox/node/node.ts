@@ -155,8 +155,7 @@ async function writeNodeFiles(folders: NodeFolders, slot: Slot, cluster: Control
     mkdirSync(join(folder, each), { recursive: true });
   mkdirSync(images, { recursive: true });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
-  const serving = { dnsNames: [nodeName], ipAddresses: [slot.nodeAddress] };
-  const kubelet = await issueServing(cluster.authority, serving, validity);
+  const kubelet = await issueServing(cluster.authority, [nodeName, slot.nodeAddress], validity);
   write('kubelet.crt', kubelet.certificate);
   write('kubelet.key', kubelet.key);
   write('cni/net.d/10-sandbox.conflist', cniConfig(folders, slot));

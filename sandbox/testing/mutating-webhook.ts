@@ -26,7 +26,7 @@ export async function startMutatingWebhook(options: WebhookOptions): Promise<() 
   const { client, name, namespace, rule, address = '127.0.0.1', mutate, whenCalled } = options;
   const validity = { now: new Date(), days: 1 };
   const authority = await issueAuthority('another-team', validity);
-  const { certificate, key } = await issueServing(authority, { dnsNames: [], ipAddresses: [address] }, validity);
+  const { certificate, key } = await issueServing(authority, [address], validity);
   const [port = 0] = await freePorts(1);
   const server = createServer({ cert: certificate, key }, (request, response) => {
     void json(request).then((review) => {
