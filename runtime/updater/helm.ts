@@ -4,18 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chartName } from '../contract.ts';
 import { withoutTokens } from '../wording/token.ts';
-import { chartSource } from './chart-source.ts';
 import type { Revision } from './plan-update.ts';
 
 interface HelmOptions {
   readonly namespace: string;
-  /** How to reach the cluster from outside of it, as flags of Helm; left out: as the pod's account. */
+  /** Flags of Helm to reach the cluster from outside. Without them it uses the pod's account. */
   readonly flags: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** What the updater asks of the `helm` on the PATH. Each method throws an Error with what Helm says when it fails. */
+/** The requests of the updater to the `helm` on the PATH. Each method throws an Error with Helm's message when it fails. */
 export type Helm = ReturnType<typeof openHelm>;
+
+/** The charts of a repository, as Helm sees them. */
+export type Charts = ReturnType<Helm['charts']>;
 
 interface HistoryEntry {
   readonly revision: number;
@@ -24,7 +26,11 @@ interface HistoryEntry {
   readonly chart: string;
 }
 
-/** The `helm` on the PATH, with its files in a folder of its own. */
+/** Helm's name for the repository. */
+const ALIAS = 'lumigo';
+const ANY_VERSION = '>=0.0.0-0';
+
+/** Returns the `helm` on the PATH, with its files in its own folder. */
 export function openHelm({ namespace, flags, environment }: HelmOptions) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
   const env = {
@@ -34,6 +40,18 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
     HELM_DATA_HOME: join(home, 'data'),
   };
   const helm = (...args: readonly string[]) => run([...args, ...flags], env);
+
+  const indexed = async (repository: string, chart: string): Promise<readonly string[]> => {
+    await helm('repo', 'add', ALIAS, repository, '--force-update');
+    const found = await helm('search', 'repo', chart, '--versions', '--devel', '-o', 'json');
+    const charts = JSON.parse(found) as readonly { readonly name: string; readonly version: string }[];
+    return charts.filter(({ name }) => name === chart).map(({ version }) => version);
+  };
+  const newestIn = async (chart: string, range: string): Promise<readonly string[]> => {
+    const metadata = await helm('show', 'chart', chart, '--version', range).catch(noneIfNoMatch);
+    return [/^version: (\S+)$/m.exec(metadata)?.[1] ?? []].flat();
+  };
+
   return {
     /** Oldest revision first. */
     async history(release: string): Promise<readonly Revision[]> {
@@ -44,39 +62,70 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
         version: chart.startsWith(`${chartName}-`) ? chart.slice(chartName.length + 1) : chart,
       }));
     },
-    /** The charts of a repository (chart-source.ts). */
-    charts: (repository: string) => chartSource({ helm, repository, folder: home }),
-    /** Upgrades to a chart in a file, keeps the values that were set, and rolls back if it does not get ready. */
+
+    /** The charts of `https://…`, a repository with an index, or `oci://…`, a registry's folder. */
+    charts(repository: string) {
+      const isRegistry = repository.startsWith('oci://');
+      const chart = `${isRegistry ? repository : ALIAS}/${chartName}`;
+      return {
+        /** The chart in the arguments of `helm upgrade`. */
+        chart: isRegistry ? chart : `${chartName} --repo ${repository}`,
+        /** Versions of the chart: all, or from a registry, which has no index, the newest in the range and the newest of all. */
+        versions: async (range: string): Promise<readonly string[]> =>
+          isRegistry
+            ? [...(await newestIn(chart, range)), ...(await newestIn(chart, ANY_VERSION))]
+            : indexed(repository, chart),
+        /**
+         * Fetches a version, and returns the file. Throws unless a key of the keyring (a path; empty: any) signed it, so nothing
+         * is applied, or even read, that was not signed.
+         */
+        async fetch(version: string, keyring: string): Promise<string> {
+          const verified = keyring === '' ? [] : ['--verify', '--keyring', keyring];
+          await helm('pull', chart, '--version', version, '--destination', home, ...verified);
+          return join(home, `${chartName}-${version}.tgz`);
+        },
+      };
+    },
+
+    /** Upgrades to a chart in a file, keeps the values that were set, and rolls back if it does not become ready. */
     async upgrade(release: string, file: string, timeoutSeconds: number): Promise<void> {
       const how = ['--namespace', namespace, '--reset-then-reuse-values'];
       // --atomic waits until everything is ready, and rolls back otherwise.
       await helm('upgrade', release, file, ...how, '--atomic', '--timeout', `${timeoutSeconds}s`);
     },
-    /** Removes what Helm has written down meanwhile. */
+
+    /** Removes Helm's files. */
     close: () => rmSync(home, { recursive: true, force: true }),
   };
 }
 
-/** Ends with the process: told to stop, Helm takes back what it has begun. */
+/** A registry that answers may have no version in a range. */
+function noneIfNoMatch(error: unknown): string {
+  if (error instanceof Error && /could not locate a version matching/i.test(error.message)) return '';
+  throw error;
+}
+
+/** Passes signals on, because Helm reverts what it has begun when it is stopped. */
 function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn('helm', args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const pass = () => void child.kill('SIGTERM');
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, pass);
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+  for (const signal of signals) process.on(signal, pass);
   const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].on('data', (chunk: Buffer) => (output[stream] += chunk.toString()));
   return new Promise<string>((resolve, reject) => {
     child.on('error', (cause) => reject(new Error("'helm' cannot be executed", { cause })));
     child.on('close', (code) =>
-      code === 0 ? resolve(output.stdout) : reject(new Error(`helm ${args[0]} failed: ${said(output.stderr)}`)),
+      code === 0 ? resolve(output.stdout) : reject(new Error(`helm ${args[0]} failed: ${problemIn(output.stderr)}`)),
     );
   }).finally(() => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, pass);
+    for (const signal of signals) process.off(signal, pass);
   });
 }
 
-/** What Helm said, on one line; should a value with a token in it be quoted, not that. */
-const said = (stderr: string): string =>
+/** Returns Helm's message on one line, without a token that a quoted value may have. */
+const problemIn = (stderr: string): string =>
   withoutTokens(stderr)
     .trim()
     .replace(/^Error: /, '')

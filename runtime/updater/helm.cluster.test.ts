@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '../../sandbox/control-plane/processes.ts';
+import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
+import { startCharts, type Charts as Repository } from '../../sandbox/testing/charts.ts';
+import { openHelm, type Charts, type Helm } from './helm.ts';
+
+/** The real Helm, a chart repository, a registry, and keys that GnuPG makes. */
+let repository: Repository;
+let registry: Registry;
+let helm: Helm;
+let keyring: string;
+
+beforeAll(async () => {
+  repository = await startCharts();
+  registry = await startRegistry();
+  keyring = repository.makeKey('release');
+  repository.makeKey('stranger');
+  helm = openHelm({ namespace: 'default', flags: [], environment: { PATH: repository.bin } });
+});
+afterAll(async () => {
+  helm?.close();
+  await registry?.stop();
+  repository?.remove();
+});
+
+const address = () => `oci://${registry.host}/charts`;
+
+/** Publishes a version in both. The registry receives the signature beside the archive as well. */
+function publish(version: string, signedBy?: string, tamper: (archive: string) => void = () => undefined): string {
+  const archive = repository.publish(version, signedBy);
+  tamper(archive);
+  run(join(repository.bin, 'helm'), 'push', archive, address(), '--plain-http');
+  return archive;
+}
+
+describe.each<[string, () => Charts]>([
+  ['a repository with an index', () => helm.charts(repository.url)],
+  ['a registry', () => helm.charts(address())],
+])('a chart in %s is verified before it is read [F27, F60]', (_place, charts) => {
+  it.each<[string, () => string]>([
+    ['is not signed', () => publish('1.1.0')],
+    ['is signed by a stranger', () => publish('1.2.0', 'stranger')],
+    [
+      'was changed after it was signed',
+      () => publish('1.3.0', 'release', (archive) => appendFileSync(archive, 'more')),
+    ],
+  ])('and refused if it %s', async (_case, prepare) => {
+    const version = /[\d.]+(?=\.tgz)/.exec(prepare())?.[0] ?? '';
+    expect(await charts().versions(`<=${version}`)).toContain(version);
+    await expect(charts().fetch(version, keyring)).rejects.toThrow('helm pull failed');
+  });
+
+  it('and fetched as it is if the right key signed it', async () => {
+    const archive = publish('1.4.0', 'release');
+    await charts().versions('*');
+    expect(readFileSync(await charts().fetch('1.4.0', keyring))).toEqual(readFileSync(archive));
+    await expect(charts().fetch('1.4.0', '/nowhere/keyring.gpg')).rejects.toThrow(/helm pull failed: .*keyring\.gpg/);
+  });
+});
+
+describe('a registry [F60]', () => {
+  it('has the newest version in the range, and the newest of all', async () => {
+    for (const version of ['1.9.0', '1.10.0', '2.0.0']) publish(version);
+    const { versions, chart } = helm.charts(address());
+    expect(await versions('>=1.0.0 <2.0.0-0')).toEqual(['1.10.0', '2.0.0']);
+    expect(await versions('>=3.0.0')).toEqual(['2.0.0']);
+    expect(chart).toBe(`${address()}/lumigo-operator`);
+  });
+
+  it('fails if it has no such chart, or does not answer', async () => {
+    await expect(helm.charts(`oci://${registry.host}/nothing`).versions('*')).rejects.toThrow(/helm show failed/);
+    await registry.stop();
+    await expect(helm.charts(address()).versions('*')).rejects.toThrow(/helm show failed/);
+  });
+});
