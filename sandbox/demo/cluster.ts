@@ -11,13 +11,10 @@ export interface DemoCluster {
   readonly client: Client;
   readonly server: string;
   readonly manager: Manager;
-  /** How a person reaches it: a kubeconfig file of its own, or a context of the person's. */
-  readonly access: { readonly kubeconfig: string } | { readonly context: string };
-  /** Whether the API server can call the webhook on this machine. */
-  readonly hasWebhook: boolean;
-  /** Stands where Lumigo would; undefined where the telemetry proxy does not run. */
-  readonly sink: OtlpSink | undefined;
-  /** What goes on beside the demo: programs that join when they are fetched or built. */
+  readonly kubeconfig: string;
+  /** In place of Lumigo. */
+  readonly sink: OtlpSink;
+  /** Programs that join beside the demo, when they are fetched or built. */
   readonly background: Promise<void>;
   stop(): Promise<void>;
 }
@@ -43,8 +40,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
       client: cluster.client,
       server: cluster.server,
       manager,
-      access: { kubeconfig: cluster.kubeconfig },
-      hasWebhook: true,
+      kubeconfig: cluster.kubeconfig,
       sink,
       background: join(),
       async stop() {

@@ -6,15 +6,12 @@ import type { NodeWithOperator } from '../node/operator.ts';
 import { throwawayCluster, type DemoCluster } from './cluster.ts';
 import { printerTo, type Printer } from './printer.ts';
 import { demonstrateOnNode, nodeAtOnce } from './node-demo.ts';
-import { ownCluster } from './own-cluster.ts';
 import { instrument, deployWorkloads, removeLumigo, type Demo } from './steps.ts';
 import { printArrivals, whenCollected } from './telemetry.ts';
 import { demoNamespace } from './workloads.ts';
 
 interface Flags {
   readonly once?: boolean;
-  readonly context?: string;
-  readonly yes?: boolean;
   readonly node?: boolean;
 }
 
@@ -29,22 +26,18 @@ const program = new Command('start')
     'run real programs in real pods on a real node (Linux, root); the default if its programs and images are built',
   )
   .option('--no-node', 'use only the control plane')
-  .option('--context <name>', 'use your cluster of this kubeconfig context instead, after asking you')
-  .option('--yes', 'with --context: do not ask')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('(--help lists the flags)')
   .action(run);
 
 async function run(flags: Flags): Promise<void> {
-  const { context, yes = false } = flags;
   const printer = printerTo((text) => process.stdout.write(text), process.stdout.isTTY);
   printer.title('The Lumigo operator at work');
   const once = isOnce(flags, printer);
   await ensureBundle();
   const interrupted = interruption();
   if (onNode(flags, printer)) return runOnNode(printer, once, interrupted);
-  const starting = context === undefined ? throwawayCluster(printer.aside) : ownCluster(context, yes);
-  const cluster = await Promise.race([starting, interrupted.then(() => undefined)]);
+  const cluster = await Promise.race([throwawayCluster(printer.aside), interrupted.then(() => undefined)]);
   // Interrupted while starting: the reaper ends what was started when this process exits.
   if (cluster === undefined) process.exit(130);
   try {
@@ -69,8 +62,8 @@ function isOnce({ once = false }: Flags, printer: Printer): boolean {
 }
 
 /** As the flags say; without one, on a node where that takes no building. */
-function onNode({ node, context }: Flags, printer: Printer): boolean {
-  if (node !== undefined || context !== undefined) return node === true;
+function onNode({ node }: Flags, printer: Printer): boolean {
+  if (node !== undefined) return node;
   const atOnce = nodeAtOnce();
   if (atOnce === true) return true;
   printer.aside(atOnce);
@@ -106,11 +99,11 @@ async function keepRunning<T>(printer: Printer, hints: readonly string[], end: P
 async function demonstrate(demo: Demo, once: boolean): Promise<string[]> {
   const { cluster, printer } = demo;
   printer.step(`Kubernetes runs at ${cluster.server}. The operator is installed and ready`);
-  const arrivals = cluster.sink === undefined ? undefined : printArrivals(cluster.sink, printer);
+  const arrivals = printArrivals(cluster.sink, printer);
   await deployWorkloads(demo);
   const problems = [...(await instrument(demo)), ...(await whenCollected(cluster))];
   if (!once) return problems;
-  arrivals?.stop();
+  arrivals.stop();
   const differing = await removeLumigo(demo);
   if (problems.length + differing.length === 0) printer.step('everything was instrumented, then restored exactly');
   return [...problems, ...differing];
@@ -130,25 +123,18 @@ function interruption(): Promise<void> {
 }
 
 async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, printer: Printer): Promise<void> {
-  const access = await accessTo(cluster, printer);
-  const kubectl = 'context' in cluster.access ? `kubectl --context ${cluster.access.context}` : 'kubectl';
+  // Where kubectl must be built, it waits for the other builds.
+  if (!isBuilt('kubectl')) await cluster.background;
   const hints = [
-    ...access,
-    `  ${kubectl} describe lumigo -n ${demoNamespace}`,
-    `  ${kubectl} describe deployment cart -n ${demoNamespace}`,
-    `  ${kubectl} label deployment legacy lumigo.auto-trace- -n ${demoNamespace}     (opts it in again)`,
+    ...(await accessBy(cluster.kubeconfig, printer)),
+    `  kubectl describe lumigo -n ${demoNamespace}`,
+    `  kubectl describe deployment cart -n ${demoNamespace}`,
+    `  kubectl label deployment legacy lumigo.auto-trace- -n ${demoNamespace}     (opts it in again)`,
   ];
   const failed = cluster.background.then(() => interrupted);
   const died = await keepRunning(printer, hints, Promise.race([interrupted, cluster.manager.died, failed]));
   if (typeof died === 'string') throw new Error(died);
   printer.step('stopping and removing everything');
-}
-
-/** On the throwaway cluster: its kubeconfig and its kubectl, which waits for other builds where it has to be built itself. */
-async function accessTo({ access, background }: DemoCluster, printer: Printer): Promise<string[]> {
-  if ('context' in access) return [];
-  if (!isBuilt('kubectl')) await background;
-  return accessBy(access.kubeconfig, printer);
 }
 
 async function accessBy(kubeconfig: string, printer: Printer): Promise<string[]> {

@@ -37,12 +37,9 @@ export async function instrument(demo: Demo): Promise<string[]> {
   await cluster.client.create({ ...contract, namespace: demoNamespace }, demoLumigo);
   printer.step('a Lumigo is created. The reconciler instruments the existing workloads');
   const problems = await follow(demo, existing);
-  printer.step(
-    `more workloads are created. ${cluster.hasWebhook ? 'The webhook instruments them at creation' : 'The reconciler instruments them'}`,
-  );
-  const coming = cluster.hasWebhook ? later : later.filter(({ restored }) => restored);
-  for (const workload of coming) await create(cluster.client, workload, false);
-  return [...problems, ...(await follow(demo, coming))];
+  printer.step('more workloads are created. The webhook instruments them at creation');
+  for (const workload of later) await create(cluster.client, workload, false);
+  return [...problems, ...(await follow(demo, later))];
 }
 
 /** Tells of each workload as it is instrumented, and at the end why the others are not. */
@@ -92,15 +89,14 @@ async function reasonFor(client: Client, workload: Workload): Promise<string> {
 }
 
 /** The Lumigo goes, and every workload is what it was. Returns what differs. */
-export async function removeLumigo({ cluster: { client, hasWebhook }, printer, before }: Demo): Promise<string[]> {
+export async function removeLumigo({ cluster: { client }, printer, before }: Demo): Promise<string[]> {
   const gone = deleteLumigo(client);
   printer.step('the Lumigo is deleted');
   if (!(await gone)) return [`the Lumigo still exists ${PATIENCE_MS / 1_000} s after its deletion`];
   const problems: string[] = [];
   for (const workload of [...existing, ...later]) {
     if (!workload.restored) {
-      if (hasWebhook)
-        printer.leftAlone(labelOf(workload), "keeps the injection, because a Job's template cannot change");
+      printer.leftAlone(labelOf(workload), "keeps the injection, because a Job's template cannot change");
       continue;
     }
     const was = before.get(workload);

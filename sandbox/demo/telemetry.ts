@@ -40,7 +40,7 @@ function aboutOf({ object: { involvedObject } }: CollectedObject): string {
 /** Waits until events and objects of the demo's namespace have arrived under its token. Returns what is wrong with them. */
 export async function whenCollected({ sink, manager }: DemoCluster): Promise<string[]> {
   // It is still being built, and joins later.
-  if (sink === undefined || manager.collector === undefined) return [];
+  if (manager.collector === undefined) return [];
   const deadline = Date.now() + PATIENCE_MS;
   for (; Date.now() < deadline; await sleep(100)) {
     const ours = sink.objects.filter(({ namespace }) => namespace === demoNamespace);
