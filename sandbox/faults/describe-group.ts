@@ -1,32 +1,41 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { startArena, type Arena } from './arena.ts';
-import { randomOf, seedOf } from './random.ts';
-import { renderDetails, renderVerdicts } from './report.ts';
-import { runScenario } from './run.ts';
-import { faultsOf, type Scenario } from './scenario.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import type { Fault } from './faults.ts';
+import { createRandom, seedOf } from './random.ts';
+import { startTestbed, type Testbed } from './testbed.ts';
+import { findingKinds, Trial } from './trial.ts';
 
-const LONGEST_MS = 300_000;
+const { LUMIGO_FAULTS: size = 'everyday' } = process.env;
+const isFull = size === 'full';
+const LONGEST_MS = isFull ? 1_800_000 : 300_000;
+const RUNNING = isFull ? 12 : 4;
+const BOUND_MS = isFull ? 90_000 : 45_000;
+const NOTHING = Object.fromEntries(findingKinds.map((kind) => [kind, []]));
 
-/** The faults of a group, in their everyday size, as one test each; the full size is `npm run test:faults`. */
-export function describeGroup(title: string, group: readonly Scenario[]): void {
+/** The faults of a group as one test each. `npm run test:faults` runs their full size, and prints a row for each. */
+export function describeGroup(title: string, group: readonly Fault[]): void {
   describe(title, () => {
-    let arena: Arena | undefined;
+    let testbed: Testbed;
     const seed = seedOf(process.env);
     beforeAll(async () => {
-      arena = await startArena();
+      testbed = await startTestbed();
     });
-    afterAll(() => arena?.stop());
+    afterAll(() => testbed?.stop());
 
-    it.each(group.map((scenario) => [scenario.holds, scenario] as const))(
-      '%s',
-      async (_holds, scenario) => {
-        if (arena === undefined) throw new Error('the cluster of this group did not start');
-        const verdict = await runScenario(arena, scenario, {
-          size: 'short',
-          random: randomOf(seed),
-          say: () => undefined,
-        });
-        if (faultsOf(verdict) > 0) throw new Error(`${renderVerdicts([verdict])}\n${renderDetails(verdict)}`);
+    it.each(group.map((fault) => [fault.name, fault.holds, fault] as const))(
+      '%s: %s',
+      async (name, _holds, fault) => {
+        // Otherwise all faults of one seed would begin with the same choice.
+        const random = createRandom(seed + name.length);
+        const trial = new Trial(testbed, { running: fault.pods ? RUNNING : 0, boundMs: BOUND_MS, random });
+        const { findings, figures } = await trial.verdict(() => fault.inject(trial, isFull));
+        const counts = findingKinds.map((kind) => findings[kind].length);
+        if (isFull) process.stderr.write(`| ${[name, ...counts, JSON.stringify(figures)].join(' | ')} |\n`);
+        if (counts.some((found) => found > 0)) {
+          mkdirSync('dist', { recursive: true });
+          copyFileSync(testbed.operator.manager().logFile, `dist/faults-${name}.log`);
+        }
+        expect({ seed, ...findings, figures }).toEqual({ seed, ...NOTHING, figures });
       },
       LONGEST_MS,
     );

@@ -1,63 +1,163 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { describeError } from '../../runtime/wording/errors.ts';
-import { startArena, type Arena } from './arena.ts';
-import { randomOf, seedOf } from './random.ts';
-import { renderDetails, renderVerdicts } from './report.ts';
-import { runScenario } from './run.ts';
-import { faultsOf, type Scenario, type Verdict } from './scenario.ts';
-import { groups } from './scenarios/scenarios.ts';
+import * as apiServer from './api-server-faults.ts';
+import { fight, fightWithoutWebhook, foreignFinalizer } from './fights.ts';
+import type { Fleet } from './fleet.ts';
+import { paused, unsynced } from './leadership.ts';
+import * as neighbours from './neighbour-faults.ts';
+import { clockShifted, killed, lumigoChanges } from './operator-faults.ts';
+import type { Trial } from './trial.ts';
 
-const REPORT = 'dist/faults.json';
-const TABLE = 'dist/faults.md';
+/** One number for `npm test`, and one for `npm run test:faults`. */
+type Sizes<P> = { readonly [K in keyof P]: readonly [everyday: number, full: number] };
 
-/** Writes what there is so far; of a fault that does not hold also what the manager had to say. */
-function keep(verdicts: readonly Verdict[], { operator }: Arena, say: (line: string) => void): void {
-  const last = verdicts.at(-1);
-  if (last === undefined) return;
-  say(`${renderDetails(last)}\n`);
-  mkdirSync('dist', { recursive: true });
-  writeFileSync(REPORT, `${JSON.stringify(verdicts, null, 2)}\n`);
-  writeFileSync(TABLE, renderVerdicts(verdicts));
-  if (faultsOf(last) > 0) copyFileSync(operator.manager().logFile, `dist/faults-${last.name}.log`);
+interface Row<P> {
+  readonly name: string;
+  /** What must hold, beside the counts. */
+  readonly holds: string;
+  /** Whether some of the workloads run: they have pods, which crash with the injection in one of them. */
+  readonly pods: boolean;
+  readonly sizes: Sizes<P & { readonly workloads: number }>;
+  readonly fault: (trial: Trial, fleet: Fleet, sizes: P) => Promise<unknown>;
 }
 
-/** `npm run test:faults`: what docs/contributing/reliability.md reports, tried here. */
-new Command('faults')
-  .description('Injects faults around a real operator, one after the other, and counts their effects on the workloads')
-  .argument('[names...]', 'run only the faults whose names begin with one of these')
-  .option('--short', 'use the sizes of the everyday tests')
-  .showHelpAfterError('(--help lists the flags)')
-  .action(async (names: readonly string[], { short = false }: { short?: boolean }) => {
-    const say = (line: string) => void process.stderr.write(`  ${line}\n`);
-    const seed = seedOf(process.env);
-    say(`set LUMIGO_FAULT_SEED=${seed} to repeat this run`);
-    const verdicts: Verdict[] = [];
-    const isAsked = ({ name }: Scenario) => names.length === 0 || names.some((prefix) => name.startsWith(prefix));
-    for (const scenarios of Object.values<readonly Scenario[]>(groups)) {
-      const asked = scenarios.filter(isAsked);
-      if (asked.length === 0) continue;
-      const started = await startArena();
-      try {
-        for (const scenario of asked) {
-          say(`${scenario.name}: ${scenario.holds}`);
-          verdicts.push(
-            await runScenario(started, scenario, { size: short ? 'short' : 'full', random: randomOf(seed), say }),
-          );
-          keep(verdicts, started, say);
-        }
-      } finally {
-        await started.stop();
-      }
-    }
-    process.stdout.write(`\n${renderVerdicts(verdicts)}\nSeed: ${seed}. Details: ${REPORT}\n`);
-    process.exitCode = verdicts.every((verdict) => faultsOf(verdict) === 0) ? 0 : 1;
-  })
-  .parseAsync()
-  .then(
-    () => process.exit(),
-    (error: unknown) => {
-      process.stderr.write(`faults: ${describeError(error)}\n`);
-      process.exit(1);
+/** A fault without its sizes. */
+export interface Fault extends Pick<Row<unknown>, 'name' | 'holds' | 'pods'> {
+  readonly inject: (trial: Trial, isFull: boolean) => Promise<unknown>;
+}
+
+function fault<P>({ sizes, fault: inject, ...row }: Row<P>): Fault {
+  const sized = (isFull: boolean) =>
+    Object.fromEntries(
+      Object.entries(sizes).map(([name, pair]) => [name, (pair as [number, number])[isFull ? 1 : 0]]),
+    ) as P & {
+      workloads: number;
+    };
+  return {
+    ...row,
+    async inject(trial, isFull) {
+      const { workloads } = sized(isFull);
+      return inject(trial, await trial.fleet(workloads), sized(isFull));
     },
-  );
+  };
+}
+
+const [pods, noPods] = [{ pods: true }, { pods: false }];
+
+/** All faults, by what is broken. Those of a group share a cluster, one after the other. */
+export const groups = {
+  operator: [
+    fault({
+      ...{ name: 'lumigo-changes', fault: lumigoChanges, ...pods },
+      sizes: { workloads: [60, 500], rounds: [5, 50], pauseMs: [1_000, 2_500] },
+      holds: 'F1: a Lumigo that is created, changed and deleted at random moments of bulk work leaves nothing behind',
+    }),
+    fault({
+      ...{ name: 'killed', fault: killed, ...pods },
+      sizes: { workloads: [60, 300], kills: [5, 50], worksMs: [4_000, 8_000] },
+      holds: 'a manager that is killed at random instants of bulk work loses nothing and repeats nothing',
+    }),
+    fault({
+      ...{ name: 'paused', fault: paused, ...pods },
+      sizes: { workloads: [100, 1_000], stoppedMs: [20_000, 40_000], watchedMs: [5_000, 20_000] },
+      holds: 'F2: a leader that was stopped beyond its Lease with work in hand writes nothing when it goes on',
+    }),
+    fault({
+      ...{ name: 'unsynced-term', fault: unsynced, ...pods },
+      sizes: { workloads: [30, 300], watchedMs: [8_000, 20_000] },
+      holds:
+        'F2: a term that is lost before everything was read changes nothing, and does not collect beside the next one',
+    }),
+    fault({
+      ...{ name: 'clock-ahead', fault: clockShifted(120_000), ...pods },
+      sizes: { workloads: [60, 1_000] },
+      holds:
+        'F3, F76: a manager whose clock is two minutes ahead removes all that it added, and reports each change once',
+    }),
+    fault({
+      ...{ name: 'clock-behind', fault: clockShifted(-120_000), ...pods },
+      sizes: { workloads: [60, 1_000] },
+      holds:
+        'F3, F76: a manager whose clock is two minutes behind removes all that it added, and reports each change once',
+    }),
+  ],
+  apiServer: [
+    fault({
+      ...{ name: 'api-server-away', fault: apiServer.away, ...pods },
+      sizes: { workloads: [60, 500], downtimeMs: [5_000, 60_000] },
+      holds: 'the operator waits for an API server that is away in the middle of bulk work, and continues',
+    }),
+    fault({
+      ...{ name: 'no-watch-cache', fault: apiServer.withoutWatchCache, ...pods },
+      sizes: { workloads: [30, 300] },
+      holds: 'the operator works with an API server without a watch cache as with any other',
+    }),
+    fault({
+      ...{ name: 'flaky', fault: apiServer.flaky, ...pods },
+      sizes: { workloads: [60, 500], changes: [4, 20], pauseMs: [5_000, 6_000] },
+      holds: 'F7: answers of 429 and 500, and those that are cut in half, are retried without a warning',
+    }),
+    fault({
+      ...{ name: 'slow-etcd', fault: apiServer.slowEtcd, ...noPods },
+      sizes: { workloads: [40, 300], delayMs: [500, 500] },
+      holds: 'an etcd that takes half a second for each answer slows the work down and breaks nothing',
+    }),
+    fault({
+      ...{ name: 'watches-cut', fault: apiServer.watchesCut, ...pods },
+      sizes: { workloads: [60, 500], changes: [5, 30], pauseMs: [3_000, 4_000] },
+      holds: 'watches that break at random moments miss nothing',
+    }),
+    fault({
+      ...{ name: 'late-answers', fault: apiServer.lateAnswers, ...pods },
+      sizes: { workloads: [60, 500], changes: [5, 30], pauseMs: [3_000, 4_000] },
+      holds: 'F6: answers to writes that are later than newer events of the watch revert nothing',
+    }),
+    fault({
+      ...{ name: 'lost-answers', fault: apiServer.lostAnswers, ...pods },
+      sizes: { workloads: [40, 300], changes: [6, 20], pauseMs: [4_000, 8_000] },
+      holds: 'a write is reported once, although the watch has shown it and its answer breaks off',
+    }),
+    fault({
+      ...{ name: 'etcd-restored', fault: apiServer.etcdRestored, ...pods },
+      sizes: { workloads: [40, 300], lostWrites: [400, 3_000] },
+      holds:
+        'F6: the operator notices changes in a cluster that was restored from a backup, although versions are lower',
+    }),
+  ],
+  neighbours: [
+    fault({
+      ...{ name: 'namespace-deleted', fault: neighbours.namespaceDeleted, ...noPods },
+      sizes: { workloads: [40, 300] },
+      holds: 'a namespace that is deleted during its work ends, and its neighbours are served at full speed',
+    }),
+    fault({
+      ...{ name: 'changes-refused', fault: neighbours.changesRefused, ...noPods },
+      sizes: { workloads: [40, 300] },
+      holds: 'workloads whose every update is refused delay neither their own namespace nor others',
+    }),
+    fault({
+      ...{ name: 'events-refused', fault: neighbours.eventsRefused, ...noPods },
+      sizes: { workloads: [40, 300] },
+      holds: 'F7: a namespace that refuses events delays neither its own workloads nor others',
+    }),
+    fault({
+      ...{ name: 'other-webhook', fault: neighbours.otherWebhook, ...noPods },
+      sizes: { workloads: [0, 0], perWebhook: [40, 300] },
+      holds: 'another webhook that adds and reorders containers, called before ours or after it, causes no more writes',
+    }),
+    fault({
+      ...{ name: 'fight-without-webhook', fault: fightWithoutWebhook, ...noPods },
+      sizes: { workloads: [5, 5], observedMs: [20_000, 90_000], allowed: [2, 3] },
+      holds:
+        'F4: if another controller restores its template and the webhook is away, the operator stops and reports it',
+    }),
+    fault({
+      ...{ name: 'fight-with-webhook', fault: fight, ...noPods },
+      sizes: { workloads: [5, 5], observedMs: [10_000, 90_000], allowed: [2, 3] },
+      holds: 'F4: if the webhook answers a controller that restores its template, the operator need not write',
+    }),
+    fault({
+      ...{ name: 'foreign-finalizer', fault: foreignFinalizer, ...noPods },
+      sizes: { workloads: [20, 300], observedMs: [5_000, 30_000] },
+      holds: 'F5: a deleted Lumigo that waits for the finalizer of another owner costs what an idle one costs',
+    }),
+  ],
+} as const satisfies Readonly<Record<string, readonly Fault[]>>;

@@ -1,11 +1,10 @@
 import { atOnce } from '../../runtime/async/at-once.ts';
-import { labels, workloads } from '../../runtime/contract.ts';
-import { isOurs } from '../../runtime/injection/label.ts';
+import { lumigo as contract, workloads } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
-import { listAll } from '../../runtime/kubernetes/http/client.ts';
+import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
+import { applyStrictly } from '../testing/apply-patch.ts';
 import type { Bench } from '../testing/bench.ts';
 import { KubeletByHand } from '../testing/kubelet-by-hand.ts';
 import { createRunning, REPLICAS, whenComplete } from '../testing/running-workloads.ts';
@@ -13,31 +12,24 @@ import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
 
 const [deployment] = workloads;
 const IN_FLIGHT = 12;
-/** Kubernetes' own controllers note theirs there. */
-const THEIRS = 'deployment.kubernetes.io/';
+const CONTROLLERS_PREFIX = 'deployment.kubernetes.io/';
 
-const asDeployment = (object: KubernetesObject): Workload => ({
-  ...object,
-  apiVersion: deployment.apiVersion,
-  kind: deployment.kind,
-});
-
-/** Everything of a workload that this operator may change, as text: two that are the same to the byte are the same here. */
+/** Everything of a workload that the operator may change, as text: the same text means the same bytes. */
 export function bytesOf(workload: Workload): string {
-  const { labels: given = {}, annotations = {} } = workload.metadata;
-  const own = Object.entries(annotations).filter(([key]) => !key.startsWith(THEIRS));
-  return JSON.stringify([given, Object.fromEntries(own), templateOf(workload)]);
+  const { labels = {}, annotations = {} } = workload.metadata;
+  const own = Object.entries(annotations).filter(([key]) => !key.startsWith(CONTROLLERS_PREFIX));
+  return JSON.stringify([labels, Object.fromEntries(own), templateOf(workload)]);
 }
 
-/** Deployments of one namespace, and what their user last made of each. They have no pods, but for those that run. */
+/** The Deployments of one namespace, as their user last made each. They have no pods, except for those that run. */
 export class Fleet {
-  /** Of these nothing is expected. */
+  /** Nothing is expected of these. */
   readonly exempt = new Set<string>();
   readonly running: string[] = [];
-  /** The program of this one crashes with the injection. */
+  /** The workload whose program crashes with the injection. */
   failing: string | undefined;
-  /** Whether what is told of them is counted. */
-  isTold = true;
+  /** Whether its events are counted. */
+  isReported = true;
   readonly #made = new Map<string, Workload>();
   #kubelet: KubeletByHand | undefined;
 
@@ -50,26 +42,25 @@ export class Fleet {
     return [...this.#made.keys()];
   }
 
-  /** How many can run with the injection. */
+  /** The number of workloads that can run with the injection. */
   get size(): number {
     return this.#made.size - (this.failing === undefined ? 0 : 1);
   }
 
-  /** What a workload would be without an injection, as `bytesOf` says it. */
-  expected(name: string): string | undefined {
-    const made = this.#made.get(name);
-    return made && bytesOf(made);
-  }
+  /** A workload without the injection, as `bytesOf` returns it. */
+  expected = (name: string): string => bytesOf(this.#get(name));
+
+  ref = (name: string) => ({ ...deployment, namespace: this.namespace, name });
 
   async create(name: string, options: WorkloadOptions = {}): Promise<void> {
-    this.#note(name, await this.bench.create(workloadOf(deployment, this.namespace, name, options)));
+    this.#add(name, await this.bench.create(workloadOf(deployment, this.namespace, name, options)));
   }
 
   async fill(count: number, options: WorkloadOptions = {}, prefix = 'app'): Promise<void> {
     await atOnce(IN_FLIGHT, namesOf(prefix, count), (name) => this.create(name, options));
   }
 
-  /** Creates so many that run. The program of the last one crashes with the injection. */
+  /** Creates workloads that run. The program of the last one crashes with the injection. */
   async run(count: number): Promise<void> {
     const { bench, namespace } = this;
     this.running.push(...namesOf('runs', count));
@@ -78,54 +69,35 @@ export class Fleet {
       app === this.failing && injector !== undefined ? 'crashes' : 'ready',
     );
     this.#kubelet = kubelet;
-    for (const name of this.running) this.#note(name, await createRunning(bench, namespace, name));
+    for (const name of this.running) this.#add(name, await createRunning(bench, namespace, name));
     for (const name of this.running) await whenComplete(bench, deployment, namespace, name);
     for (const name of this.running) kubelet.count(name);
   }
 
-  /** Those of which fewer pods were ready at some moment than a rollout leaves. */
+  /** Returns the workloads that at some moment had fewer ready pods than a rollout leaves. */
   interrupted = (): readonly string[] =>
     this.running.filter((name) => (this.#kubelet?.fewestReady(name) ?? REPLICAS) < REPLICAS);
 
-  /** Another image of the first container, as a deployment pipeline sets it. */
+  /** Changes the image of the first container, as a deployment pipeline does. The operator only appends containers. */
   async deploy(name: string, image: string): Promise<void> {
-    // A strategic merge would know containers by name; a JSON patch knows the place, and the operator only appends.
-    const operations = [{ op: 'replace' as const, path: '/spec/template/spec/containers/0/image', value: image }];
-    await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
-    const made = this.#of(name);
-    const template = templateOf(made);
-    const containers = template?.spec.containers.map((each, index) => (index === 0 ? { ...each, image } : each));
-    const changed = { ...template, spec: { ...template?.spec, containers } };
-    this.#made.set(name, { ...made, spec: { ...(made['spec'] as object), template: changed } });
+    const operations = [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value: image }] as const;
+    await this.#patch(name, operations);
+    this.#made.set(name, applyStrictly(this.#get(name), operations) as Workload);
   }
 
-  /** Puts back the template that the user has, as a controller does that knows nothing of admission. */
-  async putBack(name: string): Promise<void> {
-    const operations = [{ op: 'replace' as const, path: '/spec/template', value: templateOf(this.#of(name)) }];
-    await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
-  }
+  /** Restores the template of the user, as a controller does that knows nothing of admission. */
+  restore = (name: string): Promise<void> =>
+    this.#patch(name, [{ op: 'replace', path: '/spec/template', value: templateOf(this.#get(name)) }]);
 
-  /** The namespace is to go, and nothing is expected of it any more. */
+  deleteLumigo = (): Promise<void> =>
+    this.bench.client.delete({ ...contract, namespace: this.namespace, name: 'lumigo' });
+
+  /** The namespace is deleted, and nothing is expected of it any more. */
   forget(): void {
     this.#made.clear();
     this.running.length = 0;
     this.failing = undefined;
-    this.isTold = false;
-  }
-
-  ref(name: string) {
-    return { ...deployment, namespace: this.namespace, name };
-  }
-
-  async list(): Promise<Workload[]> {
-    return (await listAll(this.bench.client, { ...deployment, namespace: this.namespace })).map(asDeployment);
-  }
-
-  /** How many carry the operator's label. */
-  async instrumented(): Promise<number> {
-    const labelled = { metadataOnly: true, labelSelector: labels.autoTrace };
-    const found = await listAll(this.bench.client, { ...deployment, namespace: this.namespace }, labelled);
-    return found.filter(({ metadata }) => isOurs(metadata.labels?.[labels.autoTrace])).length;
+    this.isReported = false;
   }
 
   async delete(): Promise<void> {
@@ -133,15 +105,20 @@ export class Fleet {
     await atOnce(IN_FLIGHT, this.names, (name) => this.bench.client.delete(this.ref(name)).catch(() => undefined));
   }
 
-  #of(name: string): Workload {
+  async #patch(name: string, operations: readonly PatchOperation[]): Promise<void> {
+    await this.bench.client.patch(this.ref(name), { kind: 'json', operations });
+  }
+
+  #get(name: string): Workload {
     const made = this.#made.get(name);
     if (made === undefined) throw new Error(`there is no workload ${name} in ${this.namespace}`);
     return made;
   }
 
-  /** As its user would have it without the operator: the answer shows what the server adds, and the webhook may have been there. */
-  #note(name: string, made: KubernetesObject): void {
-    this.#made.set(name, uninstrument(asDeployment(made)));
+  /** The answer shows what the server adds, and the webhook may have injected it. */
+  #add(name: string, { metadata, ...answer }: KubernetesObject): void {
+    const { apiVersion, kind } = deployment;
+    this.#made.set(name, uninstrument({ ...answer, metadata, apiVersion, kind }));
   }
 }
 

@@ -1,8 +1,8 @@
-/** Chance that comes out the same for the same seed. */
-export type Random = ReturnType<typeof randomOf>;
+/** Chance that is the same for the same seed. */
+export type Random = ReturnType<typeof createRandom>;
 
 /** Mulberry32: small, and good enough to choose moments by. */
-export function randomOf(seed: number) {
+export function createRandom(seed: number) {
   let state = seed >>> 0;
   /** In [0, 1). */
   const next = (): number => {
@@ -12,17 +12,14 @@ export function randomOf(seed: number) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   return {
-    seed,
     /** A whole number from `low` to `high`, both included. */
     between: (low: number, high: number): number => low + Math.floor(next() * (high - low + 1)),
     chance: (share: number): boolean => next() < share,
   };
 }
 
-/** LUMIGO_FAULT_SEED, or another one each time. @throws Error where it is no whole number. */
-export function seedOf(environment: NodeJS.ProcessEnv): number {
-  const given = environment['LUMIGO_FAULT_SEED'] ?? '';
-  if (given === '') return Date.now() % 1_000_000;
+/** Returns LUMIGO_FAULT_SEED, or another number each time. @throws Error if it is no whole number */
+export function seedOf({ LUMIGO_FAULT_SEED: given = String(Date.now() % 1_000_000) }: NodeJS.ProcessEnv): number {
   if (!/^\d{1,9}$/.test(given))
     throw new Error(`LUMIGO_FAULT_SEED=${given} must be a whole number of at most nine digits`);
   return Number(given);

@@ -1,0 +1,133 @@
+import { cpSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Interference, Passing } from './api-proxy.ts';
+import type { Fleet } from './fleet.ts';
+import { isWarning } from './look.ts';
+import type { Random } from './random.ts';
+import {
+  askForLogs,
+  beginInstrumenting,
+  flagAtRandom,
+  instrumentAll,
+  keepChanging,
+  someTurns,
+  type Changes,
+} from './steps.ts';
+import type { Trial } from './trial.ts';
+
+/** An API server that is killed does not write the last entries of its log, so there would be nothing to count by. */
+const signal = 'SIGTERM';
+const CUT_EVERY_MS = 200;
+const LATEST_MS = 1_500;
+/** Long enough for the watch to show what was written before its answer breaks off. */
+const SHOWN_MS = 150;
+
+export async function away(trial: Trial, fleet: Fleet, { downtimeMs }: { downtimeMs: number }) {
+  await beginInstrumenting(trial, fleet);
+  await trial.testbed.operator.cluster.restartApiServer({ downtimeMs, signal });
+  await flagAtRandom(trial, fleet);
+}
+
+export async function withoutWatchCache(trial: Trial, fleet: Fleet) {
+  const { cluster } = trial.testbed.operator;
+  await cluster.restartApiServer({ signal, flags: ['--watch-cache=false'] });
+  try {
+    await instrumentAll(trial, fleet);
+    await flagAtRandom(trial, fleet);
+    await trial.rest();
+  } finally {
+    await cluster.restartApiServer({ signal });
+  }
+  await flagAtRandom(trial, fleet);
+}
+
+export async function flaky(trial: Trial, fleet: Fleet, changes: Changes) {
+  const { proxy, reader } = trial.testbed;
+  proxy.interfere = (passing) => (trial.random.chance(0.15) ? oneOf(trial.random, passing) : undefined);
+  await keepChanging(trial, fleet, changes);
+  proxy.interfere = undefined;
+  await trial.rest();
+  const warnings = (await reader.events(fleet.namespace)).filter(isWarning).length;
+  if (warnings > 0) trial.broken(`${warnings} warnings of changes that only had to be retried`);
+}
+
+function oneOf(random: Random, { isWatch }: Passing): Interference {
+  const chosen = random.between(0, 2);
+  if (chosen === 0) return { answer: 429, retryAfterSeconds: 1 };
+  // A watch has no end before which it could break: see `watches-cut`.
+  return chosen === 1 || isWatch ? { answer: 500 } : { cutBody: true };
+}
+
+export async function slowEtcd(trial: Trial, fleet: Fleet, { delayMs }: { delayMs: number }) {
+  trial.testbed.etcd.delayAnswers(delayMs);
+  trial.figures['ms to instrument all'] = await instrumentAll(trial, fleet);
+  await flagAtRandom(trial, fleet);
+  await sleep(delayMs * 4);
+  await flagAtRandom(trial, fleet);
+}
+
+export async function watchesCut(trial: Trial, fleet: Fleet, changes: Changes) {
+  const cut = () => trial.testbed.proxy.cutWatches(() => trial.random.chance(0.2));
+  const cutting = setInterval(cut, CUT_EVERY_MS);
+  await keepChanging(trial, fleet, changes).finally(() => clearInterval(cutting));
+}
+
+export const lateAnswers = changedWhile(({ random }) => {
+  if (random.chance(0.5)) return undefined;
+  const lateMs = random.between(0, LATEST_MS);
+  return { holdAnswer: () => sleep(lateMs) };
+});
+
+export const lostAnswers = changedWhile(({ random }) =>
+  random.chance(0.7) ? undefined : { holdAnswer: () => sleep(SHOWN_MS), cutBody: true },
+);
+
+/** Interferes with the answers to writes, except for those of the Lease. */
+function changedWhile(interfere: (trial: Trial) => Interference | undefined) {
+  return async (trial: Trial, fleet: Fleet, changes: Changes): Promise<void> => {
+    trial.testbed.proxy.interfere = ({ isWrite, path }) =>
+      isWrite && !path.includes('/leases/') ? interfere(trial) : undefined;
+    await keepChanging(trial, fleet, changes);
+  };
+}
+
+/** @param size `lostWrites` are lost with the restored etcd, so its versions are lower by that number */
+export async function etcdRestored(trial: Trial, fleet: Fleet, { lostWrites }: { lostWrites: number }) {
+  const { bench, namespace } = fleet;
+  const { cluster } = trial.testbed.operator;
+  await bench.activate(namespace);
+  await trial.rest();
+  const backup = `${cluster.dir}/etcd-backup`;
+  await cluster.whileDown((data) => cpSync(data, backup, { recursive: true }));
+  await askForLogs(fleet);
+  for (let written = 0; written < lostWrites; written += 1) {
+    const body = { metadata: { annotations: { written: String(written) } } };
+    await bench.client.patch(fleet.ref(fleet.names[0] ?? ''), { kind: 'merge', body });
+  }
+  await someTurns(trial, fleet);
+  const sincePlanned = withoutLumigoes(trial);
+  await cluster.whileDown((data) => {
+    rmSync(data, { recursive: true });
+    cpSync(backup, data, { recursive: true });
+  });
+  await trial.countFromHere();
+  await sincePlanned;
+  // Each by itself: the deletion of a Lumigo that was seen before would hide that the workloads are not.
+  await fleet.create('born-afterwards');
+  await trial.rest(10_000);
+  await bench.changeLumigo(namespace, { spec: { tracing: { enabled: false } } });
+  await trial.rest();
+}
+
+/** The restored workloads are seen first, so the Lumigo that the manager knows is still of a later version. */
+async function withoutLumigoes({ testbed: { proxy } }: Trial): Promise<void> {
+  await new Promise<void>((resolve) => {
+    proxy.interfere = ({ path, isWrite, isWatch }) => {
+      const { pathname } = new URL(path, proxy.server);
+      if (isWatch && pathname.endsWith('/deployments')) resolve();
+      return !isWrite && pathname.endsWith('/lumigoes') ? { answer: 503 } : undefined;
+    };
+  });
+  await sleep(3_000);
+  proxy.interfere = undefined;
+}

@@ -1,0 +1,75 @@
+import { decide } from '../../runtime/injection/decide.ts';
+import { policyOf } from '../../runtime/injection/policy.ts';
+import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import type { InjectorSettings, LumigoResource, NamespacePolicy, Workload } from '../../runtime/injection/types.ts';
+import { completionOf } from '../../runtime/rollout/completion.ts';
+import { bytesOf, type Fleet } from './fleet.ts';
+
+/** Sentences about what is not as it should be at rest. */
+export interface Inspected {
+  readonly lost: readonly string[];
+  readonly stuck: readonly string[];
+}
+
+/** Judges the present workloads and Lumigo resources of a namespace. */
+export function inspect(
+  fleet: Fleet,
+  workloads: readonly Workload[],
+  lumigoes: readonly LumigoResource[],
+  injector: InjectorSettings,
+): Inspected {
+  const policy = policyOf(lumigoes);
+  const found = new Map(workloads.map((workload) => [workload.metadata.name ?? '', workload]));
+  const sentence = (name: string, problem: string | undefined) =>
+    problem === undefined ? [] : [`${fleet.namespace}/${name}: ${problem}`];
+  const judged = fleet.names.filter((name) => !fleet.exempt.has(name));
+  return {
+    lost: judged.flatMap((name) => sentence(name, whyLost(found.get(name), fleet.expected(name), policy, injector))),
+    stuck: [
+      ...fleet.running.flatMap((name) => sentence(name, whyUnderWay(found.get(name)))),
+      ...lumigoes.flatMap((lumigo) => sentence('Lumigo', whyStuck(lumigo, workloads, fleet))),
+    ],
+  };
+}
+
+function whyLost(
+  workload: Workload | undefined,
+  expected: string,
+  policy: NamespacePolicy,
+  injector: InjectorSettings,
+): string | undefined {
+  if (workload === undefined) return 'it no longer exists';
+  if (policy.state === 'none')
+    return bytesOf(workload) === expected ? undefined : 'not as its user made it, and there is no Lumigo';
+  const now = new Date().toISOString();
+  const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller' });
+  if (decision.action !== 'none') return `a fresh decision would ${decision.action}: ${decision.message}`;
+  return bytesOf(uninstrument(workload)) === expected ? undefined : 'without the injection not as its user made it';
+}
+
+/** With an injection that its pods do not have, a workload would never be complete. */
+function whyUnderWay(workload: Workload | undefined): string | undefined {
+  const kind = workload && completionOf(workload).kind;
+  return kind === 'complete' ? undefined : `its rollout is ${kind}`;
+}
+
+/** A Lumigo at rest is active, says so of its present generation, waits for nothing, and counts the instrumented workloads. */
+function whyStuck(lumigo: LumigoResource, workloads: readonly Workload[], fleet: Fleet): string | undefined {
+  const { metadata, status } = lumigo;
+  const [active, rolledOut] = ['Active', 'RolledOut'].map((name) =>
+    status?.conditions?.find(({ type }) => type === name),
+  );
+  const counted = status?.instrumentedResourcesCount ?? 0;
+  const instrumented = workloads.map(templateOf).filter((template) => template && isInjected(template)).length;
+  const isOver = rolledOut?.status !== 'False' || (rolledOut.reason === 'Reverted' && fleet.failing !== undefined);
+  const problems: readonly (readonly [problem: boolean, sentence: string])[] = [
+    [metadata.deletionTimestamp !== undefined, `it is being deleted (${metadata.finalizers})`],
+    [active?.status !== 'True', `it is not active: ${JSON.stringify(status?.conditions)}`],
+    [active?.observedGeneration !== metadata.generation, 'it is of an earlier generation'],
+    [fleet.exempt.size === 0 && active?.message !== 'Lumigo is ready', `it waits: ${active?.message}`],
+    [fleet.exempt.size === 0 && !isOver, `its rollout is not over: ${rolledOut?.message}`],
+    [fleet.exempt.size === 0 && counted !== instrumented, `it counts ${counted}, instrumented are ${instrumented}`],
+  ];
+  return problems.find(([isProblem]) => isProblem)?.[1];
+}

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { suffixes, workloads } from '../../runtime/contract.ts';
+import type { Manager } from '../manager/manager.ts';
+import { eventually } from '../testing/eventually.ts';
+import type { Passing } from './api-proxy.ts';
+import type { Fleet } from './fleet.ts';
+import { askForLogs, beginInstrumenting } from './steps.ts';
+import type { Trial } from './trial.ts';
+
+/** Longer than the Lease lasts: another replica has taken it by then. */
+const BEYOND_LEASE = { timeoutMs: 30_000 };
+const COLLECTED = 'lumigo_operator_telemetry_collected_namespaces';
+/** Resources that a replica writes without the lead: it stands for election, and gets the token of its telemetry proxy. */
+const unled: ReadonlySet<string> = new Set(['leases', 'serviceaccounts/token']);
+const writing: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
+
+export async function paused(trial: Trial, fleet: Fleet, size: { stoppedMs: number; watchedMs: number }) {
+  const { operator } = trial.testbed;
+  const second = await trial.another();
+  await whenLeading(operator.manager());
+  await beginInstrumenting(trial, fleet);
+  const { pid } = operator.manager();
+  const started = Date.now();
+  process.kill(pid, 'SIGSTOP');
+  // The policy of the work that the old leader has in hand no longer holds.
+  await askForLogs(fleet);
+  await whenLeading(second);
+  await sleep(Math.max(0, started + size.stoppedMs - Date.now()));
+  const continuedAt = Date.now();
+  process.kill(pid, 'SIGCONT');
+  await sleep(size.watchedMs);
+  judgeWrites(trial, 'the old leader', continuedAt);
+}
+
+/** The first manager reads, but its reads are answered only when another replica leads. */
+export async function unsynced(trial: Trial, fleet: Fleet, { watchedMs }: { watchedMs: number }) {
+  const { operator, proxy, credentialOf } = trial.testbed;
+  await beginInstrumenting(trial, fleet);
+  await operator.killManager();
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const isFirst = ({ credential }: Passing) => credential === credentialOf('manager-0');
+  const holdReads = (passing: Passing) =>
+    isRead(passing) && isFirst(passing) ? { holdAnswer: () => released } : undefined;
+  proxy.interfere = holdReads;
+  const starting = operator.startManager();
+  try {
+    await whenLeaseOf(trial, 'manager-0');
+    const second = await trial.another();
+    await second.joinCollector();
+    proxy.interfere = (passing) =>
+      passing.path.includes('/leases/') && isFirst(passing) ? { answer: 500 } : holdReads(passing);
+    await whenLeaseOf(trial, second.name);
+    await askForLogs(fleet);
+    const releasedAt = Date.now();
+    proxy.interfere = undefined;
+    release();
+    await starting;
+    await operator.manager().joinCollector();
+    await eventually(async () => {
+      if ((await second.metric(COLLECTED)) === 0) throw new Error('the new leader does not collect');
+    });
+    await sleep(watchedMs);
+    judgeWrites(trial, 'the lost term', releasedAt);
+    if ((await operator.metric(COLLECTED)) > 0)
+      trial.broken('two replicas collect events and objects at the same time');
+  } finally {
+    release();
+    proxy.interfere = undefined;
+    await starting;
+  }
+}
+
+/** The lists that a leader starts from, and the Lumigo resources, whose watch begins with all that exist. */
+const isRead = ({ path, isWrite }: Passing): boolean =>
+  !isWrite && ['lumigoes', ...workloads.map(({ plural }) => plural)].some((plural) => path.includes(`/${plural}?`));
+
+/** The first manager no longer leads, so it has nothing to write, whether or not the API server accepts it. */
+function judgeWrites(trial: Trial, who: string, sinceMs: number): void {
+  const credential = trial.testbed.credentialOf('manager-0');
+  const written = trial.testbed.history
+    .refresh()
+    .requests.filter(
+      (request) =>
+        request.credential === credential &&
+        request.atMs >= sinceMs &&
+        !unled.has(request.resource) &&
+        writing.has(request.verb),
+    );
+  const [first] = written;
+  if (first !== undefined)
+    trial.broken(`${who} wrote ${written.length} times, first: ${first.verb} ${first.resource}/${first.name}`);
+}
+
+const whenLeading = (manager: Manager): Promise<void> =>
+  eventually(async () => {
+    if ((await manager.metric('lumigo_operator_leader')) !== 1) throw new Error(`${manager.name} does not lead`);
+  }, BEYOND_LEASE);
+
+function whenLeaseOf({ testbed: { operator, reader } }: Trial, manager: string): Promise<void> {
+  const { namespace, name } = operator.installation.settings;
+  return eventually(async () => {
+    const leases = await reader.leases(namespace);
+    const holder = leases.find(({ metadata }) => metadata?.name === `${name}${suffixes.lease}`)?.spec?.holderIdentity;
+    if (holder !== manager) throw new Error(`${holder} holds the Lease, not ${manager}`);
+  }, BEYOND_LEASE);
+}

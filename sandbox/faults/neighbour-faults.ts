@@ -1,0 +1,150 @@
+import { eventually } from '../testing/eventually.ts';
+import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
+import { refuse } from '../testing/refuse-changes.ts';
+import { eventOf } from '../testing/telemetry.ts';
+import { workloadOf } from '../testing/workloads.ts';
+import { workloads as workloadKinds } from '../../runtime/contract.ts';
+import type { Fleet } from './fleet.ts';
+import { isWarning } from './look.ts';
+import {
+  askForLogs,
+  beginInstrumenting,
+  flagAtRandom,
+  instrumentAll,
+  whenInstrumented,
+  whenLumigoDeleted,
+} from './steps.ts';
+import type { Trial } from './trial.ts';
+
+const [deployment] = workloadKinds;
+/** Beside another namespace at work, on a machine that has other work, it may take this many times what it takes alone. */
+const SLOWER = 4;
+const MOMENT_MS = 5_000;
+const frozen = { frozen: 'true' };
+
+/** Creates a neighbour of a namespace in trouble. Returns the judge of its speed: it must be served as fast as alone. */
+async function neighbourOf(trial: Trial, { size }: Fleet) {
+  const fleet = await trial.fleet(size);
+  const aloneMs = await instrumentAll(trial, fleet);
+  await trial.rest();
+  await whenLumigoDeleted(trial, fleet);
+  await trial.rest();
+  const judgeSpeed = async (): Promise<void> => {
+    const ms = await instrumentAll(trial, fleet);
+    Object.assign(trial.figures, { 'ms alone': aloneMs, 'ms beside the trouble': ms });
+    if (ms > aloneMs * SLOWER + MOMENT_MS)
+      trial.broken(`a neighbour waited ${ms} ms for what takes ${aloneMs} ms alone`);
+  };
+  return { fleet, judgeSpeed };
+}
+
+export async function namespaceDeleted(trial: Trial, doomed: Fleet) {
+  const { operator, reader } = trial.testbed;
+  const { judgeSpeed } = await neighbourOf(trial, doomed);
+  await beginInstrumenting(trial, doomed);
+  await operator.cluster.client.delete({ group: '', version: 'v1', plural: 'namespaces', name: doomed.namespace });
+  doomed.forget();
+  await judgeSpeed();
+  const whenDeleted = async () => {
+    const names = (await reader.namespaces()).map(({ metadata }) => metadata?.name);
+    if (names.includes(doomed.namespace)) throw new Error('the namespace still exists');
+  };
+  await eventually(whenDeleted, { timeoutMs: 60_000 }).catch(() =>
+    trial.broken('the namespace was still there a minute after its deletion'),
+  );
+}
+
+export async function changesRefused(trial: Trial, troubled: Fleet) {
+  const { operator, reader, history } = trial.testbed;
+  const { namespace, exempt, size } = troubled;
+  const { fleet: neighbour, judgeSpeed } = await neighbourOf(trial, troubled);
+  await troubled.fill(Math.ceil(size / 4), { labels: frozen }, 'frozen');
+  const relent = await operator.refuseChanges(namespace, frozen);
+  for (const name of troubled.names) if (name.startsWith('frozen')) exempt.add(name);
+  try {
+    await troubled.bench.lumigo(namespace);
+    await judgeSpeed();
+    await whenInstrumented(trial, troubled, (found) => found >= size);
+    await flagAtRandom(trial, neighbour);
+    await trial.rest();
+    const tries = history
+      .refresh()
+      .requests.filter((each) => each.namespace === namespace && each.verb === 'patch' && exempt.has(each.name));
+    trial.figures['tries of frozen workloads'] = tries.length;
+    const warnings = (await reader.events(namespace)).filter(isWarning).length;
+    if (warnings !== exempt.size) trial.broken(`${warnings} warnings about ${exempt.size} workloads that are refused`);
+  } finally {
+    await relent();
+  }
+}
+
+export async function eventsRefused(trial: Trial, troubled: Fleet) {
+  const { client } = trial.testbed.operator.cluster;
+  const { namespace, size } = troubled;
+  const { judgeSpeed } = await neighbourOf(trial, troubled);
+  const create = () => client.create({ ...kinds.events, namespace }, eventOf(namespace, 'probe'), { dryRun: true });
+  const relent = await refuse(client, `refuse-events-${namespace}`, {
+    namespace,
+    rule: { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['events'] },
+    message: 'no events here',
+    isRefused: () =>
+      create().then(
+        () => false,
+        () => true,
+      ),
+  });
+  troubled.isReported = false;
+  try {
+    await troubled.bench.lumigo(namespace);
+    await whenInstrumented(trial, troubled, (found) => found >= Math.min(size, 16));
+    await judgeSpeed();
+    await whenInstrumented(trial, troubled, (found) => found >= size);
+  } finally {
+    await relent();
+  }
+}
+
+/** Another team's webhook is called before the operator's webhook, and then one after it. */
+export async function otherWebhook(trial: Trial, empty: Fleet, { perWebhook }: { perWebhook: number }) {
+  const { client } = trial.testbed.operator.cluster;
+  for (const [name, fleet] of [
+    ['a-somebody-else', empty],
+    ['z-somebody-else', await trial.fleet(0)],
+  ] as const) {
+    const probe = workloadOf(deployment, fleet.namespace, 'probe');
+    const end = await startMutatingWebhook({
+      ...{ client, namespace: fleet.namespace, name, mutate },
+      rule: { apiGroups: ['apps'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
+      whenCalled: async () => {
+        const { object } = await client.create({ ...deployment, namespace: fleet.namespace }, probe, { dryRun: true });
+        if (!JSON.stringify(object).includes(sidecar)) throw new Error('the other webhook is not called yet');
+      },
+    });
+    try {
+      await fleet.fill(perWebhook);
+      await fleet.bench.activate(fleet.namespace);
+      await trial.rest();
+      await askForLogs(fleet);
+      await trial.rest();
+      await whenLumigoDeleted(trial, fleet);
+      await trial.rest();
+    } finally {
+      await end();
+    }
+  }
+}
+
+const sidecar = 'sidecar';
+
+/** Adds a container, and sorts the containers by descending name. */
+function mutate(object: Workload): readonly PatchOperation[] {
+  const containers = templateOf(object)?.spec.containers ?? [];
+  const isThere = containers.some(({ name }) => name === sidecar);
+  const all = isThere ? containers : [...containers, { name: sidecar, image: 'sidecar:1' }];
+  const wanted = all.toSorted((a, b) => (a.name < b.name ? 1 : -1));
+  if (JSON.stringify(wanted) === JSON.stringify(containers)) return [];
+  return [{ op: 'replace', path: '/spec/template/spec/containers', value: wanted }];
+}

@@ -1,0 +1,60 @@
+import {
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  type CoreV1Event,
+  type V1Lease,
+  type V1Namespace,
+} from '@kubernetes/client-node';
+import { labels, lumigo, workloads } from '../../runtime/contract.ts';
+import { isOurs } from '../../runtime/injection/label.ts';
+import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { eventually } from '../testing/eventually.ts';
+
+const [deployment] = workloads;
+
+/** Reads a cluster with Kubernetes' own client, so that a defect of the operator's client hides nothing from the checks. */
+export type Reader = ReturnType<typeof createReader>;
+
+export function createReader({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>) {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const [objects, core] = [config.makeApiClient(CustomObjectsApi), config.makeApiClient(CoreV1Api)];
+  /** Raw JSON: the typed methods drop the fields that they do not know. An API server that was restarted resets idle connections. */
+  const list = <T>(
+    { group, version, plural }: typeof lumigo | typeof deployment | typeof kinds.leases,
+    namespace: string,
+    labelSelector = '',
+  ): Promise<T[]> =>
+    eventually(async () => {
+      const found: unknown = await objects.listNamespacedCustomObject({
+        group,
+        version,
+        plural,
+        namespace,
+        labelSelector,
+      });
+      return (found as { readonly items: T[] }).items;
+    });
+  const deployments = async (namespace: string, labelSelector?: string): Promise<Workload[]> =>
+    (await list<Workload>(deployment, namespace, labelSelector)).map((each) => ({ ...deployment, ...each }));
+  return {
+    deployments,
+    /** Returns how many Deployments have the operator's label. */
+    async instrumented(namespace: string): Promise<number> {
+      const labelled = await deployments(namespace, labels.autoTrace);
+      return labelled.filter(({ metadata }) => isOurs(metadata.labels?.[labels.autoTrace])).length;
+    },
+    lumigoes: (namespace: string): Promise<LumigoResource[]> => list(lumigo, namespace),
+    /** The events of the operator. */
+    events: (namespace: string): Promise<CoreV1Event[]> =>
+      eventually(async () => {
+        const { items } = await core.listNamespacedEvent({ namespace });
+        return items.filter(({ reason }) => reason?.startsWith('Lumigo'));
+      }),
+    leases: (namespace: string): Promise<V1Lease[]> => list(kinds.leases, namespace),
+    namespaces: async (): Promise<V1Namespace[]> => (await core.listNamespace()).items,
+  };
+}
