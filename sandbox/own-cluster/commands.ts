@@ -24,16 +24,16 @@ export async function run(argv: readonly string[]): Promise<Finished> {
 }
 
 /** Runs one command and reports it as a step, with its time every 10 s. @throws Error with the end of its output */
-export async function runStep({ title, argv }: Command, printer: Printer): Promise<string> {
+export async function runStep({ title, argv, hint }: Command, printer: Printer): Promise<string> {
   printer.step(title);
   const started = Date.now();
   const ticker = setInterval(() => printer.aside(`${title}, ${Math.round((Date.now() - started) / 1_000)} s`), TICK_MS);
   const { code, stdout, stderr } = await run(argv).finally(() => clearInterval(ticker));
   if (code === 0) return stdout;
-  const program = argv[0] ?? '';
-  const hint = stderr.endsWith('is not installed') ? ` (${INSTALL_HINTS[program] ?? 'install it first'})` : '';
+  const install = INSTALL_HINTS[argv[0] ?? ''] ?? 'install it first';
+  const advice = stderr.endsWith('is not installed') ? install : hint;
   const said = `${stderr}\n${stdout}`.trim().split('\n').slice(-SHOWN_LINES).join('\n');
-  throw new Error(`\`${argv.join(' ')}\` failed: ${said}${hint}`);
+  throw new Error(`\`${argv.join(' ')}\` failed: ${said}${advice === undefined ? '' : ` (${advice})`}`);
 }
 
 /** The first engine that can build here. @throws Error that names the engines */

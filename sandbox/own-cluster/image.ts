@@ -7,6 +7,8 @@ export type Engine = 'docker' | 'podman' | 'buildah';
 export interface Command {
   readonly title: string;
   readonly argv: readonly string[];
+  /** Advice if it fails. */
+  readonly hint?: string;
 }
 
 /** In order of preference, with a command that succeeds only if the engine can build. */

@@ -1,5 +1,4 @@
 import { lumigoOf } from '../lumigo.ts';
-import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 
 export const SAMPLE_NAMESPACE = 'lumigo-sample';
 export const SAMPLE_DEPLOYMENT = 'hello';
@@ -14,30 +13,27 @@ const server = `require('http').createServer((_, to) => to.end('hello')).listen(
 /** Sends one request to the program, from inside its container. */
 export const request = `fetch('http://localhost:${PORT}').then((answer) => answer.text()).then(console.log)`;
 
-const object = (apiVersion: string, kind: string, name: string, content: object): Manifest => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace: SAMPLE_NAMESPACE },
+const labels = { app: SAMPLE_DEPLOYMENT };
+const container = { name: 'hello', image: 'node:24-bookworm-slim', command: ['node', '-e', server] };
+
+const object = (apiVersion: string, kind: string, name: string, content: object) => ({
+  ...{ apiVersion, kind, metadata: { name, namespace: SAMPLE_NAMESPACE } },
   ...content,
 });
 
-export const sampleNamespace: Manifest = {
+/** Returns the list of objects that `kubectl apply` creates. */
+export const sampleOf = (token: string) => ({
   apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name: SAMPLE_NAMESPACE },
-};
-
-const container = { name: 'hello', image: 'node:24-bookworm-slim', command: ['node', '-e', server] };
-const labels = { app: SAMPLE_DEPLOYMENT };
-
-export const sampleDeployment = object('apps/v1', 'Deployment', SAMPLE_DEPLOYMENT, {
-  spec: {
-    selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: { containers: [container] } },
-  },
+  kind: 'List',
+  items: [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SAMPLE_NAMESPACE } },
+    object('apps/v1', 'Deployment', SAMPLE_DEPLOYMENT, {
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
+    }),
+    object('v1', 'Secret', 'lumigo-credentials', { stringData: { token } }),
+    lumigoOf(SAMPLE_NAMESPACE),
+  ],
 });
-
-export const getSampleSecret = (token: string): Manifest =>
-  object('v1', 'Secret', 'lumigo-credentials', { stringData: { token } });
-
-export const sampleLumigo = lumigoOf(SAMPLE_NAMESPACE);
