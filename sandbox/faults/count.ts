@@ -19,7 +19,7 @@ export interface Story {
   /** The number of its events by reason. */
   readonly events: ReadonlyMap<string, number>;
   /** The workload when the counting began, if it existed. */
-  readonly start?: WorkloadState | undefined;
+  readonly start?: Pick<WorkloadState, 'generation' | 'note' | 'isReverted' | 'has'> | undefined;
   /** Its present generation. */
   readonly end: number;
   /** Its program fails with the injection. */
@@ -39,24 +39,22 @@ const { added, updated, removed, reverted } = eventReasons;
 const changeReasons: ReadonlySet<string> = new Set([added, updated, removed, reverted]);
 const created = { generation: 0, note: undefined, isReverted: false, has: 'none' };
 
-export function count({ writes, asks, events, start, end, fails }: Story): Counted {
-  const first = start ?? created;
-  let past: Past = { ...first, step: 0, isDisturbed: false, wasReverted: first.isReverted };
+export function count({ writes, asks, events, start = created, end, fails }: Story): Counted {
+  let past: Past = { ...start, step: 0, isDisturbed: false, wasReverted: start.isReverted };
   // The log lacks a write whose sender was killed before the API server answered.
   let missing = 0;
   const expected = new Map<string, number>();
   const restarted: string[] = [];
   for (const write of writes) {
     const gap = Math.max(0, write.generation - past.generation - 1);
+    missing += gap;
     const reason = write.note === past.note && gap === 0 ? undefined : reasonFor(write, past);
     if (reason !== undefined) expected.set(reason, (expected.get(reason) ?? 0) + 1);
-    const wanted = [first.has, ...asks.filter(({ atMs }) => atMs <= write.atMs).map((ask) => ask.wanted)];
-    const seen = { ...past, isDisturbed: past.isDisturbed || gap > 0 };
-    const next = write.generation <= past.generation ? past : after(seen, write, wanted, fails);
+    const wanted = [start.has, ...asks.filter(({ atMs }) => atMs <= write.atMs).map((ask) => ask.wanted)];
+    const next = after({ ...past, isDisturbed: past.isDisturbed || gap > 0 }, write, wanted, fails);
     if (next === undefined) restarted.push(`generation ${write.generation} has '${write.has}' after '${past.has}'`);
-    missing += gap;
-    past = { ...(next ?? { ...seen, isDisturbed: false }), note: write.note, isReverted: write.isReverted };
-    if (write.generation > past.generation) past = { ...past, generation: write.generation, has: write.has };
+    past = { ...past, isDisturbed: false, generation: write.generation, has: write.has, ...next };
+    past = { ...past, note: write.note, isReverted: write.isReverted };
   }
   return { ...compare(expected, events, missing + Math.max(0, end - past.generation)), restarted };
 }
@@ -86,23 +84,29 @@ function compare(expected: ReadonlyMap<string, number>, events: ReadonlyMap<stri
   return { duplicate, unreported };
 }
 
-/**
- * Returns the past after a new generation; undefined if the operator had no reason to write it. The states that it writes must be some
- * of those that were asked for by then, in their order, each different from the one before. A program that fails with the injection
- * loses it, and gets it again only after its removal is asked for.
- */
+/** Returns the past after a write; undefined if the operator had no reason for a new generation. */
 function after(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fails: boolean): Past | undefined {
-  const { step, isDisturbed, wasReverted } = past;
-  if (!write.byOperator) return afterOther(past, write, wanted);
+  if (write.generation <= past.generation) return past;
+  const next = write.byOperator ? afterOperator(past, write, wanted, fails) : afterOther(past, write, wanted);
+  return next && { ...next, generation: write.generation, has: write.has };
+}
+
+/**
+ * The states that the operator writes must be some of those that were asked for by then, in their order, each different from the one
+ * before. A program that fails with the injection loses it, and gets it again only after its removal is asked for.
+ */
+function afterOperator(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fails: boolean): Past | undefined {
   if (write.isReverted) return fails && past.has !== 'none' ? { ...past, wasReverted: true } : undefined;
-  const from = wasReverted ? wanted.indexOf('none', step + 1) : step + 1;
-  const isSame = !wasReverted && write.has === past.has;
-  const found = isDisturbed
-    ? wanted.indexOf(write.has, step)
-    : isSame || from < 0
-      ? -1
-      : wanted.indexOf(write.has, from);
-  return found === -1 ? undefined : { ...past, step: found, isDisturbed: false, wasReverted: false };
+  const step = stepOf(past, write.has, wanted);
+  return step === -1 ? undefined : { ...past, step, isDisturbed: false, wasReverted: false };
+}
+
+/** Returns the index of a state in those that were asked for; -1 if there was no reason to write it. */
+function stepOf({ step, isDisturbed, wasReverted, has }: Past, written: Wanted, wanted: readonly Wanted[]): number {
+  if (isDisturbed) return wanted.indexOf(written, step);
+  if (!wasReverted) return written === has ? -1 : wanted.indexOf(written, step + 1);
+  const removal = wanted.indexOf('none', step + 1);
+  return removal === -1 ? -1 : wanted.indexOf(written, removal);
 }
 
 /** An injection by the webhook is one that was asked for, and its removal by another writer asks for nothing. */

@@ -11,9 +11,9 @@ type Sizes<P> = { readonly [K in keyof P]: readonly [everyday: number, full: num
 
 interface Row<P> {
   readonly name: string;
-  /** What must hold, beside the counts. */
+  /** The promise, beside the counts. */
   readonly holds: string;
-  /** Whether some of the workloads run: they have pods, which crash with the injection in one of them. */
+  /** Some of the workloads run: they have pods, which crash with the injection in one of them. */
   readonly pods: boolean;
   readonly sizes: Sizes<P & { readonly workloads: number }>;
   readonly fault: (trial: Trial, fleet: Fleet, sizes: P) => Promise<unknown>;

@@ -1,5 +1,6 @@
 import { annotations, lumigo as contract } from '../../runtime/contract.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
+import { isInjected } from '../../runtime/injection/remove.ts';
 import { parseRevert } from '../../runtime/injection/revert.ts';
 import { parseStamp, type Stamp } from '../../runtime/injection/stamp.ts';
 import type { LumigoResource, TracingSettings, Workload } from '../../runtime/injection/types.ts';
@@ -69,31 +70,40 @@ export class History {
   #add(entry: AuditEntry): void {
     const byOperator = this.#isOperators(entry);
     if (byOperator) this.requests.push(requestOf(entry));
-    const { resource, subresource, namespace = '' } = entry.objectRef ?? {};
-    const changedNothing = (entry.responseStatus?.code ?? 0) >= 300 || entry.requestURI.includes('dryRun=');
-    if (changedNothing || subresource !== undefined) return;
-    const written = entry.responseObject as Workload | undefined;
-    if (resource === 'deployments' && written?.metadata?.uid !== undefined)
-      this.writes.push({ ...stateOf(written), atMs: Date.parse(entry.stageTimestamp), namespace, byOperator });
-    if (resource !== contract.plural || byOperator) return;
-    // A namespace that is deleted deletes all of its Lumigo resources at once.
-    const wanted = entry.verb.startsWith('delete')
-      ? 'none'
-      : wantedBy(entry.responseObject as LumigoResource | undefined);
-    // The request came before everything that follows from it.
-    if (wanted !== undefined) this.asks.push({ atMs: Date.parse(entry.requestReceivedTimestamp), namespace, wanted });
+    if (!isChange(entry)) return;
+    if (entry.objectRef?.resource === 'deployments') this.writes.push(...writeOf(entry, byOperator));
+    else if (entry.objectRef?.resource === contract.plural && !byOperator) this.asks.push(...asksOf(entry));
   }
+}
+
+/** Refusals, dry runs and subresources change nothing that counts. */
+const isChange = ({ responseStatus, requestURI, objectRef }: AuditEntry): boolean =>
+  (responseStatus?.code ?? 0) < 300 && !requestURI.includes('dryRun=') && objectRef?.subresource === undefined;
+
+function writeOf({ responseObject, stageTimestamp, objectRef }: AuditEntry, byOperator: boolean): WorkloadWrite[] {
+  const written = responseObject as Workload | undefined;
+  if (written?.metadata?.uid === undefined) return [];
+  const moment = { atMs: Date.parse(stageTimestamp), namespace: objectRef?.namespace ?? '' };
+  return [{ ...stateOf(written), ...moment, byOperator }];
+}
+
+/** The request came before everything that follows from it. A namespace that is deleted deletes all of its Lumigo resources at once. */
+function asksOf({ verb, objectRef, responseObject, requestReceivedTimestamp }: AuditEntry): Ask[] {
+  const wanted = verb.startsWith('delete') ? 'none' : wantedBy(responseObject as LumigoResource | undefined);
+  const moment = { atMs: Date.parse(requestReceivedTimestamp), namespace: objectRef?.namespace ?? '' };
+  return wanted === undefined ? [] : [{ ...moment, wanted }];
 }
 
 /** The whole object shows if there is an injection. An answer with metadata alone has only the annotation. */
 export function stateOf({ metadata, spec }: Pick<Workload, 'metadata'> & { readonly spec?: unknown }): WorkloadState {
-  const note = metadata.annotations?.[annotations.instrumentation];
+  const { uid = '', generation = 0, resourceVersion, annotations: found = {} } = metadata;
+  const note = found[annotations.instrumentation];
   const stamp = parseStamp(note);
   const template = templateOf({ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
-  const isIn = spec === undefined || template?.metadata?.annotations?.[annotations.injection] !== undefined;
+  const isIn = spec === undefined || (template !== undefined && isInjected(template));
   return {
-    ...{ uid: metadata.uid ?? '', generation: metadata.generation ?? 0, version: Number(metadata.resourceVersion) },
-    ...{ note, change: stamp?.change, isReverted: parseRevert(note) !== undefined },
+    ...{ uid, generation, version: Number(resourceVersion), note },
+    ...{ change: stamp?.change, isReverted: parseRevert(note) !== undefined },
     has: isIn && stamp !== undefined ? wantedOf(stamp.tracing) : 'none',
   };
 }

@@ -2,7 +2,13 @@ import { decide } from '../../runtime/injection/decide.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
 import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { InjectorSettings, LumigoResource, NamespacePolicy, Workload } from '../../runtime/injection/types.ts';
+import type {
+  Condition,
+  InjectorSettings,
+  LumigoResource,
+  NamespacePolicy,
+  Workload,
+} from '../../runtime/injection/types.ts';
 import { completionOf } from '../../runtime/rollout/completion.ts';
 import { bytesOf, type Fleet } from './fleet.ts';
 
@@ -55,21 +61,25 @@ function whyUnderWay(workload: Workload | undefined): string | undefined {
 }
 
 /** A Lumigo at rest is active, says so of its present generation, waits for nothing, and counts the instrumented workloads. */
-function whyStuck(lumigo: LumigoResource, workloads: readonly Workload[], fleet: Fleet): string | undefined {
-  const { metadata, status } = lumigo;
-  const [active, rolledOut] = ['Active', 'RolledOut'].map((name) =>
-    status?.conditions?.find(({ type }) => type === name),
-  );
-  const counted = status?.instrumentedResourcesCount ?? 0;
+function whyStuck({ metadata, status = {} }: LumigoResource, workloads: readonly Workload[], fleet: Fleet) {
+  const condition = (name: string) => status.conditions?.find(({ type }) => type === name);
+  const active = condition('Active');
+  if (metadata.deletionTimestamp !== undefined) return `it is being deleted (${metadata.finalizers})`;
+  if (active?.status !== 'True') return `it is not active: ${JSON.stringify(status.conditions)}`;
+  if (active.observedGeneration !== metadata.generation) return 'it is of an earlier generation';
+  if (fleet.exempt.size > 0) return undefined;
+  if (active.message !== 'Lumigo is ready') return `it waits: ${active.message}`;
+  return whyUnsettled(status, condition('RolledOut'), workloads, fleet);
+}
+
+function whyUnsettled(
+  { instrumentedResourcesCount: counted = 0 }: NonNullable<LumigoResource['status']>,
+  rolledOut: Condition | undefined,
+  workloads: readonly Workload[],
+  { failing }: Fleet,
+): string | undefined {
+  const isOver = rolledOut?.status !== 'False' || (rolledOut.reason === 'Reverted' && failing !== undefined);
+  if (!isOver) return `its rollout is not over: ${rolledOut.message}`;
   const instrumented = workloads.map(templateOf).filter((template) => template && isInjected(template)).length;
-  const isOver = rolledOut?.status !== 'False' || (rolledOut.reason === 'Reverted' && fleet.failing !== undefined);
-  const problems: readonly (readonly [problem: boolean, sentence: string])[] = [
-    [metadata.deletionTimestamp !== undefined, `it is being deleted (${metadata.finalizers})`],
-    [active?.status !== 'True', `it is not active: ${JSON.stringify(status?.conditions)}`],
-    [active?.observedGeneration !== metadata.generation, 'it is of an earlier generation'],
-    [fleet.exempt.size === 0 && active?.message !== 'Lumigo is ready', `it waits: ${active?.message}`],
-    [fleet.exempt.size === 0 && !isOver, `its rollout is not over: ${rolledOut?.message}`],
-    [fleet.exempt.size === 0 && counted !== instrumented, `it counts ${counted}, instrumented are ${instrumented}`],
-  ];
-  return problems.find(([isProblem]) => isProblem)?.[1];
+  return counted === instrumented ? undefined : `it counts ${counted}, instrumented are ${instrumented}`;
 }

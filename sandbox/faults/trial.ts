@@ -10,7 +10,7 @@ import { countBetween, isWarning, lookAt, nothingYet, type Look } from './look.t
 import type { Random } from './random.ts';
 import type { Testbed } from './testbed.ts';
 
-/** What must not be: a sentence for each case. */
+/** Kinds of findings: each finding is a sentence about a case that must not be. */
 export const findingKinds = ['lost', 'duplicate', 'unreported', 'restarted', 'stuck', 'broken'] as const;
 export type Findings = Readonly<Record<(typeof findingKinds)[number], string[]>>;
 
