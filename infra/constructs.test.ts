@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createProgram } from '../runtime/cli/program.ts';
 import { labels } from '../runtime/contract.ts';
 import type { Container } from '../runtime/injection/types.ts';
 import { configOf } from '../sandbox/manager/configuration.ts';
@@ -116,14 +117,18 @@ describe('the pods of the operator', () => {
     expect(configOf(manager)).toMatchObject({ webhookTimeoutSeconds: 2 });
   });
 
-  it('run the program of the image with the flags of the image, in every delivery [F62]', () => {
+  it('run a command of the image, with flags that it has and the flags of the image, in every delivery [F62]', () => {
+    const program = createProgram({ print: String, note: String, environment: {} });
     const deliveries = ['Manifests', 'Helm', 'Pulumi'] as const;
     const made = deliveries.flatMap((delivery) => synthesize(parseSettings({}), delivery));
     const own = containersIn(made).filter(({ image }) => String(image).includes('lumigo-kubernetes-operator'));
     // The manager and its init container three times, the updater at least with Helm, and Helm's Job that uninstalls.
     expect(own.length).toBeGreaterThanOrEqual(8);
-    for (const { command, env } of own) {
+    for (const { command, args = [], env } of own) {
       expect(command).toBeUndefined();
+      const [name, ...flags] = args as readonly string[];
+      const known = program.commands.find((each) => each.name() === name);
+      expect([name, known?.parseOptions(flags)]).toEqual([name, { operands: [], unknown: [] }]);
       expect(JSON.stringify(env)).not.toContain('NODE_OPTIONS');
     }
   });
@@ -151,7 +156,7 @@ describe('the telemetry proxy', () => {
       initContainers: readonly Tree[];
       volumes: readonly Tree[];
     };
-    expect(initContainers).toMatchObject([{ args: ['--prepare-telemetry-proxy'], image: spec.containers[0].image }]);
+    expect(initContainers).toMatchObject([{ args: ['prepare-telemetry-proxy'], image: spec.containers[0].image }]);
     expect(volumes).toContainEqual({
       name: 'telemetry-proxy-configuration',
       emptyDir: { medium: 'Memory', sizeLimit: '16Mi' },

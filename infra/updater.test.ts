@@ -43,7 +43,7 @@ describe('F60: the updater', () => {
     // Nobody has published this build.
     expect([suspend, concurrencyPolicy]).toEqual([parseSettings({}).updater.repository === '', 'Forbid']);
     const [container] = jobTemplate.spec.template.spec.containers;
-    expect(container.args).toEqual(['--update']);
+    expect(container.args).toEqual(['update']);
   });
 
   it.each(deliveries)('checks in the delivery %s with no right beyond that', (delivery) => {

@@ -1,14 +1,16 @@
-import { createProgram } from './cli/command-line.ts';
+#!/usr/bin/env node
+import { createProgram } from './cli/program.ts';
 import { describeError, ConfigError } from './wording/errors.ts';
 import { printable } from './wording/printable.ts';
 
-/** The one program of the operator's image: the manager, and everything that is asked of it from a command line. */
+/** The one program of the operator's image: `lumigo`. */
 createProgram({
   print: (text) => process.stdout.write(`${printable(text)}\n`),
+  note: (text) => process.stderr.write(`${printable(text)}\n`),
   environment: process.env,
 })
   .parseAsync()
   .catch((error: unknown) => {
-    process.stderr.write(`lumigo-operator: ${printable(describeError(error))}\n`);
+    process.stderr.write(`lumigo: ${printable(describeError(error))}\n`);
     process.exit(error instanceof ConfigError ? 2 : 1);
   });

@@ -137,6 +137,7 @@ function managerContainer(settings: Settings, delivery: Delivery): Raw {
   return {
     name: 'manager',
     ...operatorContainer(settings, delivery),
+    args: ['manager'],
     ports: [port('webhook', webhook), port('health', health), port('metrics', metrics)],
     ...probes('health', paths.live, paths.ready),
     volumeMounts: [...writtenMounts, managerAccountMount],

@@ -60,7 +60,7 @@ function initContainer({ settings, delivery }: TelemetryProxyProps): Raw {
   return {
     name: 'telemetry-proxy-configuration',
     ...operatorContainer(settings, delivery),
-    args: ['--prepare-telemetry-proxy'],
+    args: ['prepare-telemetry-proxy'],
     volumeMounts: [...writtenMounts, managerAccountMount],
   };
 }

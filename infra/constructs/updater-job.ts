@@ -65,7 +65,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
         name: 'updater',
         image: imageReference(image, settings.imagePrefix),
         imagePullPolicy: 'IfNotPresent',
-        args: ['--update'],
+        args: ['update'],
         env: environment(settings),
         resources,
         securityContext: containerSecurity,

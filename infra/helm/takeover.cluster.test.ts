@@ -118,7 +118,7 @@ describe('F51: a release of the original operator', () => {
   let before: unknown;
   let notes = '';
 
-  it('shows by --preview, before anything is changed, that no pod restarts', async () => {
+  it('shows by `lumigo preview`, before anything is changed, that no pod restarts', async () => {
     await bench.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
     helm('install', 'lumigo', original, '--create-namespace', '--no-hooks', ...settings);
     await lumigoIn('shop');
@@ -134,7 +134,7 @@ describe('F51: a release of the original operator', () => {
       { kind: 'merge', body: { status: { conditions, instrumentedResources: [] } } },
     );
     await ensureBundle();
-    const args = [bundlePath, '--kubeconfig', cluster.kubeconfig, '--preview', '-n', 'shop'];
+    const args = [bundlePath, '--kubeconfig', cluster.kubeconfig, 'preview', '-n', 'shop'];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(stderr).toBe('');
     expect(stdout).toMatch(/Deployment\/app +relabel/);

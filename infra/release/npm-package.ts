@@ -17,6 +17,9 @@ type Packaged = Pick<Release, 'npm' | 'version' | 'publisher'>;
 /** Files besides the compiled ones: those that the program reads, and those that every package should have. */
 const files = ['publisher.yaml', 'LICENSE', 'CHANGELOG.md'];
 
+/** The operator's program, as a command. */
+export const COMMAND_FILE = 'bin/main.js';
+
 /** The package's name until publisher.yaml names one. Nothing is published under it, so it is installed from its archive. */
 export const UNPUBLISHED_NAME = 'lumigo-kubernetes-operator';
 /** The archive as the package's README names it, relative to a project beside the checkout. */
@@ -45,8 +48,7 @@ export async function packageNpm(release: Packaged, folder: string, work = 'dist
   rmSync(work, { recursive: true, force: true });
   const tsc = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.package.json', '--outDir', work];
   await program(process.execPath, tsc);
-  await bundle(join(work, 'bin', 'main.js'));
-  writeFileSync(join(work, 'bin', 'lumigo-operator.js'), "#!/usr/bin/env node\nimport './main.js';\n");
+  await bundle(join(work, COMMAND_FILE));
   for (const file of files) copyFileSync(file, join(work, file));
   const readme = readFileSync(join('infra', 'README.md'), 'utf8');
   const isPublished = release.npm !== UNPUBLISHED_NAME;
@@ -77,7 +79,8 @@ function packageManifest({ npm, version, publisher }: Packaged, work: string) {
       '.': { types: './infra/index.d.ts', default: './infra/index.js' },
       './pulumi': { types: './infra/pulumi/index.d.ts', default: './infra/pulumi/index.js' },
     },
-    bin: { 'lumigo-operator': './bin/lumigo-operator.js' },
+    // kubectl finds a plugin by its name: `kubectl lumigo`.
+    bin: { lumigo: `./${COMMAND_FILE}`, 'kubectl-lumigo': `./${COMMAND_FILE}` },
     dependencies: Object.fromEntries(used.filter(([name]) => !shared.test(name))),
     peerDependencies: Object.fromEntries(peers.map(([name, version]) => [name, `^${version}`])),
     peerDependenciesMeta: Object.fromEntries(

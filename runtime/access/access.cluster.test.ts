@@ -142,12 +142,12 @@ describe('the permissions of the operator', () => {
     );
     await loseAccount();
     await breakCertificate();
-    const preview = await runInContainer(cluster, installation, ['--preview']);
+    const preview = await runInContainer(cluster, installation, ['preview']);
     expect(preview).toMatchObject({ code: 0, stderr: '' });
     expect(preview.stdout).toContain(`Namespace ${namespace}: the Lumigo 'lumigo' is active`);
     for (const kind of workloads) {
       const explained = await runInContainer(cluster, installation, [
-        '--explain',
+        'explain',
         `${kind.kind}/old-${kind.plural}`,
         '-n',
         namespace,
@@ -158,7 +158,7 @@ describe('the permissions of the operator', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
     await bench.lumigo(namespace);
     await bench.whenInstrumented(deployment, namespace, 'old-deployments');
-    const uninstalled = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '60']);
+    const uninstalled = await runInContainer(cluster, installation, ['uninstall', '--deadline', '60']);
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
     expect(await bench.isInstrumented(deployment, namespace, 'old-deployments')).toBe(false);
   });

@@ -66,7 +66,7 @@ describe('the configuration', () => {
 
   it('says in one sentence where the program runs if there is none [F83]', () => {
     expect(() => readConfiguration(kinds, { PATH: '/bin' })).toThrow(
-      /^This program runs only in the pod of the Lumigo operator, .*--explain.*--help[^\n]*$/,
+      /^This program runs only in the pod of the Lumigo operator, .*lumigo check.*--help[^\n]*$/,
     );
   });
 });

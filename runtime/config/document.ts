@@ -50,7 +50,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const inPod =
   `This program runs only in the pod of the Lumigo operator, which sets ${variables.config}. ` +
-  'Elsewhere, use --preview, --explain or --uninstall (see --help).';
+  'Elsewhere, use another command of lumigo, such as lumigo check (see lumigo --help).';
 
 /**
  * Reads the configuration from an environment.

@@ -16,62 +16,78 @@ interface ExplainOptions extends VerdictContext {
   readonly target: string;
   readonly namespace: string;
   readonly isExcluded: (namespace: string) => boolean;
-  readonly print: (text: string) => void;
+  readonly note: (text: string) => void;
+}
+
+/** Why a workload or a pod is as it is, in sentences, as `lumigo explain -o json` prints it. */
+export interface Explanation {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly now: string;
+  readonly policy: string;
+  readonly decision: string;
+  readonly next: string;
+  /** The telemetry proxy of its injection, if that is not this operator's. */
+  readonly sendsTo?: string;
+  readonly notes: readonly string[];
 }
 
 /**
- * Says in plain words why a workload is or is not instrumented, and what would happen to it next.
+ * Explains why a workload or a pod is or is not instrumented, and what would happen to it next.
  * @throws Error with a sentence for a target that cannot be read or does not exist.
  */
-export async function explain(options: ExplainOptions): Promise<void> {
-  const { client, namespace, print } = options;
+export async function explain(options: ExplainOptions): Promise<Explanation> {
+  const { client, namespace } = options;
   const pod = podName(options.target);
   if (pod !== undefined) return explainPod(pod, options);
   const { kind, name } = parseTarget(options.target);
-  const workload = await client.find({ ...kind, namespace, name });
-  if (workload === undefined)
-    throw new Error(
-      `there is no ${kind.kind} '${name}' in the '${namespace}' namespace. To use another namespace, pass -n`,
-    );
+  const workload = (await client.find({ ...kind, namespace, name })) as Workload | undefined;
+  if (workload === undefined) throw noSuch(kind.kind, name, namespace);
   const policy = policyIn(namespace, await listLumigoes(options), options);
-  const verdict = await verdictOn(kind, workload as Workload, policy, options);
-  print(
-    [
-      `${kind.kind} ${namespace}/${name}`,
-      `  Now:        ${describeNow(workload as Workload)}`,
-      `  Namespace:  ${describePolicy(policy)}`,
-      `  Decision:   ${verdict.decision.message}`,
-      `  Next:       ${describeNext(kind, verdict)}`,
-      ...describeElsewhere(verdict, options.injector.endpoint),
-      ...describePreloads(workload as Workload),
-      '',
-    ].join('\n'),
-  );
+  const verdict = await verdictOn(kind, workload, policy, options);
+  return {
+    ...{ kind: kind.kind, namespace, name },
+    now: describeNow(workload),
+    policy: describePolicy(policy),
+    decision: verdict.decision.message,
+    next: describeNext(kind, verdict),
+    ...describeElsewhere(verdict, options.injector.endpoint),
+    notes: hiddenPreloads(templateOf(workload)?.spec ?? { containers: [] }),
+  };
 }
 
-/** Says why a pod runs with or without the injection. Only in Pod mode is a pod decided about by itself. */
-async function explainPod(name: string, options: ExplainOptions): Promise<void> {
-  const { client, namespace, injector, print } = options;
+/** Only in Pod mode is a pod decided about by itself. */
+async function explainPod(name: string, options: ExplainOptions): Promise<Explanation> {
+  const { client, namespace, injector } = options;
   const pod = await findPod(client, namespace, name);
-  if (pod === undefined)
-    throw new Error(`there is no Pod '${name}' in the '${namespace}' namespace. To use another namespace, pass -n`);
+  if (pod === undefined) throw noSuch('Pod', name, namespace);
   const policy = policyIn(namespace, await listLumigoes(options), options);
   const { action, code, message } = decidePod({ pod, policy, injector });
-  const now = code === 'up-to-date' ? 'runs with the injection' : 'runs without the injection';
-  const next =
-    action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes';
-  print(
-    [
-      `Pod ${namespace}/${name}`,
-      `  Now:        ${now}`,
-      `  Namespace:  ${describePolicy(policy)}`,
-      `  Decision:   ${message}`,
-      `  Next:       ${next}`,
-      ...describePreloads(pod),
-      '',
-    ].join('\n'),
-  );
+  return {
+    ...{ kind: 'Pod', namespace, name },
+    now: code === 'up-to-date' ? 'runs with the injection' : 'runs without the injection',
+    policy: describePolicy(policy),
+    decision: message,
+    next: action === 'inject' ? 'its replacement is injected. Delete it, or restart its workload' : 'nothing changes',
+    notes: hiddenPreloads(templateOf(pod)?.spec ?? { containers: [] }),
+  };
 }
+
+const noSuch = (kind: string, name: string, namespace: string): Error =>
+  new Error(`there is no ${kind} '${name}' in the '${namespace}' namespace. To use another namespace, pass -n`);
+
+/** An explanation for a person. */
+export const renderExplanation = (explained: Explanation): string =>
+  [
+    `${explained.kind} ${explained.namespace}/${explained.name}`,
+    `  Now:        ${explained.now}`,
+    `  Namespace:  ${explained.policy}`,
+    `  Decision:   ${explained.decision}`,
+    `  Next:       ${explained.next}`,
+    ...(explained.sendsTo === undefined ? [] : [`  Sends to:   ${explained.sendsTo}`]),
+    ...explained.notes.map((note) => `  Note:       ${note}`),
+  ].join('\n');
 
 /** The name of a pod, if the target is one. */
 const podName = (target: string): string | undefined => /^(?:pod|pods|po)\/([^/]+)$/i.exec(target)?.[1];
@@ -110,18 +126,13 @@ function describeNow(workload: Workload): string {
   return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; stays when its Lumigo is deleted' : ''})`;
 }
 
-/** An injection that is left as it is although it sends to another telemetry proxy. */
-function describeElsewhere({ decision }: Verdict, endpoint: string): string[] {
-  if (decision.action === 'remove' || decision.elsewhere === undefined) return [];
-  return [
-    `  Sends to:   ${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may no longer exist.`,
-    "              The next change of its pod template corrects this. To correct it at once, set 'injection.updateOnUpgrade'",
-  ];
+/** An injection that sends to another telemetry proxy and is not changed. */
+function describeElsewhere({ decision }: Verdict, endpoint: string): Pick<Explanation, 'sendsTo'> {
+  if (decision.action === 'remove' || decision.elsewhere === undefined) return {};
+  return {
+    sendsTo: `${decision.elsewhere}, which is not this operator's telemetry proxy (${endpoint}) and may no longer exist. The next change of its pod template corrects this. To correct it at once, set 'injection.updateOnUpgrade'`,
+  };
 }
-
-/** What cannot be read from here, and would be lost unsaid. */
-const describePreloads = (workload: Workload): string[] =>
-  hiddenPreloads(templateOf(workload)?.spec ?? { containers: [] }).map((note) => `  Note:       ${note}`);
 
 const next: Readonly<Record<Outlook, string>> = {
   instrument: 'the reconciler instruments it; ',

@@ -5,38 +5,37 @@ import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
 import { observeWorkload } from '../reconciler/workload-store.ts';
-import { renderRollout, renderVerdicts, type Pace } from './render-verdicts.ts';
+import { previewOf, type NamespacePreview, type Pace } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
 interface PreviewOptions extends VerdictContext {
   /** One namespace; left out: every namespace with a Lumigo. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly isExcluded: (namespace: string) => boolean;
   /** What to assume where a namespace has no Lumigo yet: one with the defaults, ready. */
   readonly assume: NamespacePolicy | undefined;
   readonly pace: Pace;
-  readonly print: (text: string) => void;
+  /** Receives what is missing from the result, in a sentence. */
+  readonly note: (text: string) => void;
 }
 
 const PAGE_SIZE = 100;
 
-/** Prints what would happen to every workload, namespace by namespace, and changes nothing. */
-export async function preview(options: PreviewOptions): Promise<void> {
-  const { namespace, print } = options;
+/** Returns what would happen to every workload, namespace by namespace, and changes nothing. */
+export async function preview(options: PreviewOptions): Promise<readonly NamespacePreview[]> {
+  const { namespace, note } = options;
   const lumigoes = await listLumigoes(options);
   const found = new Set(lumigoes.map(({ metadata }) => metadata.namespace));
-  const namespaces = namespace === undefined ? [...found].sort() : [namespace];
-  if (namespaces.length === 0)
-    print('No namespace has a Lumigo resource. To preview a namespace: --preview -n NAMESPACE --assume-lumigo');
-  for (const each of namespaces) {
+  const previews: NamespacePreview[] = [];
+  for (const each of namespace === undefined ? [...found].sort() : [namespace]) {
     const known = policyIn(each, lumigoes, options);
     const policy = known.state === 'none' ? (options.assume ?? known) : known;
     const verdicts: Verdict[] = [];
     for (const kind of workloads)
-      verdicts.push(...(await verdictsOn(kind, each, policy, options).catch(noneIfForbidden(kind, print))));
-    const shown = verdicts.filter(isWorthShowing);
-    print(renderVerdicts(each, describePolicy(policy), shown, renderRollout(shown, options.pace)));
+      verdicts.push(...(await verdictsOn(kind, each, policy, options).catch(noneIfForbidden(kind, note))));
+    previews.push(previewOf(each, describePolicy(policy), verdicts.filter(isWorthShowing), options.pace));
   }
+  return previews;
 }
 
 async function verdictsOn(kind: WorkloadKind, namespace: string, policy: NamespacePolicy, context: VerdictContext) {
@@ -63,10 +62,10 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
 
 /** An account without rights on an add-on's kind gets 403 whether or not the add-on is installed, so nothing is said of it. */
 const noneIfForbidden =
-  ({ plural, addOn }: WorkloadKind, print: PreviewOptions['print']) =>
+  ({ plural, addOn }: WorkloadKind, note: PreviewOptions['note']) =>
   (error: unknown): Verdict[] => {
     if (!isForbidden(error)) throw error;
-    if (addOn === undefined) print(`Your account cannot list ${plural}, which are left out.`);
+    if (addOn === undefined) note(`Your account cannot list ${plural}, which are left out.`);
     return [];
   };
 
@@ -77,8 +76,8 @@ const noneIfForbidden =
 export async function listLumigoes({
   client,
   namespace,
-  print,
-}: Pick<PreviewOptions, 'client' | 'namespace' | 'print'>): Promise<readonly LumigoResource[]> {
+  note,
+}: Pick<PreviewOptions, 'client' | 'namespace' | 'note'>): Promise<readonly LumigoResource[]> {
   try {
     return (await listAll(client, { ...contract, namespace })) as unknown as readonly LumigoResource[];
   } catch (error) {
@@ -91,7 +90,7 @@ export async function listLumigoes({
           cause: error,
         },
       );
-    print(`Your account cannot list Lumigo resources in the '${namespace}' namespace. None is assumed.`);
+    note(`Your account cannot list Lumigo resources in the '${namespace}' namespace. None is assumed.`);
     return [];
   }
 }

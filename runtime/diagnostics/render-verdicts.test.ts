@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { workloads } from '../contract.ts';
-import { renderRollout, renderVerdicts } from './render-verdicts.ts';
+import { previewOf, renderPreview, renderRollout } from './render-verdicts.ts';
 import type { Verdict } from './verdict.ts';
 
 const [deployment] = workloads;
+const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestWave: 50 } as const;
 const still = { restarts: true, risk: { rank: 0, pods: 1 }, blocked: undefined } as const;
 
 it('shows no part of a token, wherever in a long value it stands', () => {
@@ -15,10 +16,9 @@ it('shows no part of a token, wherever in a long value it stands', () => {
       patch: [{ op: 'add', path: '/x', value: `${'x'.repeat(before)}t_${'7'.repeat(21)}` }],
     }) satisfies Verdict;
   for (let before = 100; before < 160; before += 1)
-    expect(renderVerdicts('shop', 'traced', [verdict(before)])).not.toContain('7');
+    expect(renderPreview([previewOf('shop', 'traced', [verdict(before)], pace)])).not.toContain('7');
 });
 
-const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestWave: 50 } as const;
 const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdict => ({
   ...{ kind: deployment, namespace: 'shop', name, refusal: undefined, warnings: [] },
   ...{ restarts: pods > 0, risk: { rank: pods < 2 ? 3 : 0, pods }, blocked: undefined },
@@ -30,7 +30,7 @@ const verdict = (name: string, pods: number, more: Partial<Verdict> = {}): Verdi
   ...more,
 });
 
-describe('the rollout that --preview shows', () => {
+describe('the rollout that `lumigo preview` shows', () => {
   it('says who comes when, who later, and how long it takes', () => {
     const paused = verdict('paused', 2, { blocked: 'Paused' });
     const seen = [verdict('big', 9), verdict('idle', 0), paused, verdict('small', 2), verdict('one', 1)];

@@ -12,41 +12,70 @@ export type Outlook = 'instrument' | 'update' | 'relabel' | 'remove' | 'untouche
 
 const outlooks = { add: 'instrument', update: 'update', remove: 'remove', nothing: 'relabel' } as const;
 
-/** What would happen, in a word. */
+/** Returns the planned change in a word. */
 export function outlook({ decision, patch, refusal }: Verdict): Outlook {
   if (refusal !== undefined) return 'REFUSED';
   if (isBlocked(decision)) return 'CANNOT';
   return patch.length === 0 ? 'untouched' : outlooks[decision.tried];
 }
 
-/**
- * The verdicts of one namespace as text: a line a workload, then why, then the patch and what the API server says to it; in the end
- * the `rollout`, in which order that would be.
- */
-export function renderVerdicts(
+/** The planned changes of a namespace, as `lumigo preview -o json` prints it. */
+export interface NamespacePreview {
+  readonly namespace: string;
+  /** The policy of its Lumigo resource, in words. */
+  readonly policy: string;
+  readonly workloads: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly outlook: Outlook;
+    readonly message: string;
+    /** Without tokens, and long values cut off. */
+    readonly patch: readonly string[];
+    /** The API server's answer to the patch. */
+    readonly refusal?: string;
+    readonly warnings: readonly string[];
+  }[];
+  /** The order of the changes, in lines. */
+  readonly rollout: readonly string[];
+}
+
+export const previewOf = (
   namespace: string,
   policy: string,
   verdicts: readonly Verdict[],
-  rollout: readonly string[] = [],
-): string {
-  const names = verdicts.map(({ kind, name }) => `${kind.kind}/${name}`);
-  const width = Math.max(0, ...names.map((name) => name.length));
-  const lines = verdicts.flatMap((verdict, index) => [
-    `  ${(names[index] ?? '').padEnd(width)}  ${outlook(verdict).padEnd(10)}  ${verdict.decision.message}`,
-    ...renderPatch(verdict),
-  ]);
-  const empty = verdicts.length === 0 ? ['  (no workloads)'] : [];
-  return [`Namespace ${namespace}: ${policy}`, ...lines, ...empty, ...rollout, ''].join('\n');
-}
+  pace: Pace,
+): NamespacePreview => ({
+  namespace,
+  policy,
+  workloads: verdicts.map((verdict) => ({
+    kind: verdict.kind.kind,
+    name: verdict.name,
+    outlook: outlook(verdict),
+    message: verdict.decision.message,
+    patch: verdict.patch.map(renderOperation),
+    ...(verdict.refusal === undefined ? {} : { refusal: withoutTokens(verdict.refusal) }),
+    warnings: verdict.warnings.map(withoutTokens),
+  })),
+  rollout: renderRollout(verdicts, pace),
+});
 
-function renderPatch({ patch, refusal, warnings }: Verdict): string[] {
-  if (patch.length === 0) return [];
-  const answer = refusal === undefined ? 'accepts it' : `refuses it: ${withoutTokens(refusal)}`;
-  return [
-    ...patch.map(renderOperation),
-    `    = the API server ${answer}`,
-    ...warnings.map((text) => `    ! ${withoutTokens(text)}`),
-  ];
+/** The same as text: a line for each workload with the reason, the patch and the API server's answer, and then the rollout. */
+export const renderPreview = (previews: readonly NamespacePreview[]): string =>
+  previews.map(renderNamespace).join('\n');
+
+function renderNamespace({ namespace, policy, workloads, rollout }: NamespacePreview): string {
+  const names = workloads.map(({ kind, name }) => `${kind}/${name}`);
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const lines = workloads.flatMap(({ outlook, message, patch, refusal, warnings }, index) => [
+    `  ${(names[index] ?? '').padEnd(width)}  ${outlook.padEnd(10)}  ${message}`,
+    ...patch.map((line) => `    ${line}`),
+    ...(patch.length === 0
+      ? []
+      : [`    = the API server ${refusal === undefined ? 'accepts it' : `refuses it: ${refusal}`}`]),
+    ...warnings.map((text) => `    ! ${text}`),
+  ]);
+  const empty = workloads.length === 0 ? ['  (no workloads)'] : [];
+  return [`Namespace ${namespace}: ${policy}`, ...lines, ...empty, ...rollout, ''].join('\n');
 }
 
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
@@ -55,12 +84,12 @@ function renderOperation(operation: PatchOperation): string {
   // Before it is cut: half a token would not be known as one.
   const value = operation.op === 'remove' ? '' : ` ${withoutTokens(JSON.stringify(operation.value))}`;
   const short = value.length > VALUE_WIDTH ? `${value.slice(0, VALUE_WIDTH)}…` : value;
-  return `    ${signs[operation.op]} ${withoutTokens(operation.path)}${short}`;
+  return `${signs[operation.op]} ${withoutTokens(operation.path)}${short}`;
 }
 
 export type Pace = Pick<RuntimeConfig, 'rolloutStrategy' | 'rolloutSoakSeconds' | 'rolloutLargestWave'>;
 
-/** What pods are taken to need until they are ready. */
+/** The assumed time until pods are ready. */
 const START_SECONDS = 10;
 /** How many workloads of a wave are named. */
 const NAMED = 5;

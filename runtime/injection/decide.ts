@@ -26,7 +26,7 @@ import { replacesPods, templateOf, withTemplate } from './workload.ts';
 
 export type { Decision, DecisionInput } from './decision.ts';
 
-/** The one decision about a workload, for the webhook, the reconciler, `--preview` and `--explain` (docs/contributing/adr/0001). */
+/** The one decision about a workload, for the webhook, the reconciler, `preview` and `explain` (docs/contributing/adr/0001). */
 export function decide(input: DecisionInput): Decision {
   const { workload, policy } = input;
   const left = ineligible(input);

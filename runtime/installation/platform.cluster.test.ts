@@ -52,14 +52,14 @@ describe('the platform', () => {
     expect(await userOf('openshift')).toBeUndefined();
   });
 
-  it('F24: `--explain` says where an LD_PRELOAD may be hidden', async () => {
+  it('F24: `lumigo explain` says where an LD_PRELOAD may be hidden', async () => {
     const { bench, cluster, installation } = operator;
     const namespace = await bench.namespace('preload');
     const workload = workloadOf(deployment, namespace, 'app');
     const [container = {}] = templateOf(workload as unknown as Workload)?.spec.containers ?? [];
     Object.assign(container, { envFrom: [{ configMapRef: { name: 'shared', optional: true } }] });
     await bench.create(workload);
-    const { stdout } = await runInContainer(cluster, installation, ['--explain', 'deployment/app', '-n', namespace]);
+    const { stdout } = await runInContainer(cluster, installation, ['explain', 'deployment/app', '-n', namespace]);
     expect(stdout).toContain("an LD_PRELOAD from ConfigMap 'shared'");
   });
 });

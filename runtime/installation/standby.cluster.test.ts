@@ -99,7 +99,7 @@ describe('a second installation', () => {
 
   it('removes nothing of the first when it is uninstalled itself [F71]', async () => {
     const { bench, cluster } = operator;
-    const uninstalled = await runInContainer(cluster, installed, ['--uninstall', '--deadline', '20']);
+    const uninstalled = await runInContainer(cluster, installed, ['uninstall', '--deadline', '20']);
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' });
     expect(uninstalled.stdout).toContain('Another installation of the Lumigo operator is in this cluster');
     expect(await bench.isInstrumented(deployment, shop, 'cart')).toBe(true);

@@ -51,7 +51,7 @@ describe('where Argo Rollouts is not installed', () => {
     const { bench } = operator;
     await bench.create(workloadOf(workloads[0], namespace, 'own'));
     await bench.whenInstrumented(workloads[0], namespace, 'own');
-    const preview = await command('--preview', '-n', namespace);
+    const preview = await command('preview', '-n', namespace);
     expect(preview).toMatchObject({ code: 0, stderr: '' });
     expect(preview.stdout).toContain('Deployment/own');
     expect(complaints()).toEqual([]);
@@ -91,7 +91,7 @@ describe('once it is', () => {
     const { spec, ...rest } = rolloutOf('referring', { workloadRef: ref });
     const { template: _template, selector: _selector, ...own } = spec as { template?: unknown; selector?: unknown };
     await bench.create({ ...rest, spec: own });
-    const explained = await command('--explain', 'ro/referring', '-n', namespace);
+    const explained = await command('explain', 'ro/referring', '-n', namespace);
     expect(explained).toMatchObject({ code: 0, stderr: '' });
     expect(explained.stdout).toContain('has no pod template');
     expect((await bench.get(rollouts, namespace, 'referring')).metadata.labels).toEqual({ app: 'referring' });
@@ -135,7 +135,7 @@ describe('once it is', () => {
 
   it('nothing is left when the operator is uninstalled, and nothing complains when the definition goes', async () => {
     const { bench, cluster } = operator;
-    expect(await command('--uninstall', '--deadline', '60')).toMatchObject({ code: 0, stderr: '' });
+    expect(await command('uninstall', '--deadline', '60')).toMatchObject({ code: 0, stderr: '' });
     for (const name of ['created', 'missed', 'running']) {
       const { metadata, spec } = (await bench.get(rollouts, namespace, name)) as Workload & { spec: unknown };
       const replicas = name === 'running' ? 2 : 0;
@@ -143,7 +143,7 @@ describe('once it is', () => {
       expect(spec).toEqual(rolloutOf(name, { replicas }).spec);
     }
     await cluster.client.delete(refOf(definition));
-    expect(await command('--preview')).toMatchObject({ code: 0, stderr: '' });
+    expect(await command('preview')).toMatchObject({ code: 0, stderr: '' });
     expect(complaints()).toEqual([]);
   });
 });

@@ -174,7 +174,7 @@ describe('the status in Pod mode', () => {
   const explained = async (namespace: string, all: readonly KubernetesObject[], app: string) => {
     const name = all.find(({ metadata }) => metadata.labels?.['app'] === app)?.metadata.name ?? '';
     const { cluster, installation } = operator;
-    return (await runInContainer(cluster, installation, ['--explain', `pod/${name}`, '-n', namespace])).stdout;
+    return (await runInContainer(cluster, installation, ['explain', `pod/${name}`, '-n', namespace])).stdout;
   };
 
   it('counts the pods without the injection that a restart would inject, and says how to restart them', async () => {

@@ -126,7 +126,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     await operator.killManager();
     const removal = destroy(cluster, [installation.manifests], () => Promise.resolve());
     const { code, stderr } = await runCommand(
-      ['--uninstall', '--deadline', '60', '--kubeconfig', cluster.kubeconfig],
+      ['uninstall', '--deadline', '60', '--kubeconfig', cluster.kubeconfig],
       {},
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -134,7 +134,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);
   });
 
-  it('is released by --uninstall where a manager died without a word', async () => {
+  it('is released by `lumigo uninstall` where a manager died without a word', async () => {
     const { cluster, installation, bench } = operator;
     const namespace = await instrumentedAndProtected(operator);
     await operator.killManager();
@@ -147,7 +147,7 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
       name: `${name}-leader`,
     };
     await cluster.client.patch(lease, { kind: 'merge', body: { spec: { holderIdentity: '' } } });
-    const { code, stderr } = await runInContainer(cluster, installation, ['--uninstall', '--deadline', '30']);
+    const { code, stderr } = await runInContainer(cluster, installation, ['uninstall', '--deadline', '30']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(await protection(operator)).toEqual([false, false, false]);
     expect(await bench.isInstrumented(deployment, namespace, 'app')).toBe(false);

@@ -31,7 +31,7 @@ async function leaveOnly(
   return { installation, left };
 }
 
-const uninstall = () => runCommand(['--uninstall', '--deadline', '30', '--kubeconfig', cluster.kubeconfig], {});
+const uninstall = () => runCommand(['uninstall', '--deadline', '30', '--kubeconfig', cluster.kubeconfig], {});
 
 describe('what is left of an operator that is gone', () => {
   it.each(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'])(

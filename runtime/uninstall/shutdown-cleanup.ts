@@ -128,6 +128,6 @@ async function cleanUp(options: ShutdownCleanupOptions, client: Client, { until,
   if (stuck.length > 0)
     logger.error(
       { stuck: stuck.slice(0, MAX_NAMED), left: stuck.length },
-      'not everything could be cleaned up; --uninstall finds what is left',
+      'not everything could be cleaned up; lumigo uninstall finds what is left',
     );
 }

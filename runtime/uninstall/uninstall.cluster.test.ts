@@ -14,7 +14,7 @@ afterAll(() => operator?.stop());
 
 const [deployment] = workloads;
 const uninstall = (deadline = '60', flags: readonly string[] = []) =>
-  runInContainer(operator.cluster, operator.installation, ['--uninstall', ...flags, '--deadline', deadline]);
+  runInContainer(operator.cluster, operator.installation, ['uninstall', ...flags, '--deadline', deadline]);
 
 interface Job {
   readonly spec: {
@@ -26,7 +26,7 @@ interface Job {
 function hookFlags(): readonly string[] {
   const job = synthesize(parseSettings({}), 'Helm').find(({ kind }) => kind === 'Job') as unknown as Job;
   const [command, ...flags] = job.spec.template.spec.containers[0].args;
-  expect(command).toBe('--uninstall');
+  expect(command).toBe('uninstall');
   return flags.slice(0, flags.indexOf('--deadline'));
 }
 
@@ -58,7 +58,7 @@ async function optedIn(): Promise<string> {
   return namespace;
 }
 
-describe('--uninstall', () => {
+describe('uninstall', () => {
   it('is done at once where there is nothing', async () => {
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);

@@ -56,7 +56,7 @@ const UP_MS = 30_000;
 export async function startCollector(options: CollectorOptions) {
   const { cluster, telemetry, name, environment, serviceAccount } = options;
   const { otelcol = '' } = await ensureBinaries(['otelcol']);
-  const prepared = await runCommand(['--prepare-telemetry-proxy', '--service-account', serviceAccount], environment);
+  const prepared = await runCommand(['prepare-telemetry-proxy', '--service-account', serviceAccount], environment);
   if (prepared.code !== 0) throw new Error(`the telemetry proxy cannot be prepared: ${prepared.stderr}`);
   const kubeconfig = join(telemetry.folder, 'kubeconfig');
   const tokenFile = join(telemetry.accountFolder, accountFiles.token);

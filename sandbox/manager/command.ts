@@ -6,7 +6,7 @@ import { environmentOf } from './configuration.ts';
 import type { Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
-/** Runs one of the operator's commands (`--preview`, `--explain`, `--uninstall` …) as its own container would: same configuration, same ServiceAccount. */
+/** Runs one of the operator's commands (`preview`, `explain`, `uninstall` …) as its own container would: same configuration, same ServiceAccount. */
 export async function runInContainer(
   cluster: Cluster,
   installation: Installation,

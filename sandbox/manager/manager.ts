@@ -71,7 +71,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
   const running = launch({
     name,
     path: node,
-    args: [...flagsFor(node), program, '--service-account', serviceAccount],
+    args: [...flagsFor(node), program, 'manager', '--service-account', serviceAccount],
     folder: cluster.dir,
     reaper: cluster.reaper,
     environment,

@@ -1,0 +1,44 @@
+import { injectorOf, type InjectionConfig } from '../config/config.ts';
+import { findConfig } from '../installation/installation.ts';
+import { withPlatform } from '../installation/platform.ts';
+import { createClient, type Client } from '../kubernetes/http/client.ts';
+import { connect } from '../kubernetes/http/connect.ts';
+import type { Connection } from '../kubernetes/http/credentials.ts';
+import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
+import type { Invocation } from './invocation.ts';
+
+export interface Cluster {
+  readonly connection: Connection;
+  readonly transport: Transport;
+  readonly client: Client;
+}
+
+/** Does something in the cluster that the flags name. The connections are closed afterwards. */
+export async function inCluster<T>(
+  { flags, environment }: Invocation,
+  action: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(flags, environment);
+  const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
+  try {
+    return await action({ connection, transport, client: createClient(transport) });
+  } finally {
+    transport.close();
+  }
+}
+
+/** Returns what a decision about the workloads of a namespace depends on. A note says if the settings are assumed. */
+export async function decisionContext({ transport, client }: Cluster, invocation: Invocation, namespace?: string) {
+  const { config: found, note } = await findConfig(client, invocation.environment, namespace);
+  if (note !== undefined) invocation.note(note);
+  const config: InjectionConfig = await withPlatform(found, transport);
+  const excluded = new Set([...config.excludedNamespaces, config.operatorNamespace]);
+  return {
+    client,
+    config,
+    injector: injectorOf(config),
+    renew: config.updateOnUpgrade,
+    note: invocation.note,
+    isExcluded: (each: string) => excluded.has(each),
+  };
+}

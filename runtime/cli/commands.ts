@@ -1,0 +1,78 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { CommandModule } from './invocation.ts';
+
+/** A command of the program. Its module has its code. */
+interface CommandSpec {
+  readonly name: string;
+  /** The argument as the help shows it, and its meaning. */
+  readonly argument?: readonly [form: string, meaning: string];
+  readonly does: string;
+  readonly options?: readonly Option[];
+  readonly example: string;
+  /** For the operator's own containers: the help does not list it. */
+  readonly isInternal?: true;
+  readonly load: () => Promise<CommandModule>;
+}
+
+export const UNINSTALL_SECONDS = 300;
+
+const namespace = (meaning: string) => new Option('-n, --namespace <name>', meaning);
+const output = new Option('-o, --output <format>', 'format of the result')
+  .choices(['table', 'json', 'yaml'])
+  .default('table');
+
+/** Every command, in the order of the help. */
+export const commands: readonly CommandSpec[] = [
+  {
+    name: 'preview',
+    does: 'show the planned change of each workload, the reason, and if the API server accepts it; changes nothing',
+    options: [
+      namespace('only this namespace (default: every namespace with a Lumigo resource)'),
+      new Option('--assume-lumigo', 'assume a Lumigo resource with the defaults in a namespace without one'),
+      output,
+    ],
+    example: 'lumigo preview -n shop --assume-lumigo',
+    load: () => import('./preview.ts'),
+  },
+  {
+    name: 'explain',
+    argument: ['<kind/name>', 'a workload or a pod, for example deployment/cart'],
+    does: 'explain why a workload or a pod is or is not instrumented',
+    options: [namespace('its namespace (default: the namespace of your context)'), output],
+    example: 'lumigo explain deployment/cart -n shop',
+    load: () => import('./explain.ts'),
+  },
+  {
+    name: 'uninstall',
+    does: 'delete every Lumigo resource, wait until the injection is removed, and list what is left',
+    options: [new Option('--deadline <seconds>', 'maximum time to wait').argParser(seconds).default(UNINSTALL_SECONDS)],
+    example: 'lumigo uninstall --deadline 600',
+    load: () => import('./uninstall.ts'),
+  },
+  {
+    name: 'manager',
+    does: 'run the operator: the injector webhook and, on the replica that leads, the reconciler',
+    example: 'lumigo manager',
+    isInternal: true,
+    load: () => import('./manager.ts'),
+  },
+  {
+    name: 'update',
+    does: 'look for a newer version, and upgrade the Helm release if the settings allow it',
+    example: 'lumigo update',
+    isInternal: true,
+    load: () => import('./update.ts'),
+  },
+  {
+    name: 'prepare-telemetry-proxy',
+    does: 'write the files that the telemetry proxy needs to start',
+    example: 'lumigo prepare-telemetry-proxy',
+    isInternal: true,
+    load: () => import('./prepare-telemetry-proxy.ts'),
+  },
+];
+
+function seconds(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('it must be a whole number of seconds, 1 or more.');
+  return Number(text);
+}

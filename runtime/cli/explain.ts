@@ -1,0 +1,19 @@
+import { explain, renderExplanation } from '../diagnostics/explain.ts';
+import { decisionContext, inCluster } from './cluster.ts';
+import type { Invocation } from './invocation.ts';
+import { formatted, type Format } from './output.ts';
+
+interface Flags {
+  readonly namespace?: string;
+  readonly output: Format;
+}
+
+/** `lumigo explain KIND/NAME` */
+export const run = (invocation: Invocation<Flags>): Promise<void> =>
+  inCluster(invocation, async (cluster) => {
+    const { argument: target, flags } = invocation;
+    const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
+    const context = await decisionContext(cluster, invocation, namespace);
+    const explanation = await explain({ ...context, target, namespace });
+    invocation.print(await formatted(flags.output, explanation, renderExplanation));
+  });

@@ -1,0 +1,13 @@
+import { fromEnvironment } from '../config/config.ts';
+import { writeAccount } from '../telemetry-proxy/account.ts';
+import { prepare } from '../telemetry-proxy/files.ts';
+import { inCluster } from './cluster.ts';
+import type { Invocation } from './invocation.ts';
+
+/** `lumigo prepare-telemetry-proxy`, in an init container. The telemetry proxy starts as soon as this is done, so its token comes first. */
+export const run = (invocation: Invocation): Promise<void> =>
+  inCluster(invocation, async ({ client, connection }) => {
+    const config = fromEnvironment(invocation.environment);
+    await writeAccount({ config, client, authority: connection.ca });
+    prepare(config);
+  });

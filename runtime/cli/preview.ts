@@ -1,0 +1,25 @@
+import { assumedPolicy, preview } from '../diagnostics/preview.ts';
+import { renderPreview } from '../diagnostics/render-verdicts.ts';
+import { decisionContext, inCluster } from './cluster.ts';
+import type { Invocation } from './invocation.ts';
+import { formatted, type Format } from './output.ts';
+
+interface Flags {
+  readonly namespace?: string;
+  readonly assumeLumigo?: boolean;
+  readonly output: Format;
+}
+
+/** `lumigo preview` */
+export const run = (invocation: Invocation<Flags>): Promise<void> =>
+  inCluster(invocation, async (cluster) => {
+    const { namespace, assumeLumigo, output } = invocation.flags;
+    const context = await decisionContext(cluster, invocation, namespace);
+    const assume = assumeLumigo === true ? assumedPolicy : undefined;
+    const previews = await preview({ ...context, namespace, assume, pace: context.config });
+    if (previews.length === 0)
+      invocation.note(
+        'No namespace has a Lumigo resource. To preview one: lumigo preview -n NAMESPACE --assume-lumigo',
+      );
+    invocation.print(await formatted(output, previews, renderPreview));
+  });

@@ -1,0 +1,38 @@
+import { Command } from 'commander';
+import { commands } from './commands.ts';
+import type { Invocation, Shell } from './invocation.ts';
+
+declare const __OPERATOR_VERSION__: string;
+
+/** The version of this program. */
+export const programVersion = typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev';
+
+const notes = `
+The commands use your kubeconfig and your rights. In the operator's container they use its ServiceAccount.
+Exit codes: 0 success, 1 failure (standard error shows the reason), 2 invalid configuration.`;
+
+/** The command line. A command's module is loaded when it runs. */
+export function createProgram(shell: Shell): Command {
+  const program = new Command('lumigo')
+    .description('The Lumigo Kubernetes operator at the terminal')
+    .version(programVersion)
+    .option('--kubeconfig <file>', 'use this kubeconfig (default in a cluster: the ServiceAccount)')
+    .option('--context <name>', 'use this context of the kubeconfig')
+    .option('--service-account <folder>', 'folder of the ServiceAccount files token, ca.crt and namespace')
+    .helpOption('-h, --help', 'show this help')
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(--help lists the commands and flags)')
+    .addHelpText('after', notes)
+    .helpCommand(false);
+  for (const { name, argument, does, options = [], example, isInternal, load } of commands) {
+    const command = program.command(name, { hidden: isInternal === true }).description(does);
+    if (argument !== undefined) command.argument(...argument);
+    for (const option of options) command.addOption(option);
+    command.addHelpText('after', `\nExample:\n  ${example}`).action(async () => {
+      const { run } = await load();
+      const [typed = ''] = command.args;
+      await run({ ...shell, flags: command.optsWithGlobals(), argument: typed } as Invocation<never>);
+    });
+  }
+  return program;
+}

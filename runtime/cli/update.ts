@@ -1,0 +1,28 @@
+import { updaterKinds } from '../config/config.ts';
+import { readConfiguration } from '../config/document.ts';
+import { createLogger } from '../observability/logging.ts';
+import { openHelm } from '../updater/helm.ts';
+import { update } from '../updater/update.ts';
+import { inCluster } from './cluster.ts';
+import type { Invocation } from './invocation.ts';
+
+/** `lumigo update`, in the updater's CronJob. */
+export const run = (invocation: Invocation): Promise<void> =>
+  inCluster(invocation, async ({ client }) => {
+    const { environment, flags } = invocation;
+    const config = readConfiguration(updaterKinds, environment);
+    const helm = openHelm({
+      namespace: config.operatorNamespace,
+      environment,
+      flags: [
+        ...(flags.kubeconfig === undefined ? [] : ['--kubeconfig', flags.kubeconfig]),
+        ...(flags.context === undefined ? [] : ['--kube-context', flags.context]),
+      ],
+    });
+    try {
+      if (!(await update({ config, client, helm, logger: createLogger(config.logLevel) })))
+        throw new Error('the operator was not updated. See the log for the reason');
+    } finally {
+      helm.close();
+    }
+  });
