@@ -143,7 +143,10 @@ describe('once it is', () => {
       expect(spec).toEqual(rolloutOf(name, { replicas }).spec);
     }
     await cluster.client.delete(refOf(definition));
-    expect(await command('preview')).toMatchObject({ code: 0, stderr: '' });
+    expect(await command('preview')).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^No namespace has .*\n$/),
+    });
     expect(complaints()).toEqual([]);
   });
 });
