@@ -41,7 +41,8 @@ const written: readonly [title: string, workload: Workload, expected: Partial<Co
     workload('Deployment', { replicas: 2, paused: true }, { ...steady, observedGeneration: 1 }),
     { kind: 'complete', isPaused: true },
   ],
-  ['no replicas', workload('Deployment', { replicas: 0 }, {}), { kind: 'no-pods' }],
+  ['no replicas', workload('Deployment', { replicas: 0 }, {}), { kind: 'no-pods', isEmpty: true }],
+  ['a DaemonSet that its controller has not seen', workload('DaemonSet', {}, {}), { kind: 'no-pods' }],
   ['a CronJob', workload('CronJob', {}, {}), { kind: 'no-pods' }],
   ['a ReplicaSet', workload('ReplicaSet', { replicas: 2 }, {}), { kind: 'no-pods' }],
   [

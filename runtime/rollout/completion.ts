@@ -8,8 +8,8 @@ import { kindOf } from '../injection/workload.ts';
  * Nothing here reads a pod.
  */
 export type Completion =
-  /** A change of the template replaces no pod: there are none, or the kind leaves them. */
-  | { readonly kind: 'no-pods' }
+  /** A change of the template replaces no pod: the kind leaves them, or there are none (`isEmpty`). */
+  | { readonly kind: 'no-pods'; readonly isEmpty?: true }
   /** `isPaused`: a change of the template would replace no pod for now. */
   | { readonly kind: 'complete'; readonly isPaused?: true }
   /** Its user, or a step of its own strategy, holds the rollout. */
@@ -74,22 +74,23 @@ export function completionOf(workload: Workload, generation = workload.metadata.
   // Argo's Rollouts write the generation as a text.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= generation;
   const found = countsOf(workload, isSeen);
-  if (found === undefined) return { kind: 'no-pods' };
+  if ('kind' in found) return found;
   // Argo's Rollouts pause at steps of their own strategy as well.
   const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
   if (isSeen && isComplete(found)) return isPaused ? { kind: 'complete', isPaused } : { kind: 'complete' };
   return isPaused ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
 }
 
-/** Undefined where a change of the template replaces no pod. */
-function countsOf(workload: Workload, isSeen: boolean): PodCounts | undefined {
+function countsOf(workload: Workload, isSeen: boolean): PodCounts | Extract<Completion, { kind: 'no-pods' }> {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
   const form = kindOf(workload.apiVersion, workload.kind)?.pods;
-  if (form === undefined) return undefined;
+  if (form === undefined) return { kind: 'no-pods' };
   const found = counts[form](spec, status);
   // The number of a DaemonSet's pods is in its status alone. One that its controller has never seen has no pods.
   const isUncounted = form === 'nodes' && !isSeen && status['observedGeneration'] !== undefined && !isOnDelete(spec);
-  return found.replaced > 0 || isUncounted ? found : undefined;
+  if (found.replaced > 0 || isUncounted) return found;
+  const isEmpty = found.wanted === 0 && (form !== 'nodes' || isSeen);
+  return isEmpty ? { kind: 'no-pods', isEmpty } : { kind: 'no-pods' };
 }
 
 const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>

@@ -43,7 +43,7 @@ function begin(
   if (completion.kind === 'no-pods') {
     // The first one with this injector is read once by itself: it may have pods then, as a Job has.
     const isTried = injector === 'verified' || injector === 'tried';
-    return isTried ? untested : { ...untested, isFirst: true, wakeAt: now + soakMs };
+    return isTried || completion.isEmpty === true ? untested : { ...untested, isFirst: true, wakeAt: now + soakMs };
   }
   return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
 }

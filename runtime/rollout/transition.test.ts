@@ -112,6 +112,7 @@ const rows: readonly Row[] = [
     { state: { ...verified, wakeAt: LATE_MS } as never },
   ],
   ['the first one without pods is read once by itself [F67]', next, injected(noPods), 0, { state: first }],
+  ['but not one without replicas', next, injected({ kind: 'no-pods', isEmpty: true }), 0, { state: untested }],
   ['then it is untested, and its pods are looked at [F67]', first, time, 10_000, { action: 'read', state: first }],
   ['which ends its turn [F67]', first, status(noPods), 10_000, { action: 'look-at-pods', state: untested }],
   [
