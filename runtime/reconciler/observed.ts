@@ -10,7 +10,7 @@ import type {
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { InjectorHealth } from '../rollout/injector-health.ts';
 import type { JudgeSettings, WorkloadState } from '../rollout/workload-state.ts';
-import type { WebhookSeen } from '../webhook/judge-probes.ts';
+import type { WebhookSeen } from '../webhook/probe.ts';
 
 /**
  * What the leader knows of one workload, whatever the size of the object: some 270 bytes where there is no Lumigo, since what was never

@@ -3,12 +3,12 @@ import { injectorOf, type RuntimeConfig } from '../config/config.ts';
 import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import type { Metrics, ReviewOutcome } from '../observability/metrics.ts';
-import { createApp } from './app.ts';
+import { createApp, type Review } from './app.ts';
 import { followCertificate, type CertificateSource, type Pair } from '../certificates/serve-certificate.ts';
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import { allowed, type Answer } from './review.ts';
-import type { Review } from './review-body.ts';
+
 import { serveTls } from '../serving/tls-server.ts';
 
 interface AdmissionOptions {

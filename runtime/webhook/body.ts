@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * What a request may cost, in bytes. The API server sends what a user writes, up to 3 MB and twice on an update, and any pod
- * may send anything: a heap of some 150 MB has to hold it.
+ * The bytes that a request may cost. The API server sends up to 3 MB that a user writes, twice on an update, and any pod
+ * may send anything. A heap of about 150 MB must be enough for all of it.
  */
 export const limits = {
-  /** Up to here a body counts by its connection, of which there are so many (server.ts): ordinary reviews never wait for large ones. */
+  /** Up to here only the number of connections bounds a body, so ordinary reviews never wait for large ones. */
   small: 64 * 1024,
-  /** The largest that is parsed, which takes some milliseconds. What is larger is read for its head alone. */
+  /** The largest that is parsed, which takes some milliseconds. Only the head of a larger one is read. */
   largest: 1024 * 1024,
-  /** The largest that is read at all: two objects of 3 MB, and what surrounds them. */
+  /** The largest that is received at all: two objects of 3 MB, and what surrounds them. */
   read: 7 * 1024 * 1024,
   /** For all bodies that are not small, together. */
   inFlight: 8 * 1024 * 1024,
@@ -17,33 +17,49 @@ export const limits = {
   head: 2048,
 } as const;
 
-export type Body =
-  | { readonly kind: 'whole'; readonly bytes: Buffer }
-  /** Larger than what is parsed. */
-  | { readonly kind: 'large'; readonly head: string; readonly length: number }
-  /** There is no room for it now, or ever; the rest was not read. */
-  | { readonly kind: 'refused'; readonly status: 413 | 429; readonly message: string };
+export interface Refusal {
+  readonly status: 400 | 404 | 413 | 429;
+  readonly message: string;
+}
 
-const busy: Body = {
-  kind: 'refused',
+/** Of a body larger than what is parsed, `bytes` are its head. */
+export type Body = { readonly bytes: Buffer; readonly length: number } | Refusal;
+
+const busy = {
   status: 429,
   message: 'too many large reviews at the same time; the operator checks the object later',
-};
-const endless: Body = { kind: 'refused', status: 413, message: `the review has more than ${limits.read} bytes` };
+} as const;
+const endless = { status: 413, message: `the review has more than ${limits.read} bytes` } as const;
 
-/** Reads bodies, of which all together hold so many bytes. */
+/**
+ * The most commas, brackets and braces in a body that is not small, because parsing them is expensive: 7 MB of `[{},{},…]`
+ * take 163 MB of heap. The largest object that is decided about (injection/size.ts), with its managed fields and the object
+ * before, has fewer than half as many.
+ */
+const MAX_STRUCTURE = 100_000;
+
+const structural = new Uint8Array(256);
+for (const character of ',[{') structural[character.charCodeAt(0)] = 1;
+
+/** Returns why a body costs too much to be parsed, or undefined. */
+export function tooCostly(bytes: Buffer, length: number): string | undefined {
+  if (length > limits.largest) return `${length} bytes, of which ${limits.largest} are read`;
+  if (length <= limits.small) return undefined;
+  let structure = 0;
+  // By an index: an iterator takes five times as long, half of the cost of a large review. Those inside of texts count as well.
+  for (let index = length - 1; index >= 0; index -= 1) structure += structural[bytes[index] ?? 0] ?? 0;
+  return structure > MAX_STRUCTURE ? `${length} bytes of many small values` : undefined;
+}
+
+/** Reads bodies. All that are not small share `limits.inFlight`. */
 export class BodyReader {
-  private readonly room: { free: number };
+  private readonly room = { free: limits.inFlight as number };
 
-  constructor(inFlight: number = limits.inFlight) {
-    this.room = { free: inFlight };
-  }
-
-  /** Reads a body and has it used; until then its bytes count. Rejects where the sender breaks off. */
-  async read<T>(request: IncomingMessage, use: (body: Body) => Promise<T> | T): Promise<T> {
+  /** Reads a body and passes it to `use`. Until that has ended, the body counts. */
+  async read(request: IncomingMessage, use: (body: Body) => Promise<void>): Promise<void> {
     const held = new HeldBytes(this.room);
     try {
-      return await use(await collect(request, held));
+      await use(await collect(request, held));
     } finally {
       held.release();
     }
@@ -52,22 +68,22 @@ export class BodyReader {
 
 /** By its events: an iterator costs a small body a tenth more. */
 function collect(request: IncomingMessage, held: HeldBytes): Promise<Body> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const take = (chunk: Buffer): void => {
-      const refused = held.add(chunk);
-      if (refused === undefined) return;
-      // What is not read does not end the connection here: there is an answer to be sent.
+      const refusal = held.add(chunk);
+      if (refusal === undefined) return;
+      // The rest is not read, and the connection stays open for the answer.
       request.off('data', take).pause();
-      resolve(refused);
+      resolve(refusal);
     };
     request
       .on('data', take)
       .once('end', () => resolve(held.whole()))
-      .once('error', reject);
+      .once('error', ({ message }) => resolve({ status: 400, message: `the review is not complete: ${message}` }));
   });
 }
 
-/** One body, in one piece as it comes: thousands of chunks of a byte would take a hundred times their length. */
+/** One body in one buffer, because thousands of chunks of a byte would take a hundred times their length. */
 class HeldBytes {
   private bytes = Buffer.alloc(0);
   private length = 0;
@@ -75,13 +91,12 @@ class HeldBytes {
 
   constructor(private readonly room: { free: number }) {}
 
-  add(chunk: Buffer): Body | undefined {
+  add(chunk: Buffer): Refusal | undefined {
     const before = this.length;
     this.length += chunk.length;
     if (this.length > limits.read) return endless;
     if (before > limits.largest) return undefined;
     const isLarge = this.length > limits.largest;
-    // Of a large one the head is enough, and the room is others'.
     if (!this.grow(isLarge ? limits.head : this.length)) return busy;
     chunk.copy(this.bytes, before);
     if (!isLarge) return undefined;
@@ -102,9 +117,7 @@ class HeldBytes {
   }
 
   whole(): Body {
-    const [bytes, length] = [this.bytes, this.length];
-    if (length > limits.largest) return { kind: 'large', head: bytes.toString('latin1'), length };
-    return { kind: 'whole', bytes: bytes.subarray(0, length) };
+    return { bytes: this.bytes.subarray(0, this.length), length: this.length };
   }
 
   release(): void {

@@ -32,15 +32,6 @@ describe('a workload that is created after the Lumigo', () => {
     });
   });
 
-  it.each(everyKind)('a %s that is opted out stays as it is', async (_name, kind) => {
-    const { bench } = operator;
-    const name = `out-${kind.plural}`;
-    await bench.create(workloadOf(kind, shop, name, { labels: optOut }));
-    expect(await bench.isInstrumented(kind, shop, name)).toBe(false);
-    expect(await bench.label(kind, shop, name)).toBe('false');
-    expect(await bench.events(shop, name)).toEqual([]);
-  });
-
   it('F53: that is opted out is in the log, at its default level and once for each change', async () => {
     const { bench } = operator;
     // Whose controller writes nothing meanwhile: on a conflict the API server would ask once more for the same change.
@@ -116,15 +107,6 @@ describe('an update', () => {
     await eventually(async () => expect(await bench.events(shop, 'annotated')).toHaveLength(1));
   });
 
-  it('of the template keeps the injection', async () => {
-    const { bench } = operator;
-    await bench.create(workloadOf(deployment, shop, 'updated'));
-    const template = { spec: { containers: [{ name: 'app', image: 'app:2' }] } };
-    await bench.merge(deployment, shop, 'updated', { spec: { template } });
-    expect(await bench.isInstrumented(deployment, shop, 'updated')).toBe(true);
-    expect((await bench.templateOf(deployment, shop, 'updated')).spec.containers[0]?.['image']).toBe('app:2');
-  });
-
   it('D3: of a Job passes untouched', async () => {
     const { bench } = operator;
     const job = workloads[5];
@@ -149,47 +131,8 @@ describe('an update', () => {
   });
 });
 
-describe('what belongs to an owner, or nowhere', () => {
-  it('D18: a ReplicaSet of any controller and a Job of a CronJob are left to it', async () => {
-    const { bench } = operator;
-    const owner = {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      name: 'r',
-      uid: 'ba5e0000-0000-4000-8000-000000000000',
-      controller: true,
-    };
-    const replicaSet = workloadOf(workloads[3], shop, 'owned');
-    // Judged by the answer: their owners do not exist, so the garbage collector is about to take them.
-    const answered = await bench.create({
-      ...replicaSet,
-      metadata: { ...replicaSet.metadata, ownerReferences: [owner] } as never,
-    });
-    expect(JSON.stringify(answered)).not.toContain('lumigo-injector');
-    const job = workloadOf(workloads[5], shop, 'spawned');
-    const cron = { ...owner, apiVersion: 'batch/v1', kind: 'CronJob' };
-    const spawned = await bench.create({ ...job, metadata: { ...job.metadata, ownerReferences: [cron] } as never });
-    expect(JSON.stringify(spawned)).not.toContain('lumigo-injector');
-  });
-
-  it('F55: a ReplicaSet whose owner nobody instruments is instrumented itself', async () => {
-    const uid = 'ba5e0000-0000-4000-8000-000000000000';
-    const owner = { apiVersion: 'example.com/v1', kind: 'Rollout', name: 'r', uid, controller: true };
-    const { metadata, ...rest } = workloadOf(workloads[3], shop, 'of-another');
-    const answered = await operator.bench.create({
-      ...rest,
-      metadata: { ...metadata, ownerReferences: [owner] } as never,
-    });
-    expect(JSON.stringify(answered)).toContain('lumigo-injector');
-  });
-
-  it('D5: a Windows pod is not touched', async () => {
-    const { bench } = operator;
-    await bench.create(workloadOf(deployment, shop, 'windows', { pod: { os: { name: 'windows' } } }));
-    expect(await bench.isInstrumented(deployment, shop, 'windows')).toBe(false);
-  });
-
-  it('D47: namespaces without a Lumigo, and kube-system, stay as they are', async () => {
+describe('a workload of a namespace without a Lumigo', () => {
+  it('is not changed, and neither is one in kube-system [D47]', async () => {
     const { bench } = operator;
     const elsewhere = await bench.namespace('elsewhere');
     for (const namespace of [elsewhere, 'kube-system']) {
@@ -198,7 +141,7 @@ describe('what belongs to an owner, or nowhere', () => {
     }
   });
 
-  it('one workload can opt in without a Lumigo, by its labels', async () => {
+  it('opts in by its labels', async () => {
     const { bench } = operator;
     const alone = await bench.namespace('alone');
     const own = { [labels.autoTrace]: 'true', [labels.tokenSecret]: 'mine', [labels.enableLogs]: 'true' };

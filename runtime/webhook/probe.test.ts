@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { unreachable } from './probe-request.ts';
+import { unreachable } from './probe.ts';
 
 describe('an answer of the API server without the echo of the webhook', () => {
   it.each([

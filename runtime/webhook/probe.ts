@@ -1,7 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fieldManager, probeEchoPrefix, probeLabel, webhooks, type WorkloadKind } from '../contract.ts';
+import type { LumigoResource, Problem } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
-import { judgeProbe, type WebhookSeen } from './judge-probes.ts';
-import { probeOnce, type Candidate } from './probe-request.ts';
+import type { ResourceRef } from '../kubernetes/http/paths.ts';
+import { lumigoRef } from '../lumigo/lumigo-store.ts';
+import { describeError } from '../wording/errors.ts';
+
+/** The objects that a probe pretends to change. */
+export interface Candidate {
+  readonly lumigo: LumigoResource;
+  /** One that the injector's rule covers. Undefined: only the rule for `Lumigo` resources can be tried. */
+  readonly workload: (ResourceRef & { readonly kind: WorkloadKind }) | undefined;
+}
+
+/** The content of the condition `WebhookReachable`. */
+export interface WebhookSeen extends Problem {
+  readonly reachable: boolean;
+}
 
 interface ProbeOptions {
   readonly client: Client;
@@ -21,23 +37,75 @@ const RECHECK_MS = 5_000;
  * Proves once a minute that the API server reaches the webhook through its Service. Otherwise an unreachable webhook would be silent,
  * because its failurePolicy is Ignore: no request fails, and nothing is injected.
  */
-export async function probeWebhook({
-  client,
-  candidate,
-  onResult,
-  timeoutSeconds,
-  signal,
-}: ProbeOptions): Promise<void> {
+export async function probeWebhook(options: ProbeOptions): Promise<void> {
+  const { signal } = options;
   let failures = 0;
   await sleep(RECHECK_MS / 2, undefined, { signal }).catch(() => undefined);
   while (!signal.aborted) {
-    const found = candidate();
-    const result = found && judgeProbe(await probeOnce(client, found, timeoutSeconds));
+    const found = options.candidate();
+    const result = found && (await probeOnce(options, found));
     failures = result?.reachable === false ? failures + 1 : 0;
     // One failure may be anything. The second in a row is reported.
-    if (result !== undefined && failures !== 1) onResult(result);
+    if (result !== undefined && failures !== 1) options.onResult(result);
     // A first failure is checked soon, and looking for something to probe with costs no request.
     const isSoon = failures === 1 || result === undefined;
     await sleep(isSoon ? RECHECK_MS : INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/**
+ * Makes the API server try a change of a pod template, so that the injector's own rule and conditions decide if the webhook is
+ * called. If that says nothing about the webhook, a `Lumigo` resource is tried. Undefined: that says nothing, either.
+ */
+async function probeOnce(options: ProbeOptions, { workload, lumigo }: Candidate): Promise<WebhookSeen | undefined> {
+  const seen = workload && (await ask(options, workload, workload.kind.template, ''));
+  return (
+    seen ??
+    ask(options, lumigoRef(lumigo), [], ' (checked with a Lumigo resource, because there is no workload to check with)')
+  );
+}
+
+/** Returns undefined if another policy refuses the change, if the object no longer exists, or if there is no answer. */
+async function ask(
+  { client, timeoutSeconds }: ProbeOptions,
+  ref: ResourceRef,
+  template: readonly string[],
+  how: string,
+): Promise<WebhookSeen | undefined> {
+  const probe = randomBytes(8).toString('hex');
+  const annotated = { metadata: { annotations: { [probeLabel]: probe } } };
+  const change = template.reduceRight<object>((inner, key) => ({ [key]: inner }), annotated);
+  const body = { ...(template.length > 0 && change), metadata: { labels: { [probeLabel]: probe } } };
+  const started = performance.now();
+  const options = { fieldManager, dryRun: true, metadataOnly: true, timeoutMs: (timeoutSeconds + 5) * 1_000 };
+  try {
+    const { warnings } = await client.patch(ref, { kind: 'merge', body }, options);
+    if (!warnings.some((text) => text.includes(probeEchoPrefix + probe)))
+      return { reachable: false, ...unreachable(performance.now() - started, timeoutSeconds) };
+    return { reachable: true, reason: 'ProbeSucceeded', message: `The API server reaches the injector webhook${how}` };
+  } catch (error) {
+    const message = describeError(error);
+    // The webhook has `failurePolicy: Fail` if its user set that.
+    const isOurs = [webhooks.injector, webhooks.lumigoes].some((name) => message.includes(name));
+    return isOurs ? { reachable: false, reason: 'ProbeRefused', message } : undefined;
+  }
+}
+
+/** After this part of its patience the API server answers without the webhook. */
+const TIMED_OUT = 0.9;
+
+const consequence =
+  'Until it does, the operator instruments new workloads after they are created, which restarts their pods.';
+
+/** Returns why an answer arrived without the webhook's echo: it took as long as the API server waits, or it was quick. */
+export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
+  if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
+    return {
+      reason: 'ProbeTimedOut',
+      message: `The API server gets no answer from the injector webhook. ${consequence} Usual causes are (1) a firewall before the nodes, (2) a NetworkPolicy, and (3) a CNI that the control plane does not share (EKS with a custom CNI). On private GKE clusters, allow the webhook's port 9443 from the control plane`,
+    };
+  return {
+    reason: 'ProbeFailed',
+    message: `The API server did not call the injector webhook, or could not trust its certificate. ${consequence} Check that the MutatingWebhookConfiguration exists, with the rules, selectors and conditions of the installation. Check that its caBundle belongs to the certificate of the webhook, and that the webhook's Service has endpoints.`,
+  };
 }

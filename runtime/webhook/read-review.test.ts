@@ -1,17 +1,26 @@
 import { expect, it } from '@jest/globals';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloads } from '../contract.ts';
-import { isWellFormed } from './well-formed.ts';
+import { readReview } from './read-review.ts';
+import { reviewType } from './review.ts';
 
 const [deployment] = workloads;
 const pod = (more: object) => workloadOf(deployment, 'shop', 'app', { pod: more });
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const app = { name: 'app', image: 'app:1' };
 
-it('takes what an API server sends', () => {
-  for (const kind of workloads)
-    expect(isWellFormed(workloadOf(kind, 'shop', 'app', { env: [{ name: 'A' }] }))).toBe(true);
-  expect(isWellFormed({ apiVersion: 'v1', kind: 'Other', metadata: {} })).toBe(true);
+/** Returns the object, and the one before it, as they are read from a review. */
+function read(object: unknown) {
+  const bytes = Buffer.from(JSON.stringify({ ...reviewType, request: { uid: 'u', object, oldObject: object } }));
+  const request = readReview({ bytes, length: bytes.length });
+  if ('status' in request) throw new Error(request.message);
+  return [request.object, request.oldObject];
+}
+
+it('reads the objects that an API server sends', () => {
+  const every = workloads.map((kind) => workloadOf(kind, 'shop', 'app', { env: [{ name: 'A' }] }));
+  for (const object of [...every, { apiVersion: 'v1', kind: 'Other', metadata: {} }])
+    expect(read(object)).toEqual([object, object]);
 });
 
 it.each<[string, unknown]>([
@@ -32,4 +41,4 @@ it.each<[string, unknown]>([
   ['a mount without a path', pod({ containers: [{ ...app, volumeMounts: [{ name: 'a' }] }] })],
   ['volumes that are a text', pod({ volumes: 'x' })],
   ['init containers that are a number', pod({ initContainers: 3 })],
-])('F21: takes no object with %s', (_case, object) => expect(isWellFormed(object)).toBe(false));
+])('reads no object with %s [F21]', (_case, object) => expect(read(object)).toEqual([undefined, undefined]));

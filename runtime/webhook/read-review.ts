@@ -1,0 +1,111 @@
+import { flag, form, listOf, mapOf, number, text } from '../injection/form.ts';
+import type { Workload } from '../injection/types.ts';
+import { templateOf } from '../injection/workload.ts';
+import { limits, tooCostly, type Body, type Refusal } from './body.ts';
+import { reviewType, type AdmissionRequest } from './review.ts';
+
+/**
+ * Reads the request of a review, and checks its form once, for all that uses it later. An object of another form is left out:
+ * a text of a megabyte as labels would be a megabyte of members once it is copied like a map. If a body costs too much, it
+ * is not parsed, and the request is what its head says.
+ */
+export function readReview(body: Body): AdmissionRequest | Refusal {
+  if ('status' in body) return body;
+  const { bytes, length } = body;
+  const unread = tooCostly(bytes, length);
+  if (unread !== undefined) return readHead(bytes, unread);
+  const review = parse(bytes);
+  if (!isReview(review))
+    return { status: 400, message: `this webhook reads only ${reviewType.apiVersion} AdmissionReview, with a uid` };
+  const { uid, namespace, operation, userInfo, dryRun, object, oldObject } = review.request;
+  const [now, before] = [object, oldObject].map((each) => (isWorkload(each) ? each : undefined));
+  return { uid, namespace, operation, userInfo, dryRun, object: now, oldObject: before };
+}
+
+/** Returns undefined for a text that is not JSON. */
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** A review as the API server writes it begins so. */
+const HEAD = /^\s*\{[^{}]{0,200}"request"\s*:\s*\{\s*"uid"\s*:\s*"([-0-9A-Za-z]{1,64})"/;
+
+/** It continues so before anything that a user writes freely: a quotation mark inside of a name has a backslash before it. */
+const PLACE = /"namespace"\s*:\s*"([-a-z0-9]{1,63})"\s*,\s*"operation"\s*:\s*"(CREATE|UPDATE|DELETE|CONNECT)"/;
+
+function readHead(bytes: Buffer, unread: string): AdmissionRequest | Refusal {
+  const head = bytes.toString('latin1', 0, limits.head);
+  const uid = HEAD.exec(head)?.[1];
+  if (uid === undefined)
+    return { status: 413, message: `the review is too large (${unread}), and its uid is not at its head` };
+  const [, namespace, operation] = PLACE.exec(head) ?? [];
+  return { uid, namespace, operation, unread };
+}
+
+type Review = {
+  readonly request: Omit<AdmissionRequest, 'object' | 'oldObject'> & Record<'object' | 'oldObject', unknown>;
+};
+
+const isReview = form({
+  apiVersion: (value) => value === reviewType.apiVersion,
+  kind: (value) => value === reviewType.kind,
+  request: form(
+    { uid: text },
+    { namespace: text, operation: text, userInfo: form({}, { username: text }), dryRun: flag },
+  ),
+}) as (value: unknown) => value is Review;
+
+const metadata = form(
+  {},
+  {
+    name: text,
+    generateName: text,
+    namespace: text,
+    labels: mapOf(text),
+    annotations: mapOf(text),
+    ownerReferences: listOf(form({ kind: text, name: text })),
+  },
+);
+const isObject = form({ apiVersion: text, kind: text, metadata });
+
+const reference = form({}, { name: text });
+/** A definition that leaves them open, as Argo's does, has numbers where a user wrote some. */
+const amounts = mapOf((value) => text(value) || number(value));
+const container = form(
+  { name: text },
+  {
+    env: listOf(form({ name: text }, { value: text })),
+    envFrom: listOf(form({}, { prefix: text, configMapRef: reference, secretRef: reference })),
+    volumeMounts: listOf(form({ name: text, mountPath: text })),
+    resources: form({}, { limits: amounts, requests: amounts }),
+    securityContext: form({}),
+  },
+);
+const expression = form({ key: text, operator: text }, { values: listOf(text) });
+const term = form({}, { matchExpressions: listOf(expression) });
+const nodes = form({ nodeSelectorTerms: listOf(term) });
+const pod = form(
+  { containers: listOf(container) },
+  {
+    initContainers: listOf(container),
+    volumes: listOf(form({ name: text })),
+    imagePullSecrets: listOf(reference),
+    securityContext: form({}, { runAsUser: number, fsGroup: number }),
+    os: form({ name: text }),
+    nodeSelector: mapOf(text),
+    affinity: form({}, { nodeAffinity: form({}, { requiredDuringSchedulingIgnoredDuringExecution: nodes }) }),
+  },
+);
+const isTemplate = form({ spec: pod }, { metadata });
+
+/** Returns whether an object has the form that the API server gives to all that it sends, wherever the injection looks. */
+function isWorkload(object: unknown): object is Workload {
+  if (!isObject(object)) return false;
+  // One without a template is not changed.
+  const template = templateOf(object as Workload);
+  return template === undefined || isTemplate(template);
+}
