@@ -3,11 +3,11 @@ import { atOnce } from '../runtime/async/at-once.ts';
 import { Bench, validToken } from '../sandbox/testing/bench.ts';
 import { guarded, listAll, type Client } from '../runtime/kubernetes/http/client.ts';
 import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
-import { labels, lumigo, workloads } from '../runtime/contract.ts';
+import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sampleReview } from './review.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 /** As many writes under way as the operator has by default. */
 const IN_FLIGHT = 16;
 const POLL_MS = 50;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { workloads } from '../runtime/contract.ts';
+import { workloadKinds } from '../runtime/contract.ts';
 import type { KubernetesObject } from '../runtime/kubernetes/http/client.ts';
 import { whenAnswering } from '../sandbox/control-plane/processes.ts';
 import { startApiProxy } from '../sandbox/faults/api-proxy.ts';
@@ -10,7 +10,7 @@ import { usageOf, type Usage } from './process-usage.ts';
 import { asInThePod, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 /** How many, and the peak aimed at in MB. */
 const sizes = [
   [10_000, 90],

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { workloads } from '../runtime/contract.ts';
+import { workloadKinds } from '../runtime/contract.ts';
 import { inject } from '../runtime/injection/inject.ts';
 import { remove } from '../runtime/injection/remove.ts';
 import type { Workload } from '../runtime/injection/types.ts';
@@ -12,7 +12,7 @@ import { quantile } from '../sandbox/testing/quantile.ts';
 import { makeFleet } from './fleet.ts';
 import type { Figure } from './table.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const ROUNDS = 6;
 const WRITES = 250;
 /** The API server reads policies about once a second. */

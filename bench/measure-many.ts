@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { labels, lumigo, workloads } from '../runtime/contract.ts';
+import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
 import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
 import type { LumigoResource } from '../runtime/injection/types.ts';
 import { Bench } from '../sandbox/testing/bench.ts';
@@ -11,7 +11,7 @@ import { usageOf } from './process-usage.ts';
 import { during, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const NAMESPACES = 100;
 const EACH = 100;
 const AT_ONCE = 200;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventReasons, workloads } from '../runtime/contract.ts';
+import { eventReasons, workloadKinds } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
 import { Bench } from '../sandbox/testing/bench.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
@@ -9,7 +9,7 @@ import { usageOf } from './process-usage.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const FLEET = 200;
 const PER_SECOND = 20;
 const EACH_MS = 1_000 / PER_SECOND;

@@ -9,6 +9,7 @@ import {
   originalLease,
   probeLabel,
   telemetryProxyFiles,
+  workloadKinds,
   workloads,
 } from '../runtime/contract.ts';
 import { listAll } from '../runtime/kubernetes/http/client.ts';
@@ -29,7 +30,7 @@ let operator: OperatorBench;
 let editor: Account;
 let [own, victim] = ['', ''];
 const ownToken = tokenOf(0xbad);
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 beforeAll(async () => {
   operator = await startOperator({ settings: withoutNodes });

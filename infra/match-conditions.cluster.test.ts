@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, lumigo, probeLabel, workloads, type WorkloadKind } from '../runtime/contract.ts';
+import { labels, lumigo, probeLabel, workloadKinds, type WorkloadKind } from '../runtime/contract.ts';
 import { createClient, type Client } from '../runtime/kubernetes/http/client.ts';
 import { ownerOf } from '../runtime/injection/eligibility.ts';
 import type { Metadata } from '../runtime/injection/types.ts';
@@ -93,7 +93,9 @@ beforeAll(async () => {
   const configuration = synthesize(settings).find(({ kind }) => kind === 'MutatingWebhookConfiguration');
   if (configuration === undefined) throw new Error('there is no webhook configuration');
   await apply(admin, withoutAnswer(configuration));
-  await eventually(async () => expect(await created(workloadOf(workloads[0], namespace, 'probe'))).toBe(injector));
+  await eventually(async () =>
+    expect(await created(workloadOf(workloadKinds.deployment, namespace, 'probe'))).toBe(injector),
+  );
 });
 
 afterAll(async () => {
@@ -163,7 +165,7 @@ describe.each(everyKind)('for a %s, the injector', (_name, kind) => {
   });
 });
 
-const [deployment, , , replicaSet, cronJob, job] = workloads;
+const { deployment, replicaSet, cronJob, job } = workloadKinds;
 
 describe('the injector', () => {
   const owner = (apiVersion: string, kind: string, more: object = { controller: true }) => [

@@ -105,6 +105,24 @@ describe('docs/contributing/numbers.md', () => {
   });
 });
 
+describe('docs/contributing/adr', () => {
+  it('has each number once, without those that architecture.md says no decision has [F90]', () => {
+    const numbers = readdirSync('docs/contributing/adr').map((file) => Number(file.slice(0, 4)));
+    const [, unused = ''] =
+      /Numbers ([\d, and]+) have no decision/.exec(read('docs/contributing/architecture.md')) ?? [];
+    const all = [...numbers, ...(unused.match(/\d+/g) ?? []).map(Number)].toSorted((a, b) => a - b);
+    expect(all).toEqual(all.map((_number, index) => index + 1));
+  });
+});
+
+describe('package.json', () => {
+  it('overrides only versions whose reason CONTRIBUTING.md has [F87]', () => {
+    const { overrides } = JSON.parse(read('package.json')) as { overrides: Readonly<Record<string, string>> };
+    for (const [name, version] of Object.entries(overrides))
+      expect(read('CONTRIBUTING.md')).toContain(`| \`${name}\` ${version} |`);
+  });
+});
+
 describe('a link in a page', () => {
   const pages = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(file),

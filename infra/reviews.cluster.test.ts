@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { workloads, type WorkloadKind } from '../runtime/contract.ts';
+import { workloadKinds, type WorkloadKind } from '../runtime/contract.ts';
 import { listAll } from '../runtime/kubernetes/http/client.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
@@ -7,7 +7,7 @@ import { workloadOf } from '../sandbox/testing/workloads.ts';
 
 /** Counts the reviews that a real API server asks for while Kubernetes' own controllers work. No namespace has a Lumigo resource. */
 
-const [deployment, , , replicaSet, cronJob, job] = workloads;
+const { deployment, replicaSet, cronJob, job } = workloadKinds;
 
 let operator: OperatorBench;
 let namespace: string;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { awaitDefinition } from '../sandbox/manager/install.ts';
-import { cleanupFinalizer, lumigo, workloads } from '../runtime/contract.ts';
+import { cleanupFinalizer, lumigo, workloadKinds } from '../runtime/contract.ts';
 import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
 import { protectedObjects } from '../runtime/uninstall/protected-objects.ts';
 import { apply, refOf } from '../sandbox/manager/apply.ts';
@@ -39,7 +39,7 @@ function inShell(line: string): void {
   expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
 }
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const foreign = 'example.com/somebody-else';
 const isWebhook = ({ kind }: Manifest): boolean => kind === 'MutatingWebhookConfiguration';
 /** All but the webhook, which is left to be in the way. */

@@ -95,11 +95,12 @@ export interface WorkloadKind {
   readonly addOn: string | undefined;
 }
 
-const workload = <const T extends object>(group: string, names: T, more: Partial<WorkloadKind> = {}) => ({
+const workload = <const Kind extends string>(group: string, kind: Kind, more: Partial<WorkloadKind> = {}) => ({
   group,
   version: 'v1',
   apiVersion: `${group}/${more.version ?? 'v1'}`,
-  ...names,
+  kind,
+  plural: `${kind.toLowerCase()}s`,
   template: ['spec', 'template'],
   mutable: true,
   pods: undefined,
@@ -107,19 +108,17 @@ const workload = <const T extends object>(group: string, names: T, more: Partial
   ...more,
 });
 
-export const workloads = [
-  workload('apps', { kind: 'Deployment', plural: 'deployments' }, { pods: 'replicas' }),
-  workload('apps', { kind: 'DaemonSet', plural: 'daemonsets' }, { pods: 'nodes' }),
-  workload('apps', { kind: 'StatefulSet', plural: 'statefulsets' }, { pods: 'ordinals' }),
-  workload('apps', { kind: 'ReplicaSet', plural: 'replicasets' }),
-  workload('batch', { kind: 'CronJob', plural: 'cronjobs' }, { template: ['spec', 'jobTemplate', 'spec', 'template'] }),
-  workload('batch', { kind: 'Job', plural: 'jobs' }, { mutable: false }),
-  workload(
-    'argoproj.io',
-    { kind: 'Rollout', plural: 'rollouts' },
-    { version: 'v1alpha1', pods: 'replicas', addOn: 'Argo Rollouts' },
-  ),
-] as const satisfies readonly WorkloadKind[];
+export const workloadKinds = {
+  deployment: workload('apps', 'Deployment', { pods: 'replicas' }),
+  daemonSet: workload('apps', 'DaemonSet', { pods: 'nodes' }),
+  statefulSet: workload('apps', 'StatefulSet', { pods: 'ordinals' }),
+  replicaSet: workload('apps', 'ReplicaSet'),
+  cronJob: workload('batch', 'CronJob', { template: ['spec', 'jobTemplate', 'spec', 'template'] }),
+  job: workload('batch', 'Job', { mutable: false }),
+  rollout: workload('argoproj.io', 'Rollout', { version: 'v1alpha1', pods: 'replicas', addOn: 'Argo Rollouts' }),
+} as const satisfies Readonly<Record<string, WorkloadKind>>;
+
+export const workloads = Object.values(workloadKinds);
 
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { annotations, environment, injector, workloads } from '../../runtime/contract.ts';
+import { annotations, environment, injector, workloadKinds } from '../../runtime/contract.ts';
 import { inject } from '../../runtime/injection/inject.ts';
 import { remove } from '../../runtime/injection/remove.ts';
 import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
@@ -16,7 +16,7 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
 /** The operator's own parts of a workload are no way around the guard. */
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const users = { name: 'users', mountPath: '/opt/lumigo' };
 const pod = {
   containers: [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { workloads } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
@@ -10,7 +10,7 @@ import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
 /** The API server limits the cost of a policy. An object of the largest size that the operator changes stays below. */
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 let guarded: GuardedCluster;
 beforeAll(async () => {
   guarded = await startGuarded();

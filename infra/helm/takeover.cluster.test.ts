@@ -13,7 +13,7 @@ import { originalRelease } from '../../sandbox/original/recorded.ts';
 import { Bench, validToken } from '../../sandbox/testing/bench.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { lumigo, workloads } from '../../runtime/contract.ts';
+import { lumigo, workloadKinds } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { bundlePath, ensureBundle } from '../bundle.ts';
@@ -92,7 +92,7 @@ async function uids(): Promise<unknown> {
 }
 
 const containers = async () => {
-  const { spec } = await bench.templateOf(workloads[0], 'lumigo-system', deployment);
+  const { spec } = await bench.templateOf(workloadKinds.deployment, 'lumigo-system', deployment);
   return spec.containers.map(({ name }) => name).toSorted();
 };
 
@@ -123,7 +123,7 @@ describe('F51: a release of the original operator', () => {
     helm('install', 'lumigo', original, '--create-namespace', '--no-hooks', ...settings);
     await lumigoIn('shop');
     before = await uids();
-    for (const kind of [workloads[0], workloads[2]])
+    for (const kind of [workloadKinds.deployment, workloadKinds.statefulSet])
       await bench.create(instrumentedByOriginal(workloadOf(kind, 'shop', 'app') as unknown as Workload) as never);
     // As the original writes it.
     const at = '2025-09-18T10:00:00Z';

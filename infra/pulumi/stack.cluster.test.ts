@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runtime } from '@pulumi/pulumi';
 import { X509CertificateGenerator, SubjectAlternativeNameExtension, BasicConstraintsExtension } from '@peculiar/x509';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto';
-import { workloads } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { ensureBundle } from '../bundle.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
@@ -100,7 +100,7 @@ async function madeBy(type: string, inputs: Readonly<Record<string, unknown>>): 
   return { certPem: certificate.toString('pem'), validityEndTime: notAfter.toISOString() };
 }
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 describe('the Pulumi stack', () => {
   it('brings the operator and a certificate for its webhook, and tells what a program needs of it', async () => {

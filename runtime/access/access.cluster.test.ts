@@ -9,7 +9,7 @@ import { definitionsOf } from '../../sandbox/programs/definitions.ts';
 import { statuses } from '../../sandbox/testing/pods-by-hand.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloads } from '../contract.ts';
+import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
 import { permissions, type PolicyRule } from './permissions.ts';
 import { accountOf } from '../uninstall/protected-objects.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 const ownRequests = (account: keyof typeof grantedTo = 'manager') =>
   operatorRequests(operator.cluster, operator.installation, account);
@@ -67,7 +67,7 @@ async function breakPod(): Promise<void> {
   const { bench, cluster } = operator;
   const namespace = await bench.namespace('broken');
   await bench.activate(namespace);
-  const db = workloadOf(workloads[2], namespace, 'db');
+  const db = workloadOf(workloadKinds.statefulSet, namespace, 'db');
   await bench.create({ ...db, spec: { ...(db['spec'] as object), replicas: 1 } });
   const pod = { ...pods, namespace, name: 'db-0' };
   const body = { status: statuses['no-injector-image']('') };

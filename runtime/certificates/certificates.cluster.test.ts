@@ -5,7 +5,7 @@ import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { keepCreating } from '../../sandbox/testing/keep-creating.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 import { webhooksOf } from '../kubernetes/resources/webhooks.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const DAY = 24 * 3_600_000;
 
 const store = () => {

@@ -5,7 +5,7 @@ import { Bench, validToken } from '../../sandbox/testing/bench.ts';
 import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { labels, workloads } from '../contract.ts';
+import { labels, workloadKinds, workloads } from '../contract.ts';
 import { assumedInstallation } from '../installation/assumed.ts';
 
 let operator: OperatorBench;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 /** As an administrator, from a shell somewhere: a kubeconfig and nothing else. */
 const asUser = (...args: string[]) =>

@@ -8,14 +8,14 @@ import { accountIn, type Account } from '../../sandbox/testing/account.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { lumigo as contract, workloads } from '../contract.ts';
+import { lumigo as contract, workloadKinds } from '../contract.ts';
 
 /** An account with the role `edit` in one namespace, and no other rights. */
 let operator: OperatorBench;
 let shop: string;
 let editor: Account;
 let kubeconfig: string;
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 beforeAll(async () => {
   const settings = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { previewOf, renderPreview, renderRollout } from './render-verdicts.ts';
 import type { Verdict } from './verdict.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const pace = { rolloutStrategy: 'progressive', rolloutSoakSeconds: 10, rolloutLargestWave: 50 } as const;
 const still = { restarts: true, risk: { rank: 0, pods: 1 }, blocked: undefined } as const;
 

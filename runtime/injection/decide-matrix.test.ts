@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { injector } from '../../sandbox/testing/injection.ts';
 import { everyKind, workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { labels, workloads, type WorkloadKind } from '../contract.ts';
+import { labels, workloadKinds, workloads, type WorkloadKind } from '../contract.ts';
 import { decide, type Decision, type DecisionInput } from './decide.ts';
 import { isBlocked } from './decision.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
@@ -172,7 +172,7 @@ describe('D5: pods on Windows', () => {
 
 describe('D17: what has become impossible to inject', () => {
   it('loses its injection, and says why', () => {
-    const injected = instrumented(make(workloads[0]));
+    const injected = instrumented(make(workloadKinds.deployment));
     const template = templateOf(injected);
     if (template === undefined) throw new Error('no template');
     const containers = template.spec.containers.map((container) => ({

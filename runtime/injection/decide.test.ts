@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { injector, older } from '../../sandbox/testing/injection.ts';
-import { annotations, labels, workloads } from '../contract.ts';
+import { annotations, labels, workloadKinds, workloads } from '../contract.ts';
 import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { decide, type DecisionInput } from './decide.ts';
@@ -15,8 +15,8 @@ const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: 
 const active = activePolicy(tracing);
 const now = '2026-06-01T00:00:00.000Z';
 const early = '2026-02-01T00:00:00.000Z';
-const [deployment] = workloads;
-const job = workloads[5];
+const { deployment } = workloadKinds;
+const { job } = workloadKinds;
 
 const make = (kind: (typeof workloads)[number] = deployment, options: WorkloadOptions = {}): Workload =>
   workloadOf(kind, 'shop', 'app', options) as unknown as Workload;
@@ -83,7 +83,7 @@ describe('what is decided', () => {
     ],
     [
       'D18: a ReplicaSet of a Deployment',
-      change(make(workloads[3]), owned('Deployment')),
+      change(make(workloadKinds.replicaSet), owned('Deployment')),
       {},
       'left-to-owner',
       /the Deployment 'owner'/,
@@ -336,12 +336,12 @@ describe('F55: a ReplicaSet whose owner is no workload that anybody instruments'
     ['Rollout', 'example.com/v1'],
     ['Deployment', 'example.com/v1'],
   ])('is instrumented itself: %s of %s', (kind, apiVersion) => {
-    expect(judge(change(make(workloads[3]), owned(kind, apiVersion)))).toMatchObject({ action: 'inject' });
+    expect(judge(change(make(workloadKinds.replicaSet), owned(kind, apiVersion)))).toMatchObject({ action: 'inject' });
   });
 
   it('follows its owner where that is: an Argo Rollout is instrumented itself', () => {
     const left = { action: 'none', code: 'left-to-owner' };
-    expect(judge(change(make(workloads[3]), owned('Rollout', 'argoproj.io/v1alpha1')))).toMatchObject(left);
+    expect(judge(change(make(workloadKinds.replicaSet), owned('Rollout', 'argoproj.io/v1alpha1')))).toMatchObject(left);
   });
 });
 

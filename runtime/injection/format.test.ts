@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { settings, tracing } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, workloads } from '../contract.ts';
+import { annotations, workloadKinds } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isCurrent, isIntact } from './intact.ts';
@@ -154,7 +154,7 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
     ...more,
   });
 
-const clean = workloadOf(workloads[0], 'shop', 'app', {
+const clean = workloadOf(workloadKinds.deployment, 'shop', 'app', {
   env: [{ name: 'LUMIGO_ENDPOINT', value: 'http://mine' }],
 }) as unknown as Workload;
 

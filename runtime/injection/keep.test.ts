@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { injector } from '../../sandbox/testing/injection.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, workloads } from '../contract.ts';
+import { annotations, labels, workloadKinds } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { policyOf } from './policy.ts';
 import { stampOf } from './stamp.ts';
@@ -23,7 +23,7 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
     now: '2026-06-01T00:00:00.000Z',
     ...more,
   });
-const make = (options: WorkloadOptions = {}, kind = workloads[0]): Workload =>
+const make = (options: WorkloadOptions = {}, kind = workloadKinds.deployment): Workload =>
   workloadOf(kind, 'shop', 'app', options) as unknown as Workload;
 
 function instrumented(remove: boolean, options: WorkloadOptions = {}): Workload {
@@ -118,7 +118,7 @@ function withoutStamp(workload: Workload): Workload {
 }
 
 function job(): object {
-  const { apiVersion, kind } = workloads[5];
+  const { apiVersion, kind } = workloadKinds.job;
   return { apiVersion, kind };
 }
 

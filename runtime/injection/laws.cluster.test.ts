@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { Bench } from '../../sandbox/testing/bench.ts';
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds, workloads } from '../contract.ts';
 import { guarded } from '../kubernetes/http/client.ts';
 import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
@@ -83,7 +83,7 @@ describe('the laws, as the API server sees them', () => {
   );
 
   it('a Job, which cannot change any more, is created as the webhook patches it: nothing is filled in', async () => {
-    const kind = workloads[5];
+    const kind = workloadKinds.job;
     let injections = 0;
     for (const [index, template] of samples('Never')
       .slice(0, COUNT / 5)

@@ -19,7 +19,8 @@ import { stamp, unstamp, parseStamp } from './stamp.ts';
 import type { InjectionSettings, PatchOperation, PodTemplate, Workload } from './types.ts';
 import { withTemplate } from './workload.ts';
 
-const RUNS = { numRuns: 500 };
+/** A law that has nothing to judge in two of three templates fails, and each of its 500 runs has something [F88]. */
+const RUNS = { numRuns: 500, maxSkipsPerRun: 2 };
 
 const settings = fc.record({
   version: fc.constantFrom('1.0.0', '2.1.0-rc.1+build'),
@@ -42,10 +43,17 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** The injected template; undefined where the pod is refused, which the laws leave alone. */
-function injected(template: PodTemplate, chosen: InjectionSettings): PodTemplate | undefined {
+/** Returns the injected template, and skips the run of the law if the pod is refused. */
+function injected(template: PodTemplate, chosen: InjectionSettings): PodTemplate {
   const result = inject(frozen(template), frozen(chosen));
-  return result.refused === undefined ? frozen(result.template) : undefined;
+  fc.pre(result.refused === undefined);
+  return frozen(result.template);
+}
+
+function initContainer({ spec }: PodTemplate) {
+  const own = spec.initContainers?.find(({ name }) => name === injector.container);
+  if (own === undefined) throw new Error('the template has no init container of the injection');
+  return own;
 }
 
 /** What RFC 6902 says, for the operations that are used. */
@@ -71,27 +79,20 @@ function apply(document: unknown, operations: readonly PatchOperation[]): unknow
 
 describe('the laws of injection', () => {
   it('D6: remove(inject(t)) is t, to the byte', () => {
-    let injections = 0;
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
-        const result = injected(template, chosen);
-        if (result === undefined) return;
-        injections += 1;
-        const back = remove(result);
+        const back = remove(injected(template, chosen));
         expect(back).toEqual(template);
         expect(JSON.stringify(sorted(back))).toBe(JSON.stringify(sorted(template)));
       }),
       RUNS,
     );
-    // The law would hold trivially if everything were refused.
-    expect(injections).toBeGreaterThan(RUNS.numRuns / 3);
   });
 
   it('inject(inject(t)) is inject(t), and a renewal is the same as a first injection', () => {
     fc.assert(
       fc.property(templates, settings, settings, (template, first, second) => {
         const once = injected(template, first);
-        if (once === undefined) return;
         expect(injected(once, first)).toEqual(once);
         expect(injected(once, second)).toEqual(injected(template, second));
       }),
@@ -110,7 +111,6 @@ describe('the laws of injection', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
         const result = injected(template, chosen);
-        if (result === undefined) return;
         expect(qosClass(result.spec)).toBe(qosClass(template.spec));
         for (const resource of ['cpu', 'memory', 'ephemeral-storage'])
           expect(effectiveRequest(result.spec, resource)).toBe(effectiveRequest(template.spec, resource));
@@ -126,7 +126,6 @@ describe('the laws of injection', () => {
     fc.assert(
       fc.property(templates, settings, fc.double({ min: 0.01, max: 1, noNaN: true }), (template, chosen, factor) => {
         const result = injected(template, chosen);
-        if (result === undefined) return;
         const [before, after] = [lowered(template.spec, factor, least), lowered(result.spec, factor, least)];
         for (const resource of ['cpu', 'memory', 'ephemeral-storage']) {
           expect(effectiveRequest(after, resource)).toBe(effectiveRequest(before, resource));
@@ -141,16 +140,17 @@ describe('the laws of injection', () => {
   });
 
   it('gives the init container each request and limit that all containers have, in a ratio that one of them has [F72]', () => {
+    let ratiosJudged = 0;
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
-        const own = injected(template, chosen)?.spec.initContainers?.find(({ name }) => name === injector.container);
-        if (own === undefined) return;
+        const own = initContainer(injected(template, chosen));
         for (const resource of ['cpu', 'memory', 'ephemeral-storage']) {
           const asked = template.spec.containers.map((each) => amountsOf(each, resource));
           const { request, limit } = amountsOf(own, resource);
           if (asked.every((each) => each.request !== undefined)) expect(request).toBeDefined();
           if (asked.every((each) => each.limit !== undefined)) expect(limit).toBeDefined();
           if (limit === undefined || request === undefined) continue;
+          ratiosJudged += 1;
           expect(limit).toBeGreaterThanOrEqual(request);
           const ratios = asked.map((each) => (each.limit ?? 0) / (each.request ?? 1));
           expect(limit / request).toBeLessThanOrEqual(Math.max(...ratios));
@@ -158,6 +158,7 @@ describe('the laws of injection', () => {
       }),
       RUNS,
     );
+    expect(ratiosJudged).toBeGreaterThan(RUNS.numRuns / 5);
   });
 
   it('D4: what passes Pod Security `restricted` still does', () => {
@@ -175,7 +176,7 @@ describe('the laws of injection', () => {
       fc.property(hardened, settings, (template, chosen) => {
         expect(isRestricted(template.spec)).toBe(true);
         const result = injected(template as PodTemplate, { ...chosen, platform: 'kubernetes' });
-        if (result !== undefined) expect(isRestricted(result.spec)).toBe(true);
+        expect(isRestricted(result.spec)).toBe(true);
       }),
       RUNS,
     );
@@ -184,8 +185,7 @@ describe('the laws of injection', () => {
   it('D7: the init container runs as a user that is not root, on OpenShift as the one it is given', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
-        const own = injected(template, chosen)?.spec.initContainers?.find(({ name }) => name === injector.container);
-        if (own === undefined) return;
+        const own = initContainer(injected(template, chosen));
         const { runAsUser } = own['securityContext'] as { runAsUser?: number };
         expect(runAsUser).toBe(expectedUser(template, chosen.platform));
       }),
@@ -197,7 +197,6 @@ describe('the laws of injection', () => {
     fc.assert(
       fc.property(templates, settings, (template, chosen) => {
         const result = injected(template, chosen);
-        if (result === undefined) return;
         expect(isIntact(result, chosen)).toBe(true);
         const without = {
           ...result.spec,
@@ -282,7 +281,7 @@ describe('the laws of whole workloads', () => {
     fc.assert(
       fc.property(workload, (each) => {
         const decision = created(each);
-        if (decision.action !== 'inject') return;
+        fc.pre(decision.action === 'inject');
         const patch = workloadPatch(each, decision.workload);
         expect(patch.length).toBeGreaterThan(0);
         expect(apply(each, patch)).toEqual(decision.workload);
@@ -298,7 +297,7 @@ describe('the laws of whole workloads', () => {
       fc.property(workload, (each) => {
         const decision = created(each);
         expect(workloadPatch(each, structuredClone(each))).toEqual([]);
-        if (decision.action !== 'inject' || each.kind === 'Job') return;
+        fc.pre(decision.action === 'inject' && each.kind !== 'Job');
         const again = decide({
           workload: decision.workload,
           operation: 'RECONCILE',

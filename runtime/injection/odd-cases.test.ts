@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { injector, tracing } from '../../sandbox/testing/injection.ts';
-import { annotations, labels, workloads } from '../contract.ts';
+import { annotations, labels, workloadKinds } from '../contract.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
@@ -43,7 +43,7 @@ const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
     ...more,
   });
 const workload = (template: PodTemplate, more: object = {}): Workload => {
-  const made = workloadOf(workloads[0], 'shop', 'app') as unknown as Workload;
+  const made = workloadOf(workloadKinds.deployment, 'shop', 'app') as unknown as Workload;
   return withTemplate({ ...made, metadata: { ...made.metadata, ...more } }, template);
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { injector } from '../../sandbox/testing/injection.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isInjected, remove } from './remove.ts';
@@ -153,7 +153,7 @@ describe.each([
 });
 
 describe('D17: an upgrade from the original operator', () => {
-  const found = workload(workloads[0], later);
+  const found = workload(workloadKinds.deployment, later);
 
   it('restarts nothing', () => {
     const decision = judge(found);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { injector } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal, originalLabel } from '../../sandbox/original/injected.ts';
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { optInOf, stampOf } from './stamp.ts';
 import type { Workload } from './types.ts';
@@ -31,7 +31,7 @@ function adopted(workload: Workload, more: Partial<DecisionInput> = {}): Workloa
   return decision.workload;
 }
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 describe.each(mutableKinds)('F50: a %s that had opted in by its label, without a Lumigo', (_name, kind) => {
   it('is adopted as it stands: no pod restarts, and there is nothing to tell', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { settings } from '../../sandbox/testing/injection.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds, workloads } from '../contract.ts';
 import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
@@ -24,7 +24,7 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
 }));
 
 /** A Deployment with a field of that value in its pod template. */
-const holding = (field: unknown) => wrapped(workloads[0], { spec: { containers: [], field } });
+const holding = (field: unknown) => wrapped(workloadKinds.deployment, { spec: { containers: [], field } });
 const patchOf = (before: unknown, after: unknown) => workloadPatch(holding(before), holding(after));
 
 describe('the patch', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { older } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, environment, labels, workloads } from '../contract.ts';
+import { annotations, environment, labels, workloadKinds } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
 import { sizeOf } from './size.ts';
@@ -30,7 +30,7 @@ const forged = (count: number): string =>
   });
 
 function deployment(pod: object, optOut = false, record?: string): Workload {
-  const made = workloadOf(workloads[0], 'shop', 'app', {
+  const made = workloadOf(workloadKinds.deployment, 'shop', 'app', {
     labels: optOut ? { [labels.autoTrace]: 'false' } : {},
     pod,
   }) as unknown as Workload & { spec: { template: { metadata: object } } };

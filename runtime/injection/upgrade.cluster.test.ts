@@ -7,7 +7,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { bundle } from '../../infra/bundle.ts';
-import { workloads, type WorkloadKind } from '../contract.ts';
+import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { stampOf, unstamp } from './stamp.ts';
 
@@ -28,7 +28,7 @@ const laterRelease: Plugin = {
   },
 };
 
-const [deployment, daemonSet] = workloads;
+const { deployment, daemonSet } = workloadKinds;
 /** One of each kind; and one whose user has a variable of that name. */
 const all: readonly (readonly [WorkloadKind, string])[] = [
   ...mutableKinds.map(([, kind]) => [kind, `a-${kind.plural}`] as const),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { older as injector } from '../../sandbox/testing/injection.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, environment, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { annotations, environment, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { decide } from './decide.ts';
 import { remove, uninstrument } from './remove.ts';
 import { parseStamp } from './stamp.ts';
@@ -37,7 +37,9 @@ describe('F22: an injection that the API server would refuse', () => {
   });
 
   it('is not made where there is no room for the annotations, of the pod template or of the workload', () => {
-    const made = workloadOf(workloads[0], 'shop', 'app') as unknown as Workload & { spec: { template: PodTemplate } };
+    const made = workloadOf(workloadKinds.deployment, 'shop', 'app') as unknown as Workload & {
+      spec: { template: PodTemplate };
+    };
     const full = { annotations: { note: 'x'.repeat(256 * 1024 - 60) } };
     const { template } = made.spec;
     const ofTemplate = { ...made, spec: { ...made.spec, template: { ...template, metadata: full } } };
@@ -50,7 +52,7 @@ describe('F22: an injection that the API server would refuse', () => {
 
   it('is not made where what gives way is longer than a record is', () => {
     const env = [{ name: environment.endpoint, value: 'x'.repeat(70_000) }];
-    const decision = judge(workloadOf(workloads[0], 'shop', 'app', { env }));
+    const decision = judge(workloadOf(workloadKinds.deployment, 'shop', 'app', { env }));
     expect(decision).toMatchObject({ action: 'none', message: expect.stringContaining('too long') });
   });
 });
@@ -85,7 +87,7 @@ describe('F29: a record that somebody has forged', () => {
       expect(remove(forged({ ...valid, label })).metadata?.labels).toBeUndefined();
       const stamp = `added now by webhook; secret=s/k traces=true logs=false label=${label}`;
       if (label !== 7) expect(parseStamp(stamp)).toBeUndefined();
-      const workload = workloadOf(workloads[0], 'shop', 'app') as unknown as Workload;
+      const workload = workloadOf(workloadKinds.deployment, 'shop', 'app') as unknown as Workload;
       const metadata = { ...workload.metadata, labels: { [labels.autoTrace]: 'lumigo-operator.v1' } };
       const marked = { ...metadata, annotations: { [annotations.instrumentation]: stamp } };
       if (label !== 7) expect(uninstrument({ ...workload, metadata: marked }).metadata.labels).toBeUndefined();

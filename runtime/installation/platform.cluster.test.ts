@@ -3,7 +3,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { Workload } from '../injection/types.ts';
 import { templateOf } from '../injection/workload.ts';
 
@@ -21,7 +21,7 @@ const constraints = {
     versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
   },
 };
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 let operator: OperatorBench;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { environment, lumigo, workloads } from '../contract.ts';
+import { environment, lumigo, workloadKinds } from '../contract.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
 /** An installation that is in use, and a second one with another name in another namespace of the same cluster. */
@@ -17,7 +17,7 @@ let operator: OperatorBench;
 let second: Manager;
 let installed: Installation;
 let shop: string;
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const other = { name: 'second', namespace: 'lumigo-second' };
 
 beforeAll(async () => {

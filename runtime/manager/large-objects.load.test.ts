@@ -8,7 +8,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { atOnce } from '../async/at-once.ts';
-import { annotations, lumigo as contract, workloads } from '../contract.ts';
+import { annotations, lumigo as contract, workloadKinds, workloads } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 /** The container has 256 MiB. */
@@ -18,7 +18,7 @@ const CONCURRENT = 2;
 const PHASE_TIMEOUT_MS = 600_000;
 /** The API server itself is busy with objects of this size: on two shared cores its cache lags minutes behind. */
 const patience = { timeoutMs: 300_000 };
-const [deployment, daemonSet, statefulSet] = workloads;
+const { deployment, daemonSet, statefulSet } = workloadKinds;
 
 let operator: OperatorBench;
 let pid: number;

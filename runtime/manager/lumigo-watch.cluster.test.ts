@@ -7,10 +7,10 @@ import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { Bench } from '../../sandbox/testing/bench.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { ensureBundle } from '../../infra/bundle.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 
 const isDefinition = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 let cluster: ControlPlane;
 let manager: Manager | undefined;

@@ -9,7 +9,7 @@ import { validToken } from '../../sandbox/testing/bench.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { paths, workloads } from '../contract.ts';
+import { paths, workloadKinds, workloads } from '../contract.ts';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
 
 let operator: OperatorBench;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const validity = { now: new Date(), days: 2 };
 
 function post(body: string | Buffer, ca: string): Promise<number> {

@@ -7,7 +7,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { PodsByHand } from '../../sandbox/testing/pods-by-hand.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { revertOf } from '../injection/revert.ts';
 import type { Workload } from '../injection/types.ts';
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const rollouts = workloads[6];
+const rollouts = workloadKinds.rollout;
 const [definition] = definitionsOf('argo', ['rollout-crd']);
 if (definition === undefined) throw new Error('there is no definition of Rollouts');
 
@@ -49,8 +49,8 @@ const complaints = (): string[] =>
 describe('where Argo Rollouts is not installed', () => {
   it('nothing fails, and nothing complains', async () => {
     const { bench } = operator;
-    await bench.create(workloadOf(workloads[0], namespace, 'own'));
-    await bench.whenInstrumented(workloads[0], namespace, 'own');
+    await bench.create(workloadOf(workloadKinds.deployment, namespace, 'own'));
+    await bench.whenInstrumented(workloadKinds.deployment, namespace, 'own');
     const preview = await command('preview', '-n', namespace);
     expect(preview).toMatchObject({ code: 0, stderr: '' });
     expect(preview.stdout).toContain('Deployment/own');
@@ -67,11 +67,11 @@ describe('once it is', () => {
     const { bench } = operator;
     await eventually(() => bench.create(rolloutOf('created')));
     await bench.whenInstrumented(rollouts, namespace, 'created');
-    const { metadata, ...rest } = workloadOf(workloads[3], namespace, 'created-abc');
+    const { metadata, ...rest } = workloadOf(workloadKinds.replicaSet, namespace, 'created-abc');
     const { uid } = (await bench.get(rollouts, namespace, 'created')).metadata;
     const owner = { apiVersion: rollouts.apiVersion, kind: 'Rollout', name: 'created', uid, controller: true };
     await bench.create({ ...rest, metadata: { ...metadata, ownerReferences: [owner] } as never });
-    expect(await bench.isInstrumented(workloads[3], namespace, 'created-abc')).toBe(false);
+    expect(await bench.isInstrumented(workloadKinds.replicaSet, namespace, 'created-abc')).toBe(false);
   });
 
   it('one that the webhook has missed is instrumented within seconds, and told of', async () => {

@@ -4,7 +4,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { RolloutStages, type RolloutStage } from '../../sandbox/testing/rollout-stage.ts';
 import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 
 /** A StatefulSet's controller waits for a pod that is not ready, also once its template is what it was before (kubernetes#67250). */
 let operator: OperatorBench;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => stages.end());
 afterAll(() => operator?.stop());
 
-const [, , statefulSet] = workloads;
+const { statefulSet } = workloadKinds;
 const budget = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', name: 'all' };
 
 /** A StatefulSet of three that runs, and gets an injection with which the first pod fails. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { WorkloadState } from '../rollout/workload-state.ts';
 import type { ObservedWorkload } from './observed.ts';
 import { rolloutCondition } from './conditions-rollout.ts';
@@ -7,7 +7,7 @@ import { noRollout, type RolloutSummary } from './plan-rollout.ts';
 
 const risk = { rank: 0, pods: 2 } as const;
 const named = (name: string, state?: WorkloadState) =>
-  ({ kind: workloads[0], namespace: 'shop', name, state }) as unknown as ObservedWorkload;
+  ({ kind: workloadKinds.deployment, namespace: 'shop', name, state }) as unknown as ObservedWorkload;
 const revertedFor = (message: string): WorkloadState => ({
   ...{ kind: 'reverted', evidence: { cause: 'Crash', message }, risk, attempt: 1, wakeAt: 0 },
 });

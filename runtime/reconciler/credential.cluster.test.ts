@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, workloads } from '../contract.ts';
+import { labels, workloadKinds } from '../contract.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { validToken } from '../../sandbox/testing/bench.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 const whenReason = (namespace: string, type: string, reason: string, name = 'lumigo') =>
   eventually(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { Condition, LumigoResource } from '../injection/types.ts';
 import { reverted, turnedFalse } from './describe-events.ts';
 
@@ -35,7 +35,14 @@ describe("F29: a Lumigo's condition", () => {
 
 it('reports that a revert removed the injection, and why [F81]', () => {
   const cart = {
-    ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '1', generation: 1 },
+    ...{
+      kind: workloadKinds.deployment,
+      namespace: 'shop',
+      name: 'cart',
+      uid: 'u',
+      resourceVersion: '1',
+      generation: 1,
+    },
     ...{ createdAt: '', label: undefined, deleting: false },
   };
   const event = reverted(cart, { cause: 'Crash', message: "container 'app': boom" });

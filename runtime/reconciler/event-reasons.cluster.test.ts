@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { eventReasons, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { eventReasons, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 
 /** The six event reasons of the requirements, each as a real API server stores it for a real change or a change that fails. */
 
-const [deployment, , , , , job] = workloads;
+const { deployment, job } = workloadKinds;
 const optIn = { [labels.autoTrace]: 'true' };
 const optOut = { [labels.autoTrace]: 'false' };
 const refusing = { pod: { volumes: [{ name: 'lumigo-injector', emptyDir: {} }] } };

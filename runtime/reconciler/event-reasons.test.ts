@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { injector, older, tracing } from '../../sandbox/testing/injection.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, workloads, type WorkloadKind } from '../contract.ts';
+import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { decide, type Decision, type DecisionInput } from '../injection/decide.ts';
 import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
@@ -12,7 +12,7 @@ import type { ObservedWorkload } from './observed.ts';
 
 /** Each code that a decision can have, with the event that reports it: one of the six reasons of the requirements, or none. */
 
-const [deployment, , , replicaSet, , job] = workloads;
+const { deployment, replicaSet, job } = workloadKinds;
 const now = '2026-06-01T00:00:00.000Z';
 const active = {
   ...{ state: 'active', lumigo: 'lumigo', createdAt: '2026-01-01T00:00:00Z', injectExisting: true, remove: true },

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { Counter } from 'prom-client';
 import { tracing } from '../../sandbox/testing/injection.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { stamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { EventQueue } from '../kubernetes/resources/event-queue.ts';
@@ -15,7 +15,7 @@ const counter = (name: string) => new Counter({ name, help: name, labelNames: ['
 
 const stamped = (content: Pick<Stamp, 'at' | 'change'>) =>
   observeWorkload(
-    workloads[0],
+    workloadKinds.deployment,
     stamp({ namespace: 'shop', name: 'cart', uid: 'u' }, 'v1', { ...content, by: 'webhook', tracing }),
   );
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { NamespacePolicy, Workload } from '../injection/types.ts';
 import { Executor } from './executor.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
 import { observeWorkload } from './workload-store.ts';
 
-const [kind] = workloads;
+const { deployment: kind } = workloadKinds;
 const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
 const change = (name: string, under: NamespacePolicy = policy): WorkloadChange => ({
   workload: observeWorkload(kind, { namespace: 'shop', name, uid: name }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { withRevert } from '../injection/revert.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { factsOf, type ChangeResult } from './facts.ts';
@@ -8,7 +8,14 @@ import type { ObservedWorkload } from './observed.ts';
 const policy: NamespacePolicy = { state: 'deleting', lumigo: 'lumigo', remove: true };
 const other: NamespacePolicy = { ...policy, remove: false };
 const before: ObservedWorkload = {
-  ...{ kind: workloads[0], namespace: 'shop', name: 'cart', uid: 'u', resourceVersion: '10', generation: 1 },
+  ...{
+    kind: workloadKinds.deployment,
+    namespace: 'shop',
+    name: 'cart',
+    uid: 'u',
+    resourceVersion: '10',
+    generation: 1,
+  },
   ...{ createdAt: '', label: undefined, deleting: false },
 };
 const decision = { action: 'none', tried: 'nothing', code: 'up-to-date', message: '' } as const;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, workloads } from '../contract.ts';
+import { labels, workloadKinds } from '../contract.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
-const job = workloads[5];
+const { deployment } = workloadKinds;
+const { job } = workloadKinds;
 const injection = (settings: object) => ({ tracing: { injection: settings } });
 
 describe('workloads that are there before the Lumigo', () => {

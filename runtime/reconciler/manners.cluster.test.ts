@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { lumigo as contract, workloads } from '../contract.ts';
+import { lumigo as contract, workloadKinds } from '../contract.ts';
 import { permissions } from '../access/permissions.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 const ownRequests = () => operatorRequests(operator.cluster, operator.installation);
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { lumigo as contract, workloads } from '../contract.ts';
+import { lumigo as contract, workloadKinds } from '../contract.ts';
 import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import type { ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const stamp = 'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
 
 const lumigo = (more: object = {}, status: object = {}): LumigoResource => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { idle, LATE_MS, type WorkloadState } from '../rollout/workload-state.ts';
@@ -40,7 +40,7 @@ const reverted: WorkloadState = { kind: 'reverted', evidence: crash, risk, attem
 const injectorFailed: WorkloadState = { ...reverted, evidence: noImage };
 
 const workload = (name: string, state?: WorkloadState, more: Partial<ObservedWorkload> = {}): ObservedWorkload => ({
-  ...{ kind: workloads[0], namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
+  ...{ kind: workloadKinds.deployment, namespace: 'shop', name, uid: name, resourceVersion: '10', generation: 1 },
   ...{ createdAt: '2026-01-01', label: undefined, deleting: false, state },
   settled: state === undefined ? undefined : policy,
   ...more,

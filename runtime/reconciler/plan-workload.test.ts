@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import type { ObservedWorkload } from './observed.ts';
 import { contestDelayMs, planWorkload } from './plan-workload.ts';
 
-const [deployment] = workloads;
-const job = workloads[5];
+const { deployment } = workloadKinds;
+const { job } = workloadKinds;
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };
 const stamp = 'added 2026-11-20T10:00:00.000Z by controller; secret=lumigo-credentials/token traces=true logs=false';
 

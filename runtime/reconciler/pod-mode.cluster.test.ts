@@ -9,7 +9,7 @@ import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { mutableKinds, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, pods, workloads } from '../contract.ts';
+import { annotations, labels, pods, workloadKinds } from '../contract.ts';
 import type { Workload } from '../injection/types.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { KubernetesObject, Manifest } from '../kubernetes/resources/objects.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const [deployment, , statefulSet, , cronJob] = workloads;
+const { deployment, statefulSet, cronJob } = workloadKinds;
 const windows = { nodeSelector: { 'kubernetes.io/os': 'windows' } };
 const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const isInjected = ({ metadata }: KubernetesObject): boolean =>

@@ -3,14 +3,14 @@ import { apply } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { injector, labels, workloads } from '../contract.ts';
+import { injector, labels, workloadKinds } from '../contract.ts';
 import type { Manifest } from '../kubernetes/resources/objects.ts';
 
 /**
  * Tools that apply on the API server's side (Flux, Argo CD, `kubectl apply --server-side`) take away what they no longer name, unless
  * another manager owns it: what the reconciler wrote it owns, what the webhook wrote nobody does.
  */
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 let operator: OperatorBench;
 beforeAll(async () => {
   operator = await startOperator();

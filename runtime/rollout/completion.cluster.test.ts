@@ -5,10 +5,10 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
 import type { Outcome } from '../../sandbox/testing/pods-by-hand.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloads, type WorkloadKind } from '../contract.ts';
+import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import { completionOf, type Completion } from './completion.ts';
 
-const [deployment, daemonSet, statefulSet] = workloads;
+const { deployment, daemonSet, statefulSet } = workloadKinds;
 
 let cluster: ControlPlane;
 let bench: Bench;

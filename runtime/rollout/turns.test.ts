@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { workloads, type WorkloadKind } from '../contract.ts';
+import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../injection/types.ts';
 import { inOrder, nextTurns, riskOf, wavesOf, type Risk, type Waiting } from './turns.ts';
 
-const [deployment, daemonSet, statefulSet, replicaSet, cronJob] = workloads;
+const { deployment, daemonSet, statefulSet, replicaSet, cronJob } = workloadKinds;
 const of = (kind: WorkloadKind, spec: object, status: object = {}): Workload => ({
   ...{ apiVersion: kind.apiVersion, kind: kind.kind, metadata: {}, spec, status },
 });

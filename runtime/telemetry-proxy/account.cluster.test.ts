@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
-import { accountFiles, workloads } from '../contract.ts';
+import { accountFiles, workloadKinds } from '../contract.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { createTransport } from '../kubernetes/http/transport.ts';
 import { asTelemetryProxy, keepAccount, writeAccount } from './account.ts';
@@ -27,7 +27,7 @@ const clientWith = (token: () => string): Client => {
 };
 const core = { group: '', version: 'v1' };
 const forbidden = { status: 403 };
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 const firstOf = async (client: Client, plural: string) => (await client.pages({ ...core, plural }).next()).value;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => telemetry?.stop());
 
 const within5s = { timeoutMs: 5_000 };
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 /** What arrived of a namespace. */
 const arrivedOf = (namespace: string) => telemetry.sink.objects.filter((object) => object.namespace === namespace);

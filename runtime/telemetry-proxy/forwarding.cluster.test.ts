@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { labels, workloads } from '../contract.ts';
+import { labels, workloadKinds } from '../contract.ts';
 import { postByGrpc } from '../../sandbox/otlp-sink/grpc.ts';
 import { logOf, post, spanId, spansOf } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -24,7 +24,7 @@ afterEach(() => {
   telemetry.sink.mood = 'accept';
 });
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const within5s = { timeoutMs: 5_000 };
 let counter = 0x1000;
 const ids = (count: number): string[] => Array.from({ length: count }, () => spanId(counter++));
@@ -136,12 +136,12 @@ async function podAt(address: string, namespace: string, app: string): Promise<s
   });
   await bench.create(workloadOf(deployment, namespace, app));
   const owning = await bench.get(deployment, namespace, app);
-  const replicaSet = workloadOf(workloads[3], namespace, `${app}-5b7f9c6d8f`);
+  const replicaSet = workloadOf(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
   await bench.create({
     ...replicaSet,
     metadata: { ...replicaSet.metadata, ...owner({ ...owning, kind: 'Deployment' }, 'apps/v1') },
   } as never);
-  const set = await bench.get(workloads[3], namespace, `${app}-5b7f9c6d8f`);
+  const set = await bench.get(workloadKinds.replicaSet, namespace, `${app}-5b7f9c6d8f`);
   const pod = podOf(namespace, `${app}-5b7f9c6d8f-abcde`);
   await bench.create({
     ...pod,

@@ -7,7 +7,7 @@ import { readAudit } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { collectedKinds } from './render-collection.ts';
 
 /** Many namespaces: each one's objects under its own token, and no trace lost while they come and go. */
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => telemetry?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const injection = { tracing: { injection: { enabled: false } } };
 
 /** Resident memory of a process, in MB. */

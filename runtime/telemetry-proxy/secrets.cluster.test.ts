@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { labels, telemetryProxyFiles, workloads } from '../contract.ts';
+import { labels, telemetryProxyFiles, workloadKinds } from '../contract.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const replicas = ['manager-0', 'manager-1'];
 const secretRef = (namespace: string, name = 'lumigo-credentials') => ({
   group: '',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { annotations, labels, workloads } from '../contract.ts';
+import { annotations, labels, workloadKinds } from '../contract.ts';
 import type { LumigoResource } from '../injection/types.ts';
 import { OptIns, telemetryOf, TokenCache } from './senders.ts';
 
@@ -41,7 +41,7 @@ describe('the telemetry of a namespace', () => {
   });
 });
 
-const [deployment, , , replicaSet] = workloads;
+const { deployment, replicaSet } = workloadKinds;
 const everywhere = () => true;
 const shown = <T extends object>(metadata: T) => ({
   ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { resourceVersion: '1', ...metadata } },

@@ -7,7 +7,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { startTcpProxy, type TcpProxy } from '../../sandbox/testing/tcp-proxy.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { atOnce } from '../async/at-once.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import { removeInstrumentation } from './remove-instrumentation.ts';
 
 /** Far more than fit one after the other into the time that an account which is being deleted is believed. */
@@ -34,7 +34,7 @@ afterAll(async () => {
   await network?.close();
 });
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 async function instrumentMany(): Promise<{ namespace: string; count: () => Promise<number> }> {
   const { bench, cluster } = operator;

@@ -13,7 +13,7 @@ import {
 } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { labels, workloads } from '../contract.ts';
+import { labels, workloadKinds } from '../contract.ts';
 import { protectedObjects } from './protected-objects.ts';
 
 /** Whatever removes the operator, in whatever order: what it instrumented does not outlive it. */
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' };
 
 describe('the cleanup finalizer on the operator’s account and rights', () => {

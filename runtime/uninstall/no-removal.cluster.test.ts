@@ -6,7 +6,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs, instrumentedAndProtected, whenProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds } from '../contract.ts';
 import type { PodTemplate } from '../injection/types.ts';
 import { accountOf, protectedObjects } from './protected-objects.ts';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 describe('no removal', () => {

@@ -4,7 +4,7 @@ import { parseSettings } from '../../infra/settings/settings.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { labels, lumigo as contract, workloads } from '../contract.ts';
+import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 
 let operator: OperatorBench;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const uninstall = (deadline = '60', flags: readonly string[] = []) =>
   runInContainer(operator.cluster, operator.installation, ['uninstall', ...flags, '--deadline', deadline]);
 

@@ -7,7 +7,7 @@ import { asInThePod } from '../../bench/surroundings.ts';
 import { launch, type Running } from '../../sandbox/control-plane/processes.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { paths, workloads } from '../contract.ts';
+import { paths, workloadKinds } from '../contract.ts';
 
 /** The container's. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
@@ -47,7 +47,7 @@ it(
       environment: { PATH: process.env['PATH'], ATTACK_PORT: String(webhookPort) },
     });
     const ordinary = await post(seconds * 1_000);
-    const [deployment] = workloads;
+    const { deployment } = workloadKinds;
     await bench.create(workloadOf(deployment, shop, 'meanwhile'));
     const peak = peakBytes(pid);
     process.stderr.write(

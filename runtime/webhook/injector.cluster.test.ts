@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, lumigo as contract, workloads } from '../contract.ts';
+import { labels, lumigo as contract, workloadKinds } from '../contract.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const optOut = { [labels.autoTrace]: 'false' };
 
 describe('a workload that is created after the Lumigo', () => {
@@ -35,7 +35,7 @@ describe('a workload that is created after the Lumigo', () => {
   it('F53: that is opted out is in the log, at its default level and once for each change', async () => {
     const { bench } = operator;
     // Whose controller writes nothing meanwhile: on a conflict the API server would ask once more for the same change.
-    const kind = workloads[4];
+    const kind = workloadKinds.cronJob;
     const name = 'told';
     const lines = () =>
       readFileSync(operator.manager().logFile, 'utf8')
@@ -109,7 +109,7 @@ describe('an update', () => {
 
   it('D3: of a Job passes untouched', async () => {
     const { bench } = operator;
-    const job = workloads[5];
+    const { job } = workloadKinds;
     const early = await bench.namespace('early');
     await bench.create(workloadOf(job, early, 'old'));
     await bench.activate(early);

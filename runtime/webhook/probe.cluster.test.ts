@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { webhooks, workloads } from '../contract.ts';
+import { webhooks, workloadKinds } from '../contract.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 
 /** The condition says if the webhook is really called. */
@@ -11,7 +11,7 @@ let namespace: string;
 beforeAll(async () => {
   operator = await startOperator({ controllerManager: false });
   namespace = await operator.bench.namespace('probed');
-  await operator.bench.create(workloadOf(workloads[0], namespace, 'app'));
+  await operator.bench.create(workloadOf(workloadKinds.deployment, namespace, 'app'));
   await operator.bench.activate(namespace);
   // The probe after the first start may have come before there was a workload to try it with; the next one would be a minute later.
   await restarted();

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloads } from '../contract.ts';
+import { workloadKinds, workloads } from '../contract.ts';
 import { readReview } from './read-review.ts';
 import { reviewType } from './review.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const pod = (more: object) => workloadOf(deployment, 'shop', 'app', { pod: more });
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const app = { name: 'app', image: 'app:1' };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { managerSelector, workloads } from '../../runtime/contract.ts';
+import { managerSelector, workloadKinds } from '../../runtime/contract.ts';
 import { deployment, restrictedNamespace } from '../node/apps.ts';
 import { isReady, podsOf, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -44,7 +44,7 @@ async function webhookAddress(): Promise<{ host: string; port: number }> {
 
 /** Asks for Deployments to be made, 4 at a time, and says how long each took and which came back without the injection. */
 async function creating(namespace: string, durationMs: number) {
-  const [kind] = workloads;
+  const { deployment: kind } = workloadKinds;
   const [took, missed, until] = [[] as number[], [] as string[], Date.now() + durationMs];
   const one = async (worker: number): Promise<void> => {
     for (let index = 0; Date.now() < until; index += 1) {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lumigo as contract, workloads } from '../../runtime/contract.ts';
+import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
 import { revertOf } from '../../runtime/injection/revert.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import { nodeImage, podTemplate } from '../node/apps.ts';
@@ -11,7 +11,7 @@ import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
 /** An injector image that does not exist, on a real node, under requests, with the defaults of a rollout. */
-const [, , , , cronJobs, jobs] = workloads;
+const { cronJob: cronJobs, job: jobs } = workloadKinds;
 const LONG_MS = 300_000;
 const namespace = 'missing';
 const names = ['app-0', 'app-1', 'app-2', 'app-3'];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { annotations, labels, workloads } from '../../runtime/contract.ts';
+import { annotations, labels, workloadKinds } from '../../runtime/contract.ts';
 import { stampOf } from '../../runtime/injection/stamp.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 import { tokenOf } from '../testing/telemetry.ts';
@@ -8,7 +8,7 @@ import { RolloutView, secondsSince } from './rollout-view.ts';
 import { prepareTouchy, touchyDeployment, type Behavior } from './touchy.ts';
 
 /** Tenants who fail, or lie, in their own namespaces, on a real node: a stranger's namespace beside them is rolled out all the same. */
-const [deployments] = workloads;
+const { deployment: deployments } = workloadKinds;
 const LONG_MS = 300_000;
 let bench: NodeBench;
 let view: RolloutView;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { workloads } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { restrictedNamespace, service } from '../node/apps.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { NodeBench } from './bench.ts';
@@ -7,7 +7,7 @@ import { RolloutView } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
 /** A rollout meets what is odd about a namespace, on a real node, under requests: each case in a namespace of its own, side by side. */
-const [, , statefulSets] = workloads;
+const { statefulSet: statefulSets } = workloadKinds;
 const LONG_MS = 400_000;
 let bench: NodeBench;
 let view: RolloutView;

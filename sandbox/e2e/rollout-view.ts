@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { documentOf } from '../../infra/constructs/configuration.ts';
 import { variables } from '../../runtime/config/document.ts';
-import { lumigo as contract, managerSelector, pods, workloads } from '../../runtime/contract.ts';
+import { lumigo as contract, managerSelector, pods, workloadKinds, workloads } from '../../runtime/contract.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
@@ -14,7 +14,7 @@ import { eventually } from '../testing/eventually.ts';
 import type { NodeBench } from './bench.ts';
 
 /** How far a rollout is, as users see it: workloads, their annotation, and the `Lumigo` resource's status. */
-const [deployments] = workloads;
+const { deployment: deployments } = workloadKinds;
 type Kind = (typeof workloads)[number];
 const manager = {
   ...{ apiVersion: 'apps/v1', kind: 'Deployment' },

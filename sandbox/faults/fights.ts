@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf } from '../../bench/process-usage.ts';
-import { workloads } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { isConflict, undefinedIf, undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Fleet } from './fleet.ts';
 import { isWarning } from './look.ts';
@@ -14,7 +14,7 @@ interface Fight {
   readonly allowed: number;
 }
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const contested = 'app-0';
 const foreign = 'example.com/somebody-else';
 /** An idle manager takes well below a hundredth of a core. */

@@ -1,5 +1,5 @@
 import { atOnce } from '../../runtime/async/at-once.ts';
-import { lumigo as contract, workloads } from '../../runtime/contract.ts';
+import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
@@ -10,7 +10,7 @@ import { KubeletByHand } from '../testing/kubelet-by-hand.ts';
 import { createRunning, REPLICAS, whenComplete } from '../testing/running-workloads.ts';
 import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const IN_FLIGHT = 12;
 const CONTROLLERS_PREFIX = 'deployment.kubernetes.io/';
 

@@ -6,7 +6,7 @@ import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
 import { refuse } from '../testing/refuse-changes.ts';
 import { eventOf } from '../testing/telemetry.ts';
 import { workloadOf } from '../testing/workloads.ts';
-import { workloads as workloadKinds } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import type { Fleet } from './fleet.ts';
 import { isWarning } from './look.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from './steps.ts';
 import type { Trial } from './trial.ts';
 
-const [deployment] = workloadKinds;
+const { deployment } = workloadKinds;
 /** Beside another namespace at work, on a machine that has other work, it may take this many times what it takes alone. */
 const SLOWER = 4;
 const MOMENT_MS = 5_000;

@@ -6,14 +6,14 @@ import {
   type V1Lease,
   type V1Namespace,
 } from '@kubernetes/client-node';
-import { labels, lumigo, workloads } from '../../runtime/contract.ts';
+import { labels, lumigo, workloadKinds } from '../../runtime/contract.ts';
 import { isOurs } from '../../runtime/injection/label.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { eventually } from '../testing/eventually.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 /** Reads a cluster with Kubernetes' own client, so that a defect of the operator's client hides nothing from the checks. */
 export type Reader = ReturnType<typeof createReader>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
-import { labels, workloads } from '../../runtime/contract.ts';
+import { labels, workloadKinds } from '../../runtime/contract.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import { toolOn } from '../e2e/tools.ts';
 import { readAudit } from '../testing/audit.ts';
@@ -13,7 +13,7 @@ import { Flux } from './flux.ts';
 import { isWrite, writeName, writerOf } from './writes.ts';
 
 /** Workloads that Flux's own controllers apply from a git repository, instrumented meanwhile. */
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const namespace = 'shop';
 const folder = 'clusters/production/shop';
 let operator: OperatorBench;

@@ -1,4 +1,4 @@
-import { injector, labels, lumigo as contract, workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { injector, labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
 import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
@@ -11,7 +11,7 @@ import { collectionOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 import { workloadOf } from './workloads.ts';
 
-const [, , , , , job] = workloads;
+const { job } = workloadKinds;
 
 /** A token of the right shape that belongs to nobody. */
 export const validToken = `t_${'0123456789abcdef01234'}`;

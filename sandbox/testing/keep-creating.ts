@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { injector, workloads } from '../../runtime/contract.ts';
+import { injector, workloadKinds } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import { workloadOf } from './workloads.ts';
 
 const PAUSE_MS = 50;
 /** CronJobs: of the six kinds the one that is least work for others: Kubernetes' controllers would be busy with it for minutes otherwise. */
-const [, , , , kind] = workloads;
+const { cronJob: kind } = workloadKinds;
 
 /** Creates workloads, up to twenty a second, until told to end; says which of them the webhook missed. */
 export function keepCreating(client: Client, namespace: string) {

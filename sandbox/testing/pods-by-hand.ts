@@ -1,11 +1,11 @@
-import { pods, workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { pods, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Bench } from './bench.ts';
 import { workloadOf } from './workloads.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 /** What becomes of a pod's containers. */
 export type Outcome = 'ready' | 'unready' | 'no-injector-image' | 'crashes';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { cleanupFinalizer, workloads } from '../../runtime/contract.ts';
+import { cleanupFinalizer, workloadKinds } from '../../runtime/contract.ts';
 import type { Installed } from '../../runtime/installation/installation.ts';
 import { protectedObjects } from '../../runtime/uninstall/protected-objects.ts';
 import type { Installation } from '../manager/install.ts';
@@ -7,7 +7,7 @@ import { eventually } from './eventually.ts';
 import type { OperatorBench } from './operator.ts';
 import { workloadOf } from './workloads.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 export const installedAs = ({ settings: { name, namespace } }: Installation): Installed => ({
   operatorName: name,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Condition, LumigoStatus, Workload } from '../../runtime/injection/types.ts';
@@ -11,7 +11,7 @@ import type { OperatorBench } from './operator.ts';
 import type { Outcome } from './pod-outcomes.ts';
 import { createRunning, whenComplete, type RunningOptions } from './running-workloads.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const WAIT = { timeoutMs: 60_000 };
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import { workloads } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { eventually } from './eventually.ts';
@@ -11,7 +11,7 @@ import type { Outcome, Program } from './pod-outcomes.ts';
 import { isHalted, knownAs, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
 import { createRunning, whenComplete } from './running-workloads.ts';
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 const POLL_MS = 100;
 const REVISION = 'deployment.kubernetes.io/revision';
 /** The operator's settings in such a world. Its managers have images of their own, which the guard would refuse. */

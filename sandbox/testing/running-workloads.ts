@@ -1,4 +1,4 @@
-import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import { workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { completionOf } from '../../runtime/rollout/completion.ts';
 import type { Bench } from './bench.ts';
@@ -19,7 +19,7 @@ export function createRunning(
   bench: Bench,
   namespace: string,
   name: string,
-  { kind = workloads[0], spec = {} }: RunningOptions = {},
+  { kind = workloadKinds.deployment, spec = {} }: RunningOptions = {},
 ): Promise<KubernetesObject> {
   const manifest = workloadOf(kind, namespace, name);
   const counted = kind.pods === undefined || kind.pods === 'nodes' ? {} : { replicas: REPLICAS };

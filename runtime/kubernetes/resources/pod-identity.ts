@@ -1,4 +1,4 @@
-import { workloads } from '../../contract.ts';
+import { workloadKinds } from '../../contract.ts';
 import { mapAt } from '../../injection/lists.ts';
 import type { Metadata, Workload } from '../../injection/types.ts';
 import type { Client } from '../http/client.ts';
@@ -10,7 +10,7 @@ export interface PodIdentity {
   readonly owner?: string;
 }
 
-const replicaSets = workloads[3];
+const replicaSets = workloadKinds.replicaSet;
 
 type Find = (workload: Workload, client: Client) => Promise<PodIdentity | undefined> | PodIdentity | undefined;
 

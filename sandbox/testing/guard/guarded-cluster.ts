@@ -1,6 +1,6 @@
 import { operatorUser } from '../../../infra/constructs/access.ts';
 import { runtimeConfig } from '../../../infra/constructs/runtime-environment.ts';
-import { workloads, type WorkloadKind } from '../../../runtime/contract.ts';
+import { workloadKinds, workloads, type WorkloadKind } from '../../../runtime/contract.ts';
 import { injectorOf } from '../../../runtime/config/config.ts';
 import type { InjectorSettings, Workload } from '../../../runtime/injection/types.ts';
 import { workloadPatch } from '../../../runtime/injection/patch.ts';
@@ -59,7 +59,7 @@ export async function startGuarded(settings: object = {}): Promise<GuardedCluste
   }
 }
 
-const [deployment] = workloads;
+const { deployment } = workloadKinds;
 
 async function whenEnforced({ bench, manager }: GuardedCluster): Promise<void> {
   const namespace = await bench.namespace('guard');
