@@ -41,7 +41,7 @@ function counted(writes: WorkloadWrite[], asks: Ask[], events: Reasons, more: Pa
   const byReason = new Map<string, number>();
   for (const reason of events.map((each) => eventReasons[each])) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
   const found = count({ writes, asks, events: byReason, start, end: 0, fails: false, ...more });
-  return Object.values(found).map(({ length }) => length);
+  return ['duplicate', 'unreported', 'restarted'].map((kind) => found.filter((each) => each.startsWith(kind)).length);
 }
 
 const restartedBy = (writes: WorkloadWrite[], asks: Ask[], more: Partial<Story> = {}) =>

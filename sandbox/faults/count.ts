@@ -1,15 +1,6 @@
 import { eventReasons } from '../../runtime/contract.ts';
 import type { Ask, Wanted, WorkloadState, WorkloadWrite } from './history.ts';
 
-/** Sentences about what must not be, by kind. */
-export interface Counted {
-  /** Events of one change beyond the first, and changes without an event. */
-  readonly duplicate: readonly string[];
-  readonly unreported: readonly string[];
-  /** New generations of a pod template by the operator that no change of a Lumigo asked for. */
-  readonly restarted: readonly string[];
-}
-
 /** The history of one workload. */
 export interface Story {
   /** In the order of their resourceVersions. */
@@ -39,12 +30,16 @@ const { added, updated, removed, reverted } = eventReasons;
 const changeReasons: ReadonlySet<string> = new Set([added, updated, removed, reverted]);
 const created = { generation: 0, note: undefined, isReverted: false, has: 'none' };
 
-export function count({ writes, asks, events, start = created, end, fails }: Story): Counted {
+/**
+ * Returns a sentence for each finding: `duplicate` and `unreported` events, and `restarted` for a new generation of the pod template by
+ * the operator that no change of a Lumigo asked for.
+ */
+export function count({ writes, asks, events, start = created, end, fails }: Story): string[] {
   let past: Past = { ...start, step: 0, isDisturbed: false, wasReverted: start.isReverted };
   // The log lacks a write whose sender was killed before the API server answered.
   let missing = 0;
   const expected = new Map<string, number>();
-  const restarted: string[] = [];
+  const found: string[] = [];
   for (const write of writes) {
     const gap = Math.max(0, write.generation - past.generation - 1);
     missing += gap;
@@ -52,11 +47,12 @@ export function count({ writes, asks, events, start = created, end, fails }: Sto
     if (reason !== undefined) expected.set(reason, (expected.get(reason) ?? 0) + 1);
     const wanted = [start.has, ...asks.filter(({ atMs }) => atMs <= write.atMs).map((ask) => ask.wanted)];
     const next = after({ ...past, isDisturbed: past.isDisturbed || gap > 0 }, write, wanted, fails);
-    if (next === undefined) restarted.push(`generation ${write.generation} has '${write.has}' after '${past.has}'`);
+    if (next === undefined)
+      found.push(`restarted: generation ${write.generation} has '${write.has}' after '${past.has}'`);
     past = { ...past, isDisturbed: false, generation: write.generation, has: write.has, ...next };
     past = { ...past, note: write.note, isReverted: write.isReverted };
   }
-  return { ...compare(expected, events, missing + Math.max(0, end - past.generation)), restarted };
+  return [...found, ...compare(expected, events, missing + Math.max(0, end - past.generation))];
 }
 
 /** The event that a change of the annotation asks for. After a missing write, the state before is unknown. */
@@ -70,18 +66,19 @@ function reasonFor({ change, note, isReverted, byOperator }: WorkloadWrite, befo
 
 /** @param missing the number of writes that the log lacks: each may have an event */
 function compare(expected: ReadonlyMap<string, number>, events: ReadonlyMap<string, number>, missing: number) {
-  const [duplicate, unreported]: [string[], string[]] = [[], []];
+  const found: string[] = [];
   let excused = missing;
   for (const reason of changeReasons) {
     const surplus = (events.get(reason) ?? 0) - (expected.get(reason) ?? 0);
-    for (let each = surplus; each < 0; each += 1) unreported.push(reason);
+    for (let each = surplus; each < 0; each += 1) found.push(`unreported: ${reason}`);
     // A revert is reported before it is written, and a change of the Lumigo may come between.
-    if (reason === reverted || surplus <= 0) continue;
-    const spent = Math.min(excused, surplus);
-    excused -= spent;
-    for (let each = spent; each < surplus; each += 1) duplicate.push(reason);
+    if (reason === reverted) continue;
+    for (let each = 0; each < surplus; each += 1) {
+      if (excused === 0) found.push(`duplicate: ${reason}`);
+      else excused -= 1;
+    }
   }
-  return { duplicate, unreported };
+  return found;
 }
 
 /** Returns the past after a write; undefined if the operator had no reason for a new generation. */

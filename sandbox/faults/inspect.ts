@@ -11,32 +11,22 @@ import type {
 } from '../../runtime/injection/types.ts';
 import { completionOf } from '../../runtime/rollout/completion.ts';
 import { bytesOf, type Fleet } from './fleet.ts';
+import type { Look } from './look.ts';
 
-/** Sentences about what is not as it should be at rest. */
-export interface Inspected {
-  readonly lost: readonly string[];
-  readonly stuck: readonly string[];
-}
-
-/** Judges the present workloads and Lumigo resources of a namespace. */
-export function inspect(
-  fleet: Fleet,
-  workloads: readonly Workload[],
-  lumigoes: readonly LumigoResource[],
-  injector: InjectorSettings,
-): Inspected {
+/** Returns the findings about the present workloads and Lumigo resources of a namespace: `lost` and `stuck`. */
+export function inspect(fleet: Fleet, { workloads, lumigoes }: Look, injector: InjectorSettings): string[] {
   const policy = policyOf(lumigoes);
   const found = new Map(workloads.map((workload) => [workload.metadata.name ?? '', workload]));
-  const sentence = (name: string, problem: string | undefined) =>
-    problem === undefined ? [] : [`${fleet.namespace}/${name}: ${problem}`];
+  const sentence = (kind: 'lost' | 'stuck', name: string, problem: string | undefined) =>
+    problem === undefined ? [] : [`${kind}: ${fleet.namespace}/${name}: ${problem}`];
   const judged = fleet.names.filter((name) => !fleet.exempt.has(name));
-  return {
-    lost: judged.flatMap((name) => sentence(name, whyLost(found.get(name), fleet.expected(name), policy, injector))),
-    stuck: [
-      ...fleet.running.flatMap((name) => sentence(name, whyUnderWay(found.get(name)))),
-      ...lumigoes.flatMap((lumigo) => sentence('Lumigo', whyStuck(lumigo, workloads, fleet))),
-    ],
-  };
+  return [
+    ...judged.flatMap((name) =>
+      sentence('lost', name, whyLost(found.get(name), fleet.expected(name), policy, injector)),
+    ),
+    ...fleet.running.flatMap((name) => sentence('stuck', name, whyUnderWay(found.get(name)))),
+    ...lumigoes.flatMap((lumigo) => sentence('stuck', 'Lumigo', whyStuck(lumigo, workloads, fleet))),
+  ];
 }
 
 function whyLost(

@@ -1,7 +1,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { eventReasons } from '../../runtime/contract.ts';
 import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
-import { count, type Counted } from './count.ts';
+import { count } from './count.ts';
 import type { Fleet } from './fleet.ts';
 import { stateOf, wantedBy, type History } from './history.ts';
 import type { Reader } from './reader.ts';
@@ -26,8 +26,8 @@ export async function lookAt(reader: Reader, namespace: string): Promise<Look> {
 export const isWarning = ({ type, reason }: CoreV1Event): boolean =>
   type === 'Warning' && reason !== eventReasons.reverted;
 
-/** Counts what happened to each workload of a fleet between two looks. */
-export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, asks }: History): Counted[] {
+/** Returns the findings about what happened to each workload of a fleet between two looks. */
+export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, asks }: History): string[] {
   const isSince = (each: { namespace: string; atMs: number }) =>
     each.namespace === fleet.namespace && each.atMs >= start.atMs;
   const [written, asked] = [writes.filter(isSince), asks.filter(isSince)];
@@ -37,10 +37,10 @@ export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, ask
   const uids = new Set([...written.map(({ uid }) => uid), ...events.map(({ involvedObject: { uid = '' } }) => uid)]);
   const byUid = (workloads: readonly Workload[]) => new Map(workloads.map((each) => [each.metadata.uid, each]));
   const [first, last] = [byUid(start.workloads), byUid(end.workloads)];
-  return [...uids].map((uid) => {
+  const all = [...uids].flatMap((uid) => {
     const [was, is] = [first.get(uid), last.get(uid)];
     const state = was && stateOf(was);
-    return count({
+    const found = count({
       writes: written
         .filter((write) => write.uid === uid && write.version > (state?.version ?? 0))
         .toSorted((a, b) => a.version - b.version),
@@ -50,7 +50,9 @@ export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, ask
       end: is?.metadata.generation ?? 0,
       fails: fleet.failing !== undefined && is?.metadata.name === fleet.failing,
     });
+    return found.map((sentence) => `${sentence} (${fleet.namespace}/${is?.metadata.name})`);
   });
+  return all.filter((sentence) => fleet.isReported || sentence.startsWith('restarted'));
 }
 
 function byReason(events: readonly CoreV1Event[]): ReadonlyMap<string, number> {

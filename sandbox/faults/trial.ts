@@ -10,12 +10,9 @@ import { countBetween, isWarning, lookAt, nothingYet, type Look } from './look.t
 import type { Random } from './random.ts';
 import type { Testbed } from './testbed.ts';
 
-/** Kinds of findings: each finding is a sentence about a case that must not be. */
-export const findingKinds = ['lost', 'duplicate', 'unreported', 'restarted', 'stuck', 'broken'] as const;
-export type Findings = Readonly<Record<(typeof findingKinds)[number], string[]>>;
-
 export interface Verdict {
-  readonly findings: Findings;
+  /** A sentence for each case that must not be. It begins with its kind: `lost: …`. */
+  readonly findings: readonly string[];
   /** For comparison only. */
   readonly figures: Readonly<Record<string, number>>;
 }
@@ -38,14 +35,7 @@ export class Trial {
   readonly figures: Record<string, number> = {};
   private readonly fleets: Fleet[] = [];
   private readonly others: Manager[] = [];
-  private readonly findings: Findings = {
-    lost: [],
-    duplicate: [],
-    unreported: [],
-    restarted: [],
-    stuck: [],
-    broken: [],
-  };
+  private readonly findings: string[] = [];
   private readonly beganAt = Date.now();
   /** By namespace: when the counting began, and now. */
   private start = new Map<string, Look>();
@@ -78,45 +68,43 @@ export class Trial {
   }
 
   /** Something that must hold does not, in one sentence. */
-  broken = (sentence: string): void => void this.findings.broken.push(sentence);
+  broken = (sentence: string): void => void this.findings.push(`broken: ${sentence}`);
 
   /** Ignores everything until now. */
   countFromHere = async (): Promise<void> => void (this.start = await this.lookAround());
 
   /**
    * Waits until everything is as it should be and nothing is written any more, or the time is over. While the operator writes, it
-   * waits at most for twice the time. Returns what is not as it should be.
+   * waits at most for twice the time. Returns the findings.
    */
-  async rest(boundMs = this.options.boundMs): Promise<Pick<Findings, 'lost' | 'stuck'>> {
+  async rest(boundMs = this.options.boundMs): Promise<readonly string[]> {
     for (const deadline = Date.now() + boundMs; ; await sleep(POLL_MS)) {
       const isLast = Date.now() > deadline && (this.isQuiet() || Date.now() > deadline + boundMs);
       if (!isLast && !this.isQuiet()) continue;
-      this.now = await this.lookAround();
-      const [lost, stuck] = [this.inspected('lost'), this.inspected('stuck')];
-      const isWell = lost.length + stuck.length + this.counted('unreported').length === 0;
-      if (isLast || (isWell && this.isQuiet())) return { lost, stuck };
+      const findings = await this.judge();
+      if (isLast || (this.isQuiet() && !findings.some((each) => /^(lost|stuck|unreported)/.test(each))))
+        return findings;
     }
   }
 
   /** Injects the fault, waits for rest, removes every injection, and judges. */
   async verdict(fault: () => Promise<unknown>): Promise<Verdict> {
-    const { findings } = this;
     try {
       await fault().finally(() => this.tidy());
-      await this.judgeRest();
+      // The history is judged at the end.
+      this.findings.push(...(await this.rest()).filter((each) => /^(lost|stuck)/.test(each)));
       for (const fleet of this.fleets) await fleet.deleteLumigo().catch(undefinedIfNotFound);
       for (const fleet of this.fleets) fleet.exempt.clear();
-      await this.judgeRest();
-      this.now = await this.lookAround();
+      await this.rest();
+      this.findings.push(...(await this.judge()));
       for (const name of this.fleets.flatMap((fleet) => fleet.interrupted()))
         this.broken(`${name} had fewer pods than a rollout leaves`);
     } finally {
       for (const fleet of this.fleets) await fleet.delete();
     }
-    for (const kind of ['duplicate', 'unreported', 'restarted'] as const) findings[kind].push(...this.counted(kind));
     const { requests } = this.testbed.history.refresh();
     return {
-      findings,
+      findings: this.findings,
       figures: {
         seconds: Math.round((Date.now() - this.beganAt) / 1_000),
         requests: requests.filter(({ atMs }) => atMs >= this.beganAt).length,
@@ -124,12 +112,6 @@ export class Trial {
         ...this.figures,
       },
     };
-  }
-
-  private async judgeRest(): Promise<void> {
-    const { lost, stuck } = await this.rest();
-    this.findings.lost.push(...lost);
-    this.findings.stuck.push(...stuck);
   }
 
   /** A stopped process does not hear that it must end. */
@@ -147,21 +129,14 @@ export class Trial {
     return looks;
   }
 
-  private inspected(kind: 'lost' | 'stuck'): string[] {
-    const injector = injectorOf(this.testbed.operator.installation.config);
+  private async judge(): Promise<string[]> {
+    const { history, operator } = this.testbed;
+    this.now = await this.lookAround();
+    history.refresh();
     return this.fleets.flatMap((fleet) => {
-      const { workloads, lumigoes } = this.now.get(fleet.namespace) ?? nothingYet;
-      return inspect(fleet, workloads, lumigoes, injector)[kind];
-    });
-  }
-
-  private counted(kind: 'duplicate' | 'unreported' | 'restarted'): string[] {
-    const history = this.testbed.history.refresh();
-    const counted = this.fleets.filter(({ isReported }) => isReported || kind === 'restarted');
-    return counted.flatMap((fleet) => {
-      const [start, now] = [this.start, this.now].map((looks) => looks.get(fleet.namespace) ?? nothingYet);
-      if (start === undefined || now === undefined) return [];
-      return countBetween(start, now, fleet, history).flatMap((each) => each[kind]);
+      const [start = nothingYet, now = nothingYet] = [this.start, this.now].map((all) => all.get(fleet.namespace));
+      const injector = injectorOf(operator.installation.config);
+      return [...inspect(fleet, now, injector), ...countBetween(start, now, fleet, history)];
     });
   }
 

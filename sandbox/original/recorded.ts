@@ -5,10 +5,13 @@ import type { Manifest } from '../../infra/manifest.ts';
 /** The newest release of the original operator, and for long its last. */
 export const recordedVersion = '69';
 
-/** What sandbox/original/record.ts has written down. */
-export const recordedFile = fileURLToPath(new URL('v69.json', import.meta.url));
+/**
+ * The output of `helm template` of the original's chart, with `lumigoToken.value`, a namespace in `monitoredNamespaces` and
+ * `clusterCollection.logs` on. Descriptions, the programs' configurations, shell scripts and keys are removed.
+ */
+const recordedFile = fileURLToPath(new URL('v69.json', import.meta.url));
 
-export interface RecordedRelease {
+interface RecordedRelease {
   /** The values of its chart with their defaults. */
   readonly values: Readonly<Record<string, unknown>>;
   /** What `helm install lumigo` makes of it in the namespace `lumigo-system`. */
