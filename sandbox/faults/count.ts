@@ -31,8 +31,8 @@ const changeReasons: ReadonlySet<string> = new Set([added, updated, removed, rev
 const created = { generation: 0, note: undefined, isReverted: false, has: 'none' };
 
 /**
- * Returns a sentence for each finding: `duplicate` and `unreported` events, and `restarted` for a generation without a reason, which is
- * one by the operator that no change of a Lumigo asked for.
+ * Returns a sentence for each finding: `duplicate` and `unreported` events, and `restarted` for a generation without a reason. The
+ * operator wrote it, and no change of a Lumigo asked for it.
  */
 export function count({ writes, asks, events, start = created, end, fails }: Story): string[] {
   let past: Past = { ...start, step: 0, isDisturbed: false, wasReverted: start.isReverted };
