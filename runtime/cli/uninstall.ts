@@ -1,6 +1,6 @@
 import { variables } from '../config/document.ts';
 import { findInstalled } from '../installation/installation.ts';
-import { release, releaseAll } from '../uninstall/protected-objects.ts';
+import { protectedObjects, release, releaseAll } from '../uninstall/protected-objects.ts';
 import { hasSuccessor } from '../uninstall/signs.ts';
 import { uninstall } from '../uninstall/uninstall.ts';
 import { inCluster } from './cluster.ts';
@@ -20,14 +20,14 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
       print(
         'Another installation of the Lumigo operator is in this cluster. The Lumigo resources and injections stay.',
       );
-      return release(client, installed);
+      return release(client, protectedObjects(installed));
     }
     const deadline = Date.now() + flags.deadline * 1_000;
     const stuck = [...(await uninstall({ client, installed, deadline, print }))];
     // A manager, if there is one, retries the stuck ones, and needs its account and rights for that.
     if (stuck.length > 0 && installed !== undefined)
       print('The operator keeps its ServiceAccount and permissions until everything is removed.');
-    else if (isInContainer && installed !== undefined) await release(client, installed);
+    else if (isInContainer && installed !== undefined) await release(client, protectedObjects(installed));
     else stuck.push(...(await releaseAll(client, print)));
     if (stuck.length > 0)
       throw new Error(

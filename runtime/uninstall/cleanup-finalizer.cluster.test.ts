@@ -4,17 +4,10 @@ import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { destroy, whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import {
-  protection,
-  installedAs,
-  instrumented,
-  instrumentedAndProtected,
-  whenProtected,
-} from '../../sandbox/testing/protection.ts';
+import { protection, instrumented, instrumentedAndProtected, whenProtected } from '../../sandbox/testing/protection.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { labels, workloadKinds } from '../contract.ts';
-import { protectedObjects } from './protected-objects.ts';
 
 /** Whatever removes the operator, in whatever order: what it instrumented does not outlive it. */
 let operator: OperatorBench;
@@ -36,16 +29,6 @@ describe('the cleanup finalizer on the operator’s account and rights', () => {
     await bench.create(workloadOf(deployment, namespace, 'alone', { labels: { [labels.autoTrace]: 'true' } }));
     await whenProtected(operator, true);
   });
-
-  it('comes back where somebody replaced an object, and its finalizers with it', async () => {
-    const { client } = operator.cluster;
-    await instrumentedAndProtected(operator);
-    for (const ref of protectedObjects(installedAs(operator.installation))) {
-      const { object } = await client.patch(ref, { kind: 'merge', body: { metadata: { finalizers: [] } } });
-      expect(object.metadata.finalizers).toBeUndefined();
-    }
-    await whenProtected(operator, true, 45_000);
-  }, 60_000);
 
   it('ends with the last manager, so that nothing waits for one that there is not', async () => {
     await instrumentedAndProtected(operator);

@@ -33,8 +33,11 @@ const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 export class CleanupProtection {
   private changes: Debounce | undefined;
   private wanted: boolean | undefined;
+  private readonly objects: readonly objects.ProtectedObject[];
 
-  constructor(private readonly options: CleanupProtectionOptions) {}
+  constructor(private readonly options: CleanupProtectionOptions) {
+    this.objects = objects.protectedObjects(options.installed);
+  }
 
   /** There may be something to clean up now, or nothing any more. */
   request(): void {
@@ -43,8 +46,8 @@ export class CleanupProtection {
 
   /** Works until the signal is aborted, and leaves the finalizers as they are then. */
   async run(signal: AbortSignal): Promise<void> {
-    const { transport, installed, logger, needed } = this.options;
-    const changes = changesOf(objects.protectedObjects(installed), { transport, logger, signal });
+    const { transport, logger, needed } = this.options;
+    const changes = changesOf(this.objects, { transport, logger, signal });
     this.changes = changes;
     const wait = (ms: number) => changes.wait(ms, signal);
     const failure = 'the finalizers that protect the clean-up could not be changed';
@@ -53,11 +56,11 @@ export class CleanupProtection {
   }
 
   private async check(signal: AbortSignal): Promise<void> {
-    const { client, installed, needed } = this.options;
-    const found = await objects.readProtected(client, installed);
+    const { client, needed } = this.options;
+    const found = await objects.readAll(client, this.objects);
     if (found.some(objects.isHeldBack)) return this.undoMistake(signal);
     const wanted = needed();
-    if (wanted === false && found.some(objects.isProtected)) await objects.release(client, installed);
+    if (wanted === false && found.some(objects.isProtected)) await objects.release(client, this.objects);
     // All at once. A removal in between would find some protected and some not. A dying object takes no finalizer.
     const free = found.filter((each) => !objects.isProtected(each) && !objects.isLeaving(each));
     if (wanted === true)
@@ -74,9 +77,9 @@ export class CleanupProtection {
     await pause(objects.REMOVED_MS, signal);
     const { isEnding, isHandedOver } = await readSigns(client, installed);
     // The other operator has no use for them, and nothing releases them later.
-    if (isHandedOver) return objects.release(client, installed);
+    if (isHandedOver) return objects.release(client, this.objects);
     if (isEnding) return;
-    const refs = (await objects.readProtected(client, installed)).filter(objects.isHeldBack).map(({ ref }) => ref);
+    const refs = (await objects.readAll(client, this.objects)).filter(objects.isHeldBack).map(({ ref }) => ref);
     logger.warn(
       { deleted: refs.map(({ kind, name }) => `${kind} ${name}`) },
       'deleted while the operator runs: restoring the account with new pods, rights have to be applied again',
@@ -84,7 +87,7 @@ export class CleanupProtection {
     const fresh = await freshClient(client, transport, installed);
     const rights = refs.filter(({ kind }) => kind !== 'ServiceAccount');
     if (rights.length < refs.length) await restoreAccount(fresh, installed);
-    await objects.releaseInTurn(fresh, rights);
+    await objects.release(fresh, rights);
   }
 }
 
@@ -94,7 +97,7 @@ export class CleanupProtection {
  */
 async function freshClient(client: Client, transport: Transport, installed: Installed): Promise<Client> {
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
-  const answer = client.create({ ...objects.accountOf(installed), subresource: 'token' }, request);
+  const answer = client.create({ ...accountOf(installed), subresource: 'token' }, request);
   return answer.then(
     ({ object }) =>
       createClient(within(transport, { authorization: `Bearer ${(object['status'] as { token: string }).token}` })),

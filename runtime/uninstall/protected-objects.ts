@@ -28,12 +28,13 @@ export function protectedObjects(installed: Installed) {
 
 export type ProtectedObject = ReturnType<typeof protectedObjects>[number];
 
-interface Found {
-  readonly ref: ProtectedObject;
+interface Seen {
   readonly metadata: Metadata;
 }
 
-type Seen = Pick<Found, 'metadata'>;
+interface Found extends Seen {
+  readonly ref: ProtectedObject;
+}
 
 export const isProtected = ({ metadata: { finalizers = [] } }: Seen): boolean => finalizers.includes(cleanupFinalizer);
 
@@ -47,40 +48,28 @@ export const REMOVED_MS = 10_000;
 /** Long enough for Kubernetes' garbage collector to learn of an owner. */
 const SETTLE_MS = 1_500;
 
-/** Reads all that is protected, as far as it exists. */
-export const readProtected = (client: Client, installed: Installed): Promise<readonly Found[]> =>
-  readAll(client, protectedObjects(installed));
-
-/** Releases the operator's account and rights, the account last. */
-export const release = (client: Client, installed: Installed): Promise<void> =>
-  releaseInTurn(client, protectedObjects(installed));
+/** Reads the objects that exist. */
+export async function readAll(client: Client, objects: readonly ProtectedObject[]): Promise<readonly Found[]> {
+  const read = objects.map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
+  return (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
+}
 
 /**
  * Releases objects in the order of `protectedObjects`. Rights that are being deleted would be deleted with the first of these requests,
  * and the others would be refused. So Kubernetes' garbage collector first keeps them until the last object is deleted, whose request is
  * the last of all.
  */
-export async function releaseInTurn(client: Client, objects: readonly ProtectedObject[]): Promise<void> {
-  await readAndChange(
-    undefined,
-    () => readAll(client, objects),
-    (found) => releaseFound(client, found),
-  );
-}
-
-async function readAll(client: Client, objects: readonly ProtectedObject[]): Promise<readonly Found[]> {
-  const read = objects.map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
-  return (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
-}
-
-async function releaseFound(client: Client, found: readonly Found[]): Promise<void> {
-  const last = found.at(-1);
-  const leaving = found.slice(0, -1).filter(isHeldBack);
-  const areChained = leaving.length > 0 && last !== undefined && isProtected(last);
-  if (areChained) await chain(client, leaving, last);
-  // An object that changed after it was read may be leaving, and would have to be chained. Then all is read again.
-  const remove = areChained ? removeFinalizer : removeFinalizerAsSeen;
-  for (const { ref, metadata } of found) await remove(client, ref, metadata, cleanupFinalizer);
+export async function release(client: Client, objects: readonly ProtectedObject[]): Promise<void> {
+  const read = () => readAll(client, objects);
+  await readAndChange(undefined, read, async (found) => {
+    const last = found.at(-1);
+    const leaving = found.slice(0, -1).filter(isHeldBack);
+    const areChained = leaving.length > 0 && last !== undefined && isProtected(last);
+    if (areChained) await chain(client, leaving, last);
+    // An object that changed after it was read may be leaving, and would have to be chained. Then all is read again.
+    const remove = areChained ? removeFinalizer : removeFinalizerAsSeen;
+    for (const { ref, metadata } of found) await remove(client, ref, metadata, cleanupFinalizer);
+  });
 }
 
 /** Makes rights the owners of the last object, and deletes them in the foreground: only after what they own. */

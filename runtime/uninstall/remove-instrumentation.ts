@@ -1,61 +1,56 @@
 import { atOnce } from '../async/at-once.ts';
 import { fieldManager, labels, workloads, type WorkloadKind } from '../contract.ts';
-import { describeError } from '../wording/errors.ts';
+import { ineligible } from '../injection/eligibility.ts';
 import { ourLabel } from '../injection/label.ts';
 import { workloadPatch } from '../injection/patch.ts';
+import { uninstrument } from '../injection/remove.ts';
 import { revertOf } from '../injection/revert.ts';
 import { stampOf } from '../injection/stamp.ts';
-import { ineligible } from '../injection/eligibility.ts';
-import { uninstrument } from '../injection/remove.ts';
 import type { Workload } from '../injection/types.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
+import { describeError } from '../wording/errors.ts';
 
-interface Removal {
+export interface Removal {
   readonly removed: number;
   /** A sentence for each workload that stays instrumented. */
   readonly problems: readonly string[];
+  /** The namespaces of these workloads. */
+  readonly unclean: ReadonlySet<string>;
 }
+
+type Predicate = (workload: Workload) => boolean;
 
 const PAGE_SIZE = 50;
-
-/** Workloads of a namespace (or, without one, of the cluster) that `wanted` picks. */
-interface Where {
-  readonly namespace?: string;
-  readonly wanted: (workload: Workload) => boolean;
-}
-
 /** The reconciler's default. */
 const MAX_CONCURRENT_CHANGES = 16;
 /** The number of late workloads that are named. */
 const MAX_NAMED = 5;
 
 /**
- * Removes the injection from every workload there. No change begins after `until` (by Date.now). A workload that fails stops no other, and
- * has its own sentence. The late ones have one together. Jobs cannot change, so they are skipped.
+ * Removes the injection from every workload that `isWanted` accepts. No change begins after `until` (by Date.now). A workload that fails stops
+ * no other, and has its own sentence. The late ones have one together. Jobs cannot change, so they are skipped.
  */
-export async function removeInstrumentation(client: Client, where: Where, until: number): Promise<Removal> {
-  const problems: string[] = [];
-  const late: string[] = [];
+export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number): Promise<Removal> {
+  const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
   let removed = 0;
-  await atOnce(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client, where), async ({ kind, workload }) => {
-    const subject = `${kind.kind} ${workload.metadata.namespace}/${workload.metadata.name}`;
-    if (Date.now() >= until) return void late.push(subject);
-    const done = await removeFrom(client, kind, workload).catch(describeError);
-    if (typeof done === 'string') problems.push(`${subject} stays instrumented: ${done}`);
-    else if (done) removed += 1;
+  await atOnce(MAX_CONCURRENT_CHANGES, instrumentedWorkloads(client, isWanted), async ({ kind, workload }) => {
+    const { namespace = '', name } = workload.metadata;
+    const subject = `${kind.kind} ${namespace}/${name}`;
+    const isLate = Date.now() >= until;
+    const problem = isLate ? '' : await removeFrom(client, kind, workload).catch(describeError);
+    if (typeof problem !== 'string') return void (removed += problem ? 1 : 0);
+    unclean.add(namespace);
+    if (isLate) late.push(subject);
+    else problems.push(`${subject} stays instrumented: ${problem}`);
   });
   const some = [...late.slice(0, MAX_NAMED), ...(late.length > MAX_NAMED ? ['…'] : [])].join(', ');
   if (late.length > 0) problems.push(`the deadline passed with ${late.length} still instrumented: ${some}`);
-  return { removed, problems };
+  return { removed, problems, unclean };
 }
 
-/** Returns true if any workload there is instrumented. */
-export const isAnyInstrumented = async (client: Client, where: Where): Promise<boolean> =>
-  (await instrumentedWorkloads(client, where).next()).done !== true;
-
-/** Returns true if the workload opted in by its label, without a `Lumigo`. */
-export const isOptedIn = (workload: Workload): boolean =>
-  stampOf(workload.metadata)?.userLabel?.toLowerCase() === 'true';
+/** Returns true if any workload that `isWanted` accepts is instrumented. */
+export const isAnyInstrumented = async (client: Client, isWanted: Predicate): Promise<boolean> =>
+  (await instrumentedWorkloads(client, isWanted).next()).done !== true;
 
 /** Returns true if the workload stays instrumented, as its deleted `Lumigo` said, or if nothing of it is from this operator. */
 export const isToStay = ({ metadata }: Workload): boolean => {
@@ -63,12 +58,12 @@ export const isToStay = ({ metadata }: Workload): boolean => {
   return stamp === undefined ? revertOf(metadata) === undefined : stamp.keep === true;
 };
 
-async function* instrumentedWorkloads(client: Client, { namespace, wanted }: Where) {
+async function* instrumentedWorkloads(client: Client, isWanted: Predicate) {
   for (const [kind, labelSelector] of marked)
-    for await (const { items } of client.pages({ ...kind, namespace }, { limit: PAGE_SIZE, labelSelector }))
+    for await (const { items } of client.pages(kind, { limit: PAGE_SIZE, labelSelector }))
       yield* items
         .map((item) => ({ kind, workload: { ...item, apiVersion: kind.apiVersion, kind: kind.kind } }))
-        .filter(({ workload }) => isMarked(workload) && isWithinReach(workload) && wanted(workload));
+        .filter(({ workload }) => isMarked(workload) && isWithinReach(workload) && isWanted(workload));
 }
 
 /** The labels of instrumented workloads, and of reverted ones, which have an annotation to remove. */
@@ -77,11 +72,11 @@ const marked = workloads
   .flatMap((kind) => [labels.autoTrace, labels.rollout].map((label) => [kind, label] as const));
 
 /** A Deployment's ReplicaSets have its pod template's label. The Deployment changes them. */
-const isWithinReach = (workload: Workload): boolean => ineligible({ workload, operation: 'RECONCILE' }) === undefined;
+const isWithinReach: Predicate = (workload) => ineligible({ workload, operation: 'RECONCILE' }) === undefined;
 
-const isMarked = ({ metadata }: Workload): boolean =>
-  ourLabel(metadata) !== undefined || revertOf(metadata) !== undefined;
+const isMarked: Predicate = ({ metadata }) => ourLabel(metadata) !== undefined || revertOf(metadata) !== undefined;
 
+/** Returns false if there is nothing to remove. */
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
   const { namespace, name } = listed.metadata;
   const ref = { ...kind, namespace, name };

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { describeError } from '../wording/errors.ts';
 import type { Installed } from '../installation/installation.ts';
 import { createClient, readAndChange, type Client } from '../kubernetes/http/client.ts';
 import { isRefusal, undefinedIf } from '../kubernetes/http/errors.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
+import { describeError } from '../wording/errors.ts';
 import { isLed } from './lease.ts';
-import { accountOf, isLeaving, isProtected, readProtected, release, REMOVED_MS } from './protected-objects.ts';
+import { accountOf, isProtected, protectedObjects, release, REMOVED_MS } from './protected-objects.ts';
 import { hasSuccessor, readSigns } from './signs.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -47,34 +47,13 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
   const client = createClient(transport);
   try {
     const { isRemoved, isHandedOver, accountGoingSince } = await readSigns(client, installed);
-    if (isRemoved) return await cleanUpOnce(options, client, timesFrom(accountGoingSince));
-    if (isHandedOver) await whenAllLeave(client, installed);
-    if (isHandedOver || !(await isLed(client, installed))) await release(client, installed);
+    if (isRemoved) return await cleanUpOnce(options, client, accountGoingSince);
+    // A right that is released before it is deleted takes the right to release the others with it.
+    if (isHandedOver) await sleep(REMOVED_MS);
+    if (isHandedOver || !(await isLed(client, installed))) await release(client, protectedObjects(installed));
   } catch (error) {
     logger.warn({ problem: describeError(error) }, 'the clean-up before the end failed');
   }
-}
-
-/**
- * Waits until all that is protected is being deleted, or should be by now. A removal deletes one object after the other, and a right
- * that is released before it is deleted takes the right to release the others with it.
- */
-async function whenAllLeave(client: Client, installed: Installed): Promise<void> {
-  for (const deadline = performance.now() + REMOVED_MS; performance.now() < deadline; await sleep(POLL_MS / 2))
-    if ((await readProtected(client, installed)).filter(isProtected).every(isLeaving)) return;
-}
-
-interface Times {
-  /** Until when workloads are changed, by Date.now. */
-  readonly until: number;
-  /** When everything but releasing ends. */
-  readonly end: number;
-}
-
-function timesFrom(accountGoingSince: string | undefined): Times {
-  const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
-  const after = (ms: number) => Date.now() + Math.max(LEAST_MS, ms - ageMs);
-  return { until: after(CHANGES_MS), end: after(CLEANING_MS) };
 }
 
 /**
@@ -82,11 +61,14 @@ function timesFrom(accountGoingSince: string | undefined): Times {
  * with its role. The account outlasts the removal, because it is protected, so its name is there. If that replica is not done in time,
  * because it failed, the others only release: a cluster is never left with an account that nothing releases.
  */
-async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, times: Times): Promise<void> {
+async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, accountGoingSince?: string): Promise<void> {
   const { installed, identity } = options;
-  if (await claim(client, installed, identity)) await cleanUp(options, client, times);
-  else for (; Date.now() < times.end; await sleep(POLL_MS)) if (await isReleased(client, installed)) return;
-  await release(client, installed);
+  const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));
+  const after = (ms: number): number => Date.now() + Math.max(LEAST_MS, ms - ageMs);
+  const end = after(CLEANING_MS);
+  if (await claim(client, installed, identity)) await cleanUp(options, client, after(CHANGES_MS), end);
+  else for (; Date.now() < end; await sleep(POLL_MS)) if (await isReleased(client, installed)) return;
+  await release(client, protectedObjects(installed));
 }
 
 /** Returns false if another replica cleans up. */
@@ -110,8 +92,8 @@ async function isReleased(client: Client, installed: Installed): Promise<boolean
   return account === undefined || !isProtected(account);
 }
 
-/** Removes every injection, unless another operator is there to stay. */
-async function cleanUp(options: ShutdownCleanupOptions, client: Client, { until, end }: Times): Promise<void> {
+/** Removes every injection, unless another operator is there to stay. Changes no workload after `until`, and ends at `end` (by Date.now). */
+async function cleanUp(options: ShutdownCleanupOptions, client: Client, until: number, end: number): Promise<void> {
   const { transport, installed, logger } = options;
   if (await hasSuccessor(client, installed))
     return logger.info({}, 'the operator continues under another name: cleaning up nothing');
@@ -125,9 +107,6 @@ async function cleanUp(options: ShutdownCleanupOptions, client: Client, { until,
     print: (progress) => logger.info({ progress }, 'cleaning up'),
     deadline: Math.min(until, Date.now() + options.removalDeadlineMs),
   }).catch((error: unknown) => [describeError(error)]);
-  if (stuck.length > 0)
-    logger.error(
-      { stuck: stuck.slice(0, MAX_NAMED), left: stuck.length },
-      'not everything could be cleaned up; lumigo uninstall finds what is left',
-    );
+  const log = { stuck: stuck.slice(0, MAX_NAMED), left: stuck.length };
+  if (stuck.length > 0) logger.error(log, 'not everything could be cleaned up; lumigo uninstall finds what is left');
 }

@@ -62,7 +62,7 @@ describe('uninstall', () => {
   it('is done at once where there is nothing', async () => {
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
-    expect(stdout).toContain('There is no Lumigo resource in the cluster.');
+    expect(stdout).toContain('No Lumigo resource is left, and no injection to remove.');
   });
 
   it('says what is stuck and why when its time is up', async () => {
@@ -90,7 +90,7 @@ describe('uninstall', () => {
     await expireLease();
     const { code, stdout } = await uninstall();
     expect(code).toBe(0);
-    expect(stdout).toContain(`No operator is running. Removed the injection from 1 workload of '${gone}'.`);
+    expect(stdout).toContain('Removed the injection from 1 workload.');
     expect(await bench.isInstrumented(deployment, gone, 'app')).toBe(false);
     expect(await bench.isInstrumented(deployment, kept, 'app')).toBe(true);
     for (const each of [gone, kept]) await expect(bench.readLumigo(each)).rejects.toThrow('not found');

@@ -1,125 +1,140 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atOnce } from '../async/at-once.ts';
 import { lumigo as contract } from '../contract.ts';
-import { describeError } from '../wording/errors.ts';
-import { policyOf } from '../injection/policy.ts';
 import type { LumigoResource, Workload } from '../injection/types.ts';
 import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
 import { removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import { describeError } from '../wording/errors.ts';
 import { isLed, standDown } from './lease.ts';
-import { planUninstall, whyStuck } from './plan-uninstall.ts';
-import { isAnyInstrumented, isOptedIn, isToStay, removeInstrumentation } from './remove-instrumentation.ts';
+import { isAnyInstrumented, isToStay, removeInstrumentation, type Removal } from './remove-instrumentation.ts';
 
 interface UninstallOptions {
   readonly client: Client;
-  /** Undefined where no operator is left whose manager could answer. */
+  /** Undefined: no operator is left whose manager could answer. */
   readonly installed: Installed | undefined;
-  /** Until when (by Date.now) what refuses to change is tried again. */
+  /** Until when (by Date.now) a change that fails is retried. */
   readonly deadline: number;
-  /** Until when changes are begun, where that is later: many that do change may take longer than one that refuses. */
+  /** Until when changes are begun, if that is later: many that succeed may take longer than one that fails. */
   readonly until?: number;
   /** Prints a line of progress. */
   readonly print: (line: string) => void;
   /**
    * The caller is the last one, and no manager answers, whatever the Lease says. A `Lumigo` that is stuck at the deadline is
-   * released, so that it does not hold its namespace.
+   * released, so that it does not keep its namespace.
    */
   readonly isLast?: boolean;
 }
 
 const INTERVAL_MS = 1_000;
-const PROGRESS_MS = 5_000;
-/** The number of `Lumigo` resources whose workloads are changed at the same time. */
-const MAX_CONCURRENT_RELEASES = 4;
 const MAX_NAMES_SHOWN = 5;
 
 /**
- * Deletes every `Lumigo` and reads each second until none is left. A manager that leads removes the finalizers. Without one, this does.
+ * Deletes every `Lumigo`, and looks each second until none and no injection is left. A manager that leads removes the injections and
+ * finalizers. Without one, this does. It also removes the rest: of workloads that opted in by label, or that refused to change before.
  * @returns a line for each object that is stuck at the deadline; empty: the cluster is clean
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
-  const { client, print, deadline } = options;
-  const problems = new Map<string, readonly string[]>();
-  const kept = new Set<string>();
-  let left = await listLumigoes(client);
-  print(left.length === 0 ? 'There is no Lumigo resource in the cluster.' : `Deleting ${count(left)}.`);
-  for (let told = Date.now(); left.length > 0; await sleep(INTERVAL_MS)) {
-    for (const namespace of namespacesThatKeep(left)) kept.add(namespace);
-    left = await takeStep(left, options, problems);
-    if (left.length === 0) break;
-    if (isLastLook(deadline)) {
-      if (options.isLast === true) await Promise.all(left.map((lumigo) => removeLumigoFinalizer(client, lumigo)));
-      return left.map((lumigo) => whyStuck(lumigo, problems.get(keyOf(lumigo)) ?? []));
-    }
-    if (Date.now() - told < PROGRESS_MS) continue;
-    told = Date.now();
-    print(
-      `Waiting for ${count(left)}: ${left.slice(0, MAX_NAMES_SHOWN).map(keyOf).join(', ')}${left.length > MAX_NAMES_SHOWN ? ', …' : ''}`,
-    );
-  }
-  return cleanRest(options, ({ metadata }) => kept.has(metadata.namespace ?? ''));
-}
-
-/** Returns the namespaces whose `Lumigo` keeps the injection. An annotation of the workload may not say so yet. */
-const namespacesThatKeep = (lumigoes: readonly LumigoResource[]): string[] =>
-  lumigoes.flatMap(({ metadata, spec }) =>
-    spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false ? [metadata.namespace] : [],
-  );
-
-/** Does what is possible now, and returns the `Lumigo` resources that are left. */
-async function takeStep(
-  left: readonly LumigoResource[],
-  options: UninstallOptions,
-  problems: Map<string, readonly string[]>,
-): Promise<LumigoResource[]> {
-  const { client } = options;
-  const { toDelete, toRelease } = planUninstall(left, await isAnswered(options));
-  const attempt = async (lumigo: LumigoResource, action: Promise<readonly string[] | void>): Promise<void> => {
-    const failed = (error: unknown) => (isNotFound(error) ? [] : [describeError(error)]);
-    problems.set(keyOf(lumigo), (await action.catch(failed)) ?? []);
-  };
-  await Promise.all(toDelete.map((lumigo) => attempt(lumigo, deleteLumigo(client, lumigo))));
-  await atOnce(MAX_CONCURRENT_RELEASES, toRelease, (lumigo) => attempt(lumigo, release(options, lumigo)));
-  return listLumigoes(client);
-}
-
-/**
- * Removes the injections that are left when no `Lumigo` exists: of workloads that opted in by label, and of those that refused to
- * change before. Returns a sentence for each workload that refuses until the deadline.
- */
-async function cleanRest(
-  options: UninstallOptions,
-  isKept: (workload: Workload) => boolean,
-): Promise<readonly string[]> {
-  const { client, print, installed, deadline } = options;
-  const wanted = (workload: Workload): boolean => !isToStay(workload) && !isKept(workload);
-  if (!(await isAnyInstrumented(client, { wanted }))) {
-    print('All Lumigo resources are deleted. No workload is instrumented.');
-    return [];
-  }
-  if (installed !== undefined && (await isAnswered(options))) await standDown(client, installed);
+  const { client, print, deadline, isLast = false } = options;
   const printed = new Set<string>();
-  for (let total = 0; ; await sleep(INTERVAL_MS)) {
-    const { removed, problems } = await removeInstrumentation(client, { wanted }, endOf(options));
-    total += removed;
-    // Helm shows the log of its hook also if Helm's own timeout comes first.
-    for (const problem of problems.filter((each) => !printed.has(each))) print(problem);
-    problems.forEach((problem) => printed.add(problem));
-    if (problems.length > 0 && !isLastLook(deadline)) continue;
-    print(`All Lumigo resources are deleted. Removed the injection from ${counted(total, 'more workload')}.`);
-    return problems;
+  // Helm shows the log of its hook also if Helm's own timeout comes first.
+  const printOnce = (line: string): void => {
+    if (!printed.has(line)) print(line);
+    printed.add(line);
+  };
+  const cleaner = new Cleaner(options);
+  for (; ; await sleep(INTERVAL_MS)) {
+    const left = await listLumigoes(client);
+    const failures = await cleaner.deleteAll(left);
+    const { removed, problems } = await cleaner.clean(left, failures);
+    problems.forEach(printOnce);
+    if (removed > 0) print(`Removed the injection from ${counted(removed, 'workload')}.`);
+    if (left.length > 0) printOnce(`Waiting for ${counted(left.length, 'Lumigo resource')}: ${namesOf(left)}`);
+    else if (problems.length === 0) {
+      print('No Lumigo resource is left, and no injection to remove.');
+      return [];
+    }
+    // The next attempt would come after the deadline, and lose the reasons that this one found.
+    if (Date.now() + INTERVAL_MS < deadline) continue;
+    if (isLast) await Promise.all(left.map((lumigo) => removeLumigoFinalizer(client, lumigo)));
+    return [...left.map((lumigo) => whyStuck(lumigo, failures.get(keyOf(lumigo)))), ...problems];
   }
 }
 
-/** Returns true if the next attempt would come after the deadline. It would lose the reasons that this one found. */
-const isLastLook = (deadline: number): boolean => Date.now() + INTERVAL_MS >= deadline;
+/** Why a request for a `Lumigo` failed, by its key. */
+type Failures = Map<string, string>;
 
-const endOf = ({ deadline, until = deadline }: UninstallOptions): number => Math.max(deadline, until);
+const nothing: Removal = { removed: 0, problems: [], unclean: new Set() };
+
+class Cleaner {
+  /** The namespaces whose `Lumigo` keeps the injection. An annotation of the workload may not say so yet. */
+  private readonly kept = new Set<string>();
+  private hasLease = false;
+
+  constructor(private readonly options: UninstallOptions) {}
+
+  /** Deletes those that are not being deleted. */
+  async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
+    const { client, print } = this.options;
+    for (const { metadata, spec } of left)
+      if (spec?.tracing?.injection?.removeLumigoFromResourcesOnDeletion === false) this.kept.add(metadata.namespace);
+    const failures: Failures = new Map();
+    const present = left.filter((lumigo) => !isLeaving(lumigo));
+    if (present.length > 0) print(`Deleting ${counted(present.length, 'Lumigo resource')}.`);
+    await attempt(present, failures, ({ metadata: { namespace, name, uid } }) =>
+      client.delete({ ...contract, namespace, name }, { preconditions: { uid } }),
+    );
+    return failures;
+  }
+
+  /** Does the work of the manager if none leads, or if it has nothing left to do. */
+  async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
+    const { client, installed, deadline, until = deadline, isLast = false } = this.options;
+    if (installed !== undefined && !isLast && !this.hasLease && (await isLed(client, installed))) {
+      if (left.length > 0 || !(await isAnyInstrumented(client, this.isWanted))) return nothing;
+      await standDown(client, installed);
+      this.hasLease = true;
+    }
+    const removal = await removeInstrumentation(client, this.isWanted, Math.max(deadline, until));
+    const released = left.filter((lumigo) => isLeaving(lumigo) && !removal.unclean.has(lumigo.metadata.namespace));
+    await attempt(released, failures, (lumigo) => removeLumigoFinalizer(client, lumigo));
+    return removal;
+  }
+
+  private readonly isWanted = (workload: Workload): boolean =>
+    !isToStay(workload) && !this.kept.has(workload.metadata.namespace ?? '');
+}
+
+async function attempt(
+  lumigoes: readonly LumigoResource[],
+  failures: Failures,
+  act: (lumigo: LumigoResource) => Promise<void>,
+): Promise<void> {
+  const acts = lumigoes.map((lumigo) =>
+    act(lumigo).catch((error: unknown) => {
+      if (!isNotFound(error)) failures.set(keyOf(lumigo), describeError(error));
+    }),
+  );
+  await Promise.all(acts);
+}
+
+const isLeaving = ({ metadata }: LumigoResource): boolean => metadata.deletionTimestamp !== undefined;
 const keyOf = ({ metadata }: LumigoResource): string => `${metadata.namespace}/${metadata.name}`;
 const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
-const count = (left: readonly LumigoResource[]): string => counted(left.length, 'Lumigo resource');
+const namesOf = (left: readonly LumigoResource[]): string =>
+  [...left.slice(0, MAX_NAMES_SHOWN).map(keyOf), ...(left.length > MAX_NAMES_SHOWN ? ['…'] : [])].join(', ');
+
+/** Returns why a `Lumigo` is still there, for the list of what is stuck. */
+export function whyStuck(lumigo: LumigoResource, failure?: string): string {
+  const { finalizers = [] } = lumigo.metadata;
+  const foreign = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
+  const reasons = [
+    ...(isLeaving(lumigo) ? [] : ['it could not be deleted']),
+    ...(foreign.length > 0 ? [`finalizers of other controllers keep it: ${foreign.join(', ')}`] : []),
+    ...(failure === undefined ? [] : [failure]),
+  ];
+  return `${keyOf(lumigo)}: ${reasons.join('; ') || 'the injection is still being removed from its workloads'}`;
+}
 
 async function listLumigoes(client: Client): Promise<LumigoResource[]> {
   const found: LumigoResource[] = [];
@@ -139,29 +154,7 @@ function withoutLabels(lumigo: LumigoResource): LumigoResource {
   return { ...lumigo, metadata: metadata as LumigoResource['metadata'] };
 }
 
-const deleteLumigo = (client: Client, { metadata: { namespace, name, uid } }: LumigoResource): Promise<void> =>
-  client.delete({ ...contract, namespace, name }, { preconditions: { uid } });
-
-/** Does what the manager would do for a `Lumigo` that is being deleted: follows its settings, then removes its finalizer. */
-async function release(options: UninstallOptions, lumigo: LumigoResource): Promise<readonly string[]> {
-  const { client, print } = options;
-  const { namespace } = lumigo.metadata;
-  const policy = policyOf([lumigo]);
-  if (policy.state === 'deleting' && policy.remove) {
-    const wanted = (workload: Workload) => !isOptedIn(workload);
-    const { removed, problems } = await removeInstrumentation(client, { namespace, wanted }, endOf(options));
-    if (removed > 0)
-      print(`No operator is running. Removed the injection from ${counted(removed, 'workload')} of '${namespace}'.`);
-    if (problems.length > 0) return problems;
-  }
-  await removeLumigoFinalizer(client, lumigo);
-  return [];
-}
-
 const removeLumigoFinalizer = (client: Client, { metadata }: LumigoResource): Promise<void> => {
   const { namespace, name } = metadata;
   return removeFinalizer(client, { ...contract, namespace, name }, metadata, contract.finalizer);
 };
-
-const isAnswered = async ({ client, installed, isLast = false }: UninstallOptions): Promise<boolean> =>
-  installed !== undefined && !isLast && (await isLed(client, installed));
