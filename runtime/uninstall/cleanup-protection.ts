@@ -97,7 +97,7 @@ export class CleanupProtection {
  */
 async function freshClient(client: Client, transport: Transport, installed: Installed): Promise<Client> {
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
-  const answer = client.create({ ...accountOf(installed), subresource: 'token' }, request);
+  const answer = client.create({ ...objects.accountOf(installed), subresource: 'token' }, request);
   return answer.then(
     ({ object }) =>
       createClient(within(transport, { authorization: `Bearer ${(object['status'] as { token: string }).token}` })),
