@@ -10,8 +10,7 @@ import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { monitorNamespaces } from '../monitoring/monitoring.ts';
 import { probeWebhook } from '../webhook/probe.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
-import { upSince, whenEnded } from '../telemetry-proxy/collector.ts';
-import { configurationFile } from '../telemetry-proxy/files.ts';
+import { whenEnded } from '../telemetry-proxy/collector.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { rotateCertificates } from '../certificates/rotation.ts';
 import type { CertificateStore } from '../certificates/store.ts';
@@ -74,7 +73,6 @@ export function createParts(options: PartsOptions): Part[] {
   const protectionNeeded = () => lumigoes.namespaces().length > 0 || reconciling.current?.isAnyInstrumented();
   let admission: Admission | undefined;
   const host = config.listenAddress === '' ? undefined : config.listenAddress;
-  const collectorIsUp = async () => (await upSince(host ?? '127.0.0.1', config.telemetryHealthPort)) !== undefined;
   const { registry } = metrics;
   const scrapes = config.metricsSecure
     ? new Scrapes({
@@ -101,7 +99,7 @@ export function createParts(options: PartsOptions): Part[] {
       name: 'telemetry proxy shutdown',
       run: async (signal) => {
         await aborted(signal);
-        if (await whenEnded(configurationFile(config.telemetryProxyDirectory), collectorIsUp, COLLECTOR_END_MS))
+        if (await whenEnded(config, COLLECTOR_END_MS))
           logger.warn({}, 'telemetry proxy did not stop in time, killed it');
       },
     },

@@ -213,7 +213,7 @@ describe('what is kept where', () => {
     await activate('secret', tokenOf(8));
     const { folder, logFile } = collector();
     await eventually(() => expect(readFileSync(tokensFile(folder), 'utf8').split('\n')).toContain(tokenOf(8)));
-    for (const file of [tokensFile(folder), configurationFile(folder)])
+    for (const file of [tokensFile(folder), configurationFile({ telemetryProxyDirectory: folder })])
       expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
     for (const log of [logFile, manager().logFile]) expect(readFileSync(log, 'utf8')).not.toMatch(/t_[0-9a-f]{21}/);
   });
@@ -221,7 +221,7 @@ describe('what is kept where', () => {
   it('D34: what a collector finds that starts again holds no token and waits for nobody', async () => {
     // While a reload lasts it is another one.
     await eventually(() => {
-      const text = readFileSync(configurationFile(telemetry.collector().folder), 'utf8');
+      const text = readFileSync(configurationFile({ telemetryProxyDirectory: telemetry.collector().folder }), 'utf8');
       expect(/t_[0-9a-f]{21}|k8sobjects|wait_for_metadata/.exec(text)).toBeNull();
     }, within5s);
   });

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { configurationFile } from './files.ts';
+import type { ProxySettings } from './types.ts';
 
 /** A process, distinct from a later one with the same number. */
 export interface CollectorProcess {
@@ -50,6 +52,8 @@ function orElse<T>(gone: NoInfer<T>, action: () => T): T {
 export const askToReload = ({ pid }: CollectorProcess): boolean =>
   orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
 
+export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false, () => process.kill(pid, 'SIGKILL'));
+
 const POLL_MS = 100;
 
 /**
@@ -57,25 +61,20 @@ const POLL_MS = 100;
  * to stop during a reload may hang and delay its pod, so it is killed. Its unsent data is on disk.
  * @returns true if it was killed
  */
-export async function whenEnded(
-  configurationFile: string,
-  isUp: () => Promise<boolean>,
-  patienceMs: number,
-): Promise<boolean> {
-  const collector = findCollector(configurationFile);
+export async function whenEnded(settings: ProxySettings, patienceMs: number): Promise<boolean> {
+  const collector = findCollector(configurationFile(settings));
   if (collector === undefined) return false;
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(POLL_MS))
-    if (!runs(collector) || (await isUp())) return false;
+    if (!runs(collector) || (await upSince(settings)) !== undefined) return false;
   end(collector);
   return true;
 }
 
-export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false, () => process.kill(pid, 'SIGKILL'));
-
 const ANSWER_MS = 2_000;
 
 /** Returns since when the collector's components are up. Each reload changes it. Undefined: they are not up. */
-export function upSince(host: string, port: number): Promise<string | undefined> {
+export function upSince({ listenAddress, telemetryHealthPort: port }: Address): Promise<string | undefined> {
+  const host = listenAddress === '' ? '127.0.0.1' : listenAddress;
   return new Promise((resolve) => {
     const nothing = () => resolve(undefined);
     const sent = get({ host, port, path: '/', timeout: ANSWER_MS }, (response) => {
@@ -86,3 +85,5 @@ export function upSince(host: string, port: number): Promise<string | undefined>
     sent.on('error', nothing);
   });
 }
+
+type Address = Pick<ProxySettings, 'listenAddress' | 'telemetryHealthPort'>;

@@ -6,32 +6,40 @@ import { render, serialize, tokensFile } from './render.ts';
 import { loopKeyFile } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
+type Folder = Pick<ProxySettings, 'telemetryProxyDirectory'>;
+
 /** Returns the path of the file that the collector starts with. */
-export const configurationFile = (folder: string): string => join(folder, telemetryProxyFiles.configuration);
+export const configurationFile = ({ telemetryProxyDirectory: folder }: Folder): string =>
+  join(folder, telemetryProxyFiles.configuration);
 
 /** Writes the collector's configuration. Without a collection it only forwards. */
 export function writeConfiguration(settings: ProxySettings, collection?: Collection): void {
-  writeWhole(configurationFile(settings.telemetryProxyDirectory), serialize(render(settings, collection)));
+  writeWhole(configurationFile(settings), serialize(render(settings, collection)));
 }
 
 /** Writes one token a line. An empty file would accept an empty token, so a random one is in its place. */
-export function writeTokens(folder: string, tokens: readonly string[]): void {
-  writeWhole(tokensFile(folder), (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'));
+export function writeTokens(settings: Folder, tokens: readonly string[]): void {
+  writeWhole(
+    tokensFile(settings.telemetryProxyDirectory),
+    (tokens.length === 0 ? [`nobody-${randomUUID()}`] : tokens).join('\n'),
+  );
 }
 
 /** Returns the key of the collector's loop. */
-export const readLoopKey = (folder: string): string => readFileSync(loopKeyFile(folder), 'utf8');
+export const readLoopKey = ({ telemetryProxyDirectory: folder }: Folder): string =>
+  readFileSync(loopKeyFile(folder), 'utf8');
 
 /** Changes the key of the collector's loop. A configuration with the former key sends no collected data from then on. */
-export const changeLoopKey = (folder: string): void => writeWhole(loopKeyFile(folder), randomUUID());
+export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder): void =>
+  writeWhole(loopKeyFile(folder), randomUUID());
 
 /** Writes the files for a collector that starts: it accepts no token yet and only forwards. An init container does it before the manager starts. */
 export function prepare(settings: ProxySettings): void {
   const { telemetryProxyDirectory: folder } = settings;
   mkdirSync(folder, { recursive: true });
   // After a restart of the manager the tokens stay accepted until they are read again.
-  if (!existsSync(tokensFile(folder))) writeTokens(folder, []);
-  if (!existsSync(loopKeyFile(folder))) changeLoopKey(folder);
+  if (!existsSync(tokensFile(folder))) writeTokens(settings, []);
+  if (!existsSync(loopKeyFile(folder))) changeLoopKey(settings);
   writeConfiguration(settings);
 }
 

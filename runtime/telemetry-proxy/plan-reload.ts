@@ -1,48 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CollectedNamespace } from './types.ts';
 
-/** A configuration for the collector. Without a namespace it only forwards. */
-export interface Assignment {
-  readonly namespaces: readonly CollectedNamespace[];
-  /** Grows when the watches must begin again. */
-  readonly renewals: number;
-}
-
-interface Failure {
-  readonly assignment: string;
-  /** The number of failures in a row. */
-  readonly count: number;
-  /** By the monotonic clock, in milliseconds. */
-  readonly at: number;
-}
+/** The namespaces that a collector collects from. Without one it only forwards. */
+export type Namespaces = readonly CollectedNamespace[];
 
 /** The facts about a collector that decide what is done next. Times are milliseconds by the monotonic clock. */
 export interface CollectorState {
-  /** The assignment that the process has, as text; undefined: unknown. */
-  readonly running: string | undefined;
-  /** The last assignment that it took. */
-  readonly lastGood: Assignment;
-  /** The assignment whose collected data it sends, now or as soon as it is up. */
-  readonly sending: Assignment;
-  readonly failure: Failure | undefined;
+  /** What the process does. Undefined: it is unknown, or must begin again. */
+  readonly running: Namespaces | undefined;
+  /** The last configuration that it took. */
+  readonly lastGood: Namespaces;
+  /** The namespaces whose data it sends, now or as soon as it is up. */
+  readonly sending: Namespaces;
+  readonly failure: { readonly namespaces: Namespaces; readonly inARow: number; readonly at: number } | undefined;
   /** It is not reloaded before. */
   readonly restsUntil: number;
   /** Its collected data is not cut off before. */
   readonly cutFrom: number;
 }
 
-export type Step = { readonly kind: 'wait' | 'cut' } | { readonly kind: 'reload'; readonly assignment: Assignment };
+type Step = { readonly kind: 'wait' | 'cut' } | { readonly kind: 'reload'; readonly namespaces: Namespaces };
 
-export const nothing: Assignment = { namespaces: [], renewals: 0 };
-
-/** The collector did not start by an assignment of this manager. */
+/** The collector did not start by a configuration of this manager. */
 export const untouched: CollectorState = {
-  ...{ running: undefined, lastGood: nothing, sending: nothing, failure: undefined },
+  ...{ running: undefined, lastGood: [], sending: [], failure: undefined },
   ...{ restsUntil: 0, cutFrom: Infinity },
 };
-
-/** Between two assignments with the same text no reload is needed. */
-export const textOf = (assignment: Assignment): string =>
-  assignment.namespaces.length === 0 ? 'forward' : JSON.stringify(assignment);
 
 const FIRST_MS = 5_000;
 const MAX_MS = 5 * 60_000;
@@ -61,41 +44,41 @@ export const restMs = (tookMs: number): number => tookMs * REST_SHARE;
 export const initialMs = (namespaces: number): number => 10_000 + namespaces * 2_000;
 
 /**
- * Returns the part of an assignment that is still wanted. A `Lumigo` resource that was deleted and created again is another one: the
+ * Returns the namespaces that are still wanted. A `Lumigo` resource that was deleted and created again is another one: the
  * collector has the former one's token.
  */
-export function stillWanted(assignment: Assignment, wanted: Assignment): Assignment {
-  const lumigoes = new Set(wanted.namespaces.map(({ lumigo }) => lumigo));
-  return { ...assignment, namespaces: assignment.namespaces.filter(({ lumigo }) => lumigoes.has(lumigo)) };
+export function stillWanted(namespaces: Namespaces, wanted: Namespaces): Namespaces {
+  const lumigoes = new Set(wanted.map(({ lumigo }) => lumigo));
+  return namespaces.filter(({ lumigo }) => lumigoes.has(lumigo));
 }
 
 /**
  * Returns what to do with the collector now:
  * - `cut`: it sends data of a namespace whose collection ended, and cannot be reloaded yet. All collected data stops without a reload.
- * - `reload`: with what is wanted. An assignment that failed is retried after a delay that grows. Until then the collector continues
+ * - `reload`: with what is wanted. A configuration that failed is retried after a delay that grows. Until then the collector continues
  *   with the last one that worked, without the namespaces that ended.
  */
-export function planStep(state: CollectorState, wanted: Assignment, now: number): Step {
+export function planStep(state: CollectorState, wanted: Namespaces, now: number): Step {
   const { running, sending, restsUntil, cutFrom } = state;
   if (now < restsUntil) {
-    const hasEnded = stillWanted(sending, wanted).namespaces.length < sending.namespaces.length;
+    const hasEnded = stillWanted(sending, wanted).length < sending.length;
     return { kind: hasEnded && now >= cutFrom ? 'cut' : 'wait' };
   }
-  const assignment = assignmentFor(state, wanted, now);
-  return running === textOf(assignment) ? { kind: 'wait' } : { kind: 'reload', assignment };
+  const namespaces = possible(state, wanted, now);
+  return isDeepStrictEqual(running, namespaces) ? { kind: 'wait' } : { kind: 'reload', namespaces };
 }
 
-function assignmentFor({ lastGood, failure }: CollectorState, wanted: Assignment, now: number): Assignment {
-  const isFailed = failure?.assignment === textOf(wanted) && now < failure.at + retryMs(failure.count);
-  if (!isFailed) return wanted;
+function possible({ lastGood, failure }: CollectorState, wanted: Namespaces, now: number): Namespaces {
+  const isPaused = failure !== undefined && now < failure.at + retryMs(failure.inARow);
+  if (!isPaused || !isDeepStrictEqual(failure.namespaces, wanted)) return wanted;
   const fallback = stillWanted(lastGood, wanted);
-  return textOf(fallback) === textOf(wanted) ? nothing : fallback;
+  return isDeepStrictEqual(fallback, wanted) ? [] : fallback;
 }
 
-/** Returns the state after a reload that failed. An assignment that worked before and fails now is no fallback any more. */
-export function afterFailure(state: CollectorState, assignment: Assignment, at: number): CollectorState {
-  const text = textOf(assignment);
-  const count = state.failure?.assignment === text ? state.failure.count + 1 : 1;
-  const lastGood = textOf(state.lastGood) === text ? nothing : state.lastGood;
-  return { ...state, lastGood, failure: { assignment: text, count, at } };
+/** Returns the state after a reload that failed. A configuration that worked before and fails now is no fallback any more. */
+export function afterFailure(state: CollectorState, namespaces: Namespaces, at: number): CollectorState {
+  const { failure, lastGood } = state;
+  const inARow = failure !== undefined && isDeepStrictEqual(failure.namespaces, namespaces) ? failure.inARow + 1 : 1;
+  const isLastGood = isDeepStrictEqual(lastGood, namespaces);
+  return { ...state, lastGood: isLastGood ? [] : lastGood, failure: { namespaces, inARow, at } };
 }

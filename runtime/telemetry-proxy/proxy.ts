@@ -138,7 +138,7 @@ export class TelemetryProxy {
     const present = sources.map((source) => [placeOf(source), credentials.get(source)?.token] as const);
     const tokens = this.tokens.letIn(new Map(present), performance.now());
     if (isDeepStrictEqual(tokens, this.letIn)) return;
-    writeTokens(this.settings.telemetryProxyDirectory, tokens);
+    writeTokens(this.settings, tokens);
     this.letIn = tokens;
     metrics.telemetryTokens.set(tokens.length);
   }

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { describeError } from '../wording/errors.ts';
 import type { Client } from '../kubernetes/http/client.ts';
+import { describeError } from '../wording/errors.ts';
 import { askToReload, end, findCollector, runs, upSince, type CollectorProcess } from './collector.ts';
 import { changeLoopKey, configurationFile, readLoopKey, writeConfiguration } from './files.ts';
 import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
-import type { CollectedNamespace, Collection, ProxySettings } from './types.ts';
+import type { Collection, ProxySettings } from './types.ts';
 
 /** A reload, and why it failed. */
 export interface Outcome {
   readonly problem?: string;
-  readonly namespaces: readonly CollectedNamespace[];
+  readonly namespaces: plan.Namespaces;
 }
 
 interface ReloaderOptions {
@@ -42,7 +43,6 @@ export class Reloader {
   private state = plan.untouched;
   private process: CollectorProcess | undefined;
   private reloading: Promise<void> | undefined;
-  private renewals = 0;
   private isRenewalDue = false;
   private renewedAt = -Infinity;
   /** It has sent everything until these versions. After a cut the next watches begin there. */
@@ -65,72 +65,67 @@ export class Reloader {
 
   /** The number of namespaces that the collector collects from. */
   collected(): number {
-    const { running, lastGood } = this.state;
-    return running === plan.textOf(lastGood) ? lastGood.namespaces.length : 0;
+    return this.state.running?.length ?? 0;
   }
 
   /** Does the next step of the plan. A reload continues beside the caller. Returns whether the collector does what it should. */
-  reconcile(settings: ProxySettings, namespaces: readonly CollectedNamespace[]): boolean {
+  reconcile(settings: ProxySettings, wanted: plan.Namespaces): boolean {
     const now = performance.now();
-    if (this.isRenewalDue && now >= this.renewedAt + RENEWAL_MS) {
-      [this.isRenewalDue, this.renewedAt] = [false, now];
-      this.renewals += 1;
-    }
     const process = this.find(settings);
     if (process === undefined) return false;
-    const wanted = { namespaces, renewals: this.renewals };
+    if (this.isRenewalDue && this.reloading === undefined && now >= this.renewedAt + RENEWAL_MS) {
+      [this.isRenewalDue, this.renewedAt] = [false, now];
+      if (this.collected() > 0) this.state = { ...this.state, running: undefined };
+    }
     const step = plan.planStep(this.state, wanted, now);
     if (step.kind === 'cut') this.cut(settings);
     if (step.kind === 'reload')
-      this.reloading ??= this.reload(process, settings, step.assignment)
+      this.reloading ??= this.reload(process, settings, step.namespaces)
         .catch((error: unknown) => this.options.logger.warn({ problem: describeError(error) }, FAILURE))
         .finally(() => (this.reloading = undefined));
-    return this.state.running === plan.textOf(wanted);
+    return isDeepStrictEqual(this.state.running, wanted);
   }
 
   /** Any program may have started the first process. A later one found the file that says to forward. */
-  private find({ telemetryProxyDirectory }: ProxySettings): CollectorProcess | undefined {
+  private find(settings: ProxySettings): CollectorProcess | undefined {
     const known = this.process;
     if (known !== undefined && (this.reloading !== undefined || runs(known))) return known;
-    const found = findCollector(configurationFile(telemetryProxyDirectory));
+    const found = findCollector(configurationFile(settings));
     if (found === undefined) return undefined;
-    this.state = { ...this.state, running: known === undefined ? undefined : plan.textOf(plan.nothing) };
+    this.state = { ...this.state, running: known === undefined ? undefined : [] };
     this.process = found;
     this.initial.clear();
     return found;
   }
 
   /** Stops all collected data. The next reload sends again what happened since the last one, so the other namespaces lose nothing. */
-  private cut({ telemetryProxyDirectory }: ProxySettings): void {
-    changeLoopKey(telemetryProxyDirectory);
+  private cut(settings: ProxySettings): void {
+    changeLoopKey(settings);
     this.isCut = true;
-    this.state = { ...this.state, sending: plan.nothing };
-    // The assignment that is wanted now gets another text, so a reload is due.
-    this.renewals += 1;
+    this.state = { ...this.state, sending: [], running: undefined };
     this.options.logger.info('stopped collecting a namespace, collected data waits for the next reload');
   }
 
-  private async reload(process: CollectorProcess, settings: ProxySettings, assignment: plan.Assignment): Promise<void> {
-    const { logger, onReload, signal } = this.options;
-    const before = await upSinceBy(settings);
+  private async reload(process: CollectorProcess, settings: ProxySettings, namespaces: plan.Namespaces): Promise<void> {
+    const { client, logger, onReload, signal } = this.options;
+    const before = await upSince(settings);
     // It is still starting, and the signal would end it.
     if (before === undefined) return;
     const started = performance.now();
-    const { namespaces } = assignment;
     try {
       // From before the watches end, so that nothing is missed between them and the next ones.
-      const present = namespaces.length === 0 ? {} : await presentVersions(this.options.client);
-      this.write(settings, assignment, present);
+      const present = namespaces.length === 0 ? {} : await presentVersions(client);
+      this.write(settings, namespaces, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
       await this.whenUp(settings, process, before);
-      this.took(assignment, present);
+      this.took(namespaces, present);
       const tookMs = Math.round(performance.now() - started);
       logger.info({ namespaces: namespaces.length, tookMs }, 'telemetry proxy reloaded');
       onReload({ namespaces });
     } catch (error) {
       if (signal.aborted) return;
       const problem = describeError(error);
-      this.state = plan.afterFailure(this.state, assignment, performance.now());
+      this.state = plan.afterFailure(this.state, namespaces, performance.now());
       logger.error({ namespaces: namespaces.length, problem }, 'cannot reload the telemetry proxy, retrying');
       onReload({ namespaces, problem });
     } finally {
@@ -140,24 +135,21 @@ export class Reloader {
     }
   }
 
-  private write(settings: ProxySettings, assignment: plan.Assignment, present: Versions): void {
-    const { namespaces } = assignment;
+  private write(settings: ProxySettings, namespaces: plan.Namespaces, present: Versions): void {
     if (!this.isCut) this.sentUntil = present;
     const now = performance.now();
-    const initial = namespaces
-      .filter(({ lumigo }) => now < (this.initial.get(lumigo) ?? Infinity))
-      .map(({ name }) => name);
-    const key = readLoopKey(settings.telemetryProxyDirectory);
-    writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, key });
+    const isInitial = ({ lumigo }: plan.Namespaces[number]) => now < (this.initial.get(lumigo) ?? Infinity);
+    const initial = namespaces.filter(isInitial).map(({ name }) => name);
+    writeConfiguration(settings, { namespaces, initial, since: this.sentUntil, key: readLoopKey(settings) });
     // A reload that takes longer delays no cut.
     const times = { cutFrom: now + CATCH_UP_MS, restsUntil: Infinity };
-    this.state = { ...this.state, ...times, running: undefined, sending: assignment };
+    this.state = { ...this.state, ...times, running: undefined, sending: namespaces };
   }
 
   private async whenUp(settings: ProxySettings, process: CollectorProcess, before: string): Promise<void> {
     for (const deadline = performance.now() + UP_MS; performance.now() < deadline;) {
       await sleep(POLL_MS, undefined, { signal: this.options.signal });
-      const now = await upSinceBy(settings);
+      const now = await upSince(settings);
       if (!runs(process))
         throw new Error('the collector exited while it loaded its configuration; see its log for the reason');
       if (now !== undefined && now !== before) return;
@@ -168,22 +160,19 @@ export class Reloader {
     throw new Error(`the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`);
   }
 
-  private took(assignment: plan.Assignment, present: Versions): void {
+  private took(namespaces: plan.Namespaces, present: Versions): void {
     const now = performance.now();
-    // Otherwise it was cut off meanwhile.
-    if (this.state.sending === assignment) [this.sentUntil, this.isCut] = [present, false];
-    const running = plan.textOf(assignment);
-    this.state = { ...this.state, running, cutFrom: now + CATCH_UP_MS, lastGood: assignment, failure: undefined };
-    const lumigoes = new Set(assignment.namespaces.map(({ lumigo }) => lumigo));
+    // Otherwise it was cut off meanwhile, and another reload is due.
+    const isSending = this.state.sending === namespaces;
+    if (isSending) [this.sentUntil, this.isCut] = [present, false];
+    const running = isSending ? namespaces : undefined;
+    this.state = { ...this.state, running, cutFrom: now + CATCH_UP_MS, lastGood: namespaces, failure: undefined };
+    const lumigoes = new Set(namespaces.map(({ lumigo }) => lumigo));
     for (const lumigo of this.initial.keys()) if (!lumigoes.has(lumigo)) this.initial.delete(lumigo);
     const fresh = [...lumigoes].filter((lumigo) => !this.initial.has(lumigo));
     for (const lumigo of fresh) this.initial.set(lumigo, now + plan.initialMs(fresh.length));
   }
 }
-
-/** Since when the collector is up. */
-const upSinceBy = ({ listenAddress, telemetryHealthPort }: ProxySettings): Promise<string | undefined> =>
-  upSince(listenAddress === '' ? '127.0.0.1' : listenAddress, telemetryHealthPort);
 
 /** The present resourceVersion of every kind that is collected, by plural. A list of one has it. */
 async function presentVersions(client: Client): Promise<Versions> {

@@ -1,22 +1,23 @@
 import type { RuntimeConfig } from '../config/config.ts';
 
-type Told =
-  | ('version' | 'deploymentMethod' | 'clusterName' | 'endpoint' | 'logsEndpoint' | 'logLevel' | 'listenAddress')
-  | (
-      | 'metricsSecure'
-      | 'otlpHttpPort'
-      | 'otlpGrpcPort'
-      | 'telemetryHealthPort'
-      | 'telemetryMetricsPort'
-      | 'telemetryLoopPort'
-    )
-  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueLaneSize' | 'Credentials'}`;
-
 /** The settings that do not change while a replica runs. */
-export interface ProxySettings extends Pick<RuntimeConfig, Told> {
+export interface ProxySettings extends Pick<RuntimeConfig, ConfigKeys> {
   /** The uid of the namespace `kube-system`, which identifies the cluster; undefined until it was read. */
   readonly clusterUid?: string | undefined;
 }
+
+type ConfigKeys =
+  | 'version'
+  | 'deploymentMethod'
+  | 'clusterName'
+  | 'logLevel'
+  | 'listenAddress'
+  | 'metricsSecure'
+  | 'endpoint'
+  | 'logsEndpoint'
+  | `otlp${'Http' | 'Grpc'}Port`
+  | `telemetry${'Health' | 'Metrics' | 'Loop'}Port`
+  | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueLaneSize' | 'Credentials'}`;
 
 /** The data that the leader collects. */
 export interface Collection {

@@ -67,7 +67,7 @@ export async function startCollector(options: CollectorOptions) {
     const running = launch({
       name: `${name}-collector`,
       path: otelcol,
-      args: [`--config=${configurationFile(telemetry.folder)}`, ...options.args],
+      args: [`--config=${configurationFile({ telemetryProxyDirectory: telemetry.folder })}`, ...options.args],
       folder: cluster.dir,
       reaper: cluster.reaper,
       environment: { PATH: process.env['PATH'], KUBECONFIG: kubeconfig },
@@ -84,7 +84,8 @@ export async function startCollector(options: CollectorOptions) {
   let current = start();
   const { logFile } = current;
   const awaited = { complaint: 'the collector was not up', withinMs: UP_MS, processes: [current] };
-  const isUp = async () => (await upSince('127.0.0.1', telemetry.ports.health)) !== undefined;
+  const health = { listenAddress: '127.0.0.1', telemetryHealthPort: telemetry.ports.health };
+  const isUp = async () => (await upSince(health)) !== undefined;
   await whenAnswering({ ...awaited, detail: () => `see ${logFile}` }, isUp);
   return {
     /** Where programs send to. */
