@@ -105,29 +105,4 @@ describe("F26: the collector's token", () => {
     stop.abort();
     await keeping;
   });
-
-  it('cannot be bound to the pod, which runs under another account', async () => {
-    const { name, namespace: own } = telemetry.installation.settings;
-    const pod = { apiVersion: 'v1', kind: 'Pod', name: 'operator' };
-    await telemetry.bench.create({
-      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: own, name: pod.name } },
-      spec: {
-        serviceAccountName: `${name}-controller-manager`,
-        securityContext: { runAsNonRoot: true, runAsUser: 1, seccompProfile: { type: 'RuntimeDefault' } },
-        containers: [
-          {
-            ...{ name: 'any', image: 'any' },
-            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-          },
-        ],
-      },
-    } as never);
-    const account = { ...core, plural: 'serviceaccounts', namespace: own, name: `${name}-telemetry-proxy` };
-    const wanted = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {} };
-    const request = telemetry.cluster.client.create({ ...account, subresource: 'token' }, {
-      ...wanted,
-      spec: { boundObjectRef: pod },
-    } as never);
-    await expect(request).rejects.toMatchObject({ status: 400 });
-  });
 });

@@ -36,17 +36,16 @@ describe('otelcol validate', () => {
     );
   });
 
-  it.each([100, 1_000])('accepts %i namespaces, each with a token of its own', (count) => {
+  it('accepts a thousand namespaces, each with its own token', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');
-    const namespaces = Array.from({ length: count }, (_, index) => ({
+    const namespaces = Array.from({ length: 1_000 }, (_, index) => ({
       name: `namespace-${index}`,
       token: `t_${index.toString(16).padStart(21, '0')}`,
       lumigo: `uid-${index}`,
     }));
-    expect(validate(given, { namespaces, initial: namespaces.map(({ name }) => name), since: {}, key: 'key' })).toBe(
-      '',
-    );
+    const initial = namespaces.map(({ name }) => name);
+    expect(validate(given, { namespaces, initial, since: {}, key: 'key' })).toBe('');
   });
 
   it('accepts hundreds of odd names at once', () => {

@@ -77,15 +77,6 @@ describe("the collector's configuration", () => {
     );
   });
 
-  it('names no variable: a dollar sign stands for itself', () => {
-    fc.assert(
-      fc.property(settings, (given) => {
-        const text = serialize(render({ ...given, clusterName: '${env:HOME} $1' }, undefined));
-        expect(text.replaceAll('$$', '')).not.toContain('$');
-      }),
-    );
-  });
-
   it('does not wait for the API server where it only forwards', () => {
     const [given] = fc.sample(settings, 1);
     if (given === undefined) throw new Error('no sample');

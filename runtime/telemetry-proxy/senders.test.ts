@@ -12,33 +12,18 @@ const lumigo = (active: string, more: object = {}, metadata: object = {}): Lumig
     status: { conditions: [{ type: 'Active', status: active }] },
   }) as unknown as LumigoResource;
 
-const nothing = { letIn: false, collect: false };
-
 describe('the telemetry of a namespace', () => {
+  const infrastructure = (given: object) => lumigo('True', { infrastructure: given });
   it.each([
-    ['without a Lumigo', undefined, nothing],
-    ['with an active one', lumigo('True'), { letIn: true, collect: true }],
-    ['D39: with an inactive one', lumigo('False'), nothing],
-    ['with one that was never looked at', { ...lumigo('True'), status: {} }, nothing],
-    [
-      'with kubeEvents off',
-      lumigo('True', { infrastructure: { kubeEvents: { enabled: false } } }),
-      { letIn: true, collect: false },
-    ],
-    [
-      'with infrastructure off',
-      lumigo('True', { infrastructure: { enabled: false } }),
-      { letIn: true, collect: false },
-    ],
-    ['with an empty infrastructure', lumigo('True', { infrastructure: {} }), { letIn: true, collect: true }],
-    [
-      'whose Lumigo is being deleted',
-      lumigo('False', {}, { deletionTimestamp: 'now' }),
-      { letIn: true, collect: false },
-    ],
-  ])('%s', (_case, acting, expected) => {
-    expect(telemetryOf(acting as LumigoResource | undefined)).toEqual(expected);
-  });
+    ['without a Lumigo', undefined, false, false],
+    ['with an active one', lumigo('True'), true, true],
+    ['with an inactive one [D39]', lumigo('False'), false, false],
+    ['with a new one', { ...lumigo('True'), status: {} }, false, false],
+    ['with kubeEvents off', infrastructure({ kubeEvents: { enabled: false } }), true, false],
+    ['with infrastructure off', infrastructure({ enabled: false }), true, false],
+    ['with an empty infrastructure', infrastructure({}), true, true],
+    ['whose Lumigo is being deleted', lumigo('False', {}, { deletionTimestamp: 'now' }), true, false],
+  ])('%s', (_case, acting, letIn, collect) => expect(telemetryOf(acting)).toEqual({ letIn, collect }));
 });
 
 const { deployment, replicaSet } = workloadKinds;
@@ -115,73 +100,60 @@ describe('workloads that are traced by their own labels', () => {
   });
 });
 
-const TRANSITION_MS = 60 * 60_000;
+describe('the accepted tokens', () => {
+  const HOUR_MS = 60 * 60_000;
+  const here = (token?: string) => new Map([['shop/credentials/token', token]]);
+  const shared = Object.entries({ 1: 'b', 2: 'a', 3: 'b' });
 
-const here = (token: string | undefined) => new Map([['shop/credentials/token', token]]);
-
-describe('the tokens that are let in', () => {
-  it.each([
-    ['are those that stand in the Secrets', [[here('a'), 0]], ['a']],
+  it.each<[string, [Iterable<[string, string | undefined]>, number][], string[]]>([
+    ['are those in the Secrets', [[here('a'), 0]], ['a']],
+    ['are each accepted once, sorted', [[shared, 0]], ['a', 'b']],
     [
-      'are each let in once, sorted',
+      'continue for an hour after a replacement',
       [
-        [
-          new Map([
-            ['1', 'b'],
-            ['2', 'a'],
-            ['3', 'b'],
-          ]),
-          0,
-        ],
+        [here('a'), 0],
+        [here('b'), 5],
+        [here('b'), HOUR_MS + 4],
       ],
       ['a', 'b'],
     ],
     [
-      'go on for an hour after they were replaced',
+      'end an hour after a replacement',
       [
         [here('a'), 0],
         [here('b'), 5],
-        [here('b'), TRANSITION_MS + 4],
-      ],
-      ['a', 'b'],
-    ],
-    [
-      'and no longer',
-      [
-        [here('a'), 0],
-        [here('b'), 5],
-        [here('b'), TRANSITION_MS + 5],
+        [here('b'), HOUR_MS + 5],
       ],
       ['b'],
     ],
     [
-      'end where no token stands any more',
+      'end if the Secret has no token any more',
       [
         [here('a'), 0],
         [here('b'), 5],
-        [here(undefined), 6],
+        [here(), 6],
       ],
       [],
     ],
     [
-      'do not come back with another token',
+      'do not return with another token',
       [
         [here('a'), 0],
-        [here(undefined), 5],
+        [here(), 5],
         [here('b'), 6],
       ],
       ['b'],
     ],
     [
-      'end when nobody names their source any more',
+      'end if their source is not used any more',
       [
         [here('a'), 0],
-        [new Map(), 5],
+        [[], 5],
       ],
       [],
     ],
-  ] satisfies [string, [Map<string, string | undefined>, number][], string[]][])('%s', (_what, steps, expected) => {
-    const book = new TokenCache();
-    expect(steps.map(([tokens, now]) => book.letIn(tokens, now)).at(-1)).toEqual(expected);
+  ])('%s', (_what, steps, expected) => {
+    const cache = new TokenCache();
+    expect(steps.map(([tokens, now]) => cache.letIn(new Map(tokens), now)).at(-1)).toEqual(expected);
   });
 });
