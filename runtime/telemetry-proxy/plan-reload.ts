@@ -6,7 +6,7 @@ export type Namespaces = readonly CollectedNamespace[];
 
 /** The facts about a collector that decide what is done next. Times are milliseconds by the monotonic clock. */
 export interface CollectorState {
-  /** What the process does. Undefined: it is unknown, or must begin again. */
+  /** The namespaces of the process. Undefined: they are unknown, or it must begin again. */
   readonly running: Namespaces | undefined;
   /** The last configuration that it took. */
   readonly lastGood: Namespaces;
