@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { atOnce } from '../runtime/async/at-once.ts';
-import { Bench, validToken } from '../sandbox/testing/bench.ts';
+import { TestCluster, validToken } from '../sandbox/testing/test-cluster.ts';
 import { guarded, listAll, type Client } from '../runtime/kubernetes/http/client.ts';
-import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
 import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../sandbox/testing/eventually.ts';
 import { sampleReview } from './review.ts';
 
 const { deployment } = workloadKinds;
 /** As many writes under way as the operator has by default. */
 const IN_FLIGHT = 16;
-const POLL_MS = 50;
+const patience = { intervalMs: 50, timeoutMs: 600_000 };
 
 interface Sample {
   readonly request: { readonly object: { metadata: object; spec: { template: { metadata: object } } } };
@@ -18,7 +17,7 @@ interface Sample {
 
 /** A namespace with `count` Deployments of the size of the sample review's, none of them with a pod. */
 export async function makeFleet(client: Client, count: number): Promise<string> {
-  const namespace = await new Bench(client).namespace(`fleet-${randomBytes(3).toString('hex')}`);
+  const namespace = await new TestCluster(client).namespace(`fleet-${randomBytes(3).toString('hex')}`);
   const names = Array.from({ length: count }, (_, index) => `app-${index}`);
   const { object } = (JSON.parse(sampleReview(namespace)) as Sample).request;
   await atOnce(IN_FLIGHT, names, async (name) => {
@@ -40,21 +39,18 @@ export async function patchLoop(client: Client, namespace: string): Promise<numb
   return (performance.now() - started) / 1_000;
 }
 
-/** Its one. */
-export const lumigoOf = (namespace: string): ResourceRef => ({ ...lumigo, namespace, name: 'lumigo' });
-
 /** From the creation of the Lumigo until its status says that all are instrumented. Seconds. */
 export async function instrumentFleet(client: Client, namespace: string, count: number): Promise<number> {
-  const bench = new Bench(client);
+  const bench = new TestCluster(client);
   await bench.secret(namespace, validToken);
   const started = performance.now();
   await bench.lumigo(namespace);
-  for (;;) {
+  await eventually(async () => {
     const { status } = await bench.readLumigo(namespace);
     const active = status?.conditions?.find(({ type }) => type === 'Active');
-    if (status?.instrumentedResourcesCount === count && active?.message === 'Lumigo is ready') break;
-    await sleep(POLL_MS);
-  }
+    if (status?.instrumentedResourcesCount !== count || active?.message !== 'Lumigo is ready')
+      throw new Error(`${status?.instrumentedResourcesCount} of ${count} are instrumented: ${active?.message}`);
+  }, patience);
   return (performance.now() - started) / 1_000;
 }
 
@@ -64,10 +60,12 @@ export async function instrumentFleet(client: Client, namespace: string, count: 
  */
 export async function uninstrumentFleet(client: Client, namespace: string) {
   const started = performance.now();
-  const ref = lumigoOf(namespace);
+  const ref = { ...lumigo, namespace, name: 'lumigo' };
   await client.delete(ref);
   const clean = await untilNone(client, namespace, labels.autoTrace);
-  while ((await client.find(ref, { metadataOnly: true })) !== undefined) await sleep(POLL_MS);
+  await eventually(async () => {
+    if ((await client.find(ref, { metadataOnly: true })) !== undefined) throw new Error('the Lumigo is still there');
+  }, patience);
   return { clean, gone: (performance.now() - started) / 1_000 };
 }
 
@@ -78,9 +76,9 @@ export const notInstrumented = `!${labels.autoTrace}`;
 export async function untilNone(client: Client, namespace: string, labelSelector: string): Promise<number> {
   const one = { labelSelector, limit: 1, metadataOnly: true };
   const started = performance.now();
-  for (;;) {
+  await eventually(async () => {
     const { value: page } = await client.pages({ ...deployment, namespace }, one).next();
-    if ((page?.items.length ?? 0) === 0) return (performance.now() - started) / 1_000;
-    await sleep(POLL_MS);
-  }
+    if (page !== undefined && page.items.length > 0) throw new Error(`Deployments with ${labelSelector} are left`);
+  }, patience);
+  return (performance.now() - started) / 1_000;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { instrumentFleet, makeFleet, patchLoop, uninstrumentFleet } from './fleet.ts';
 import { usageOf } from './process-usage.ts';
 import { during, requestsOf, type Surroundings } from './surroundings.ts';
@@ -48,4 +49,21 @@ async function measureOne({ cluster: { client }, manager, say }: Surroundings, c
     },
     { name: 'peak resident', value: Math.max(added.after.peakBytes, removed.after.peakBytes) / 1e6, unit: 'MB' },
   ].map((figure) => ({ ...figure, count }));
+}
+
+/** The costs of the manager while nothing happens, with one Lumigo and its Lease. */
+export async function measureIdle({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
+  const bench = new TestCluster(cluster.client);
+  await bench.activate(await bench.namespace('idle'));
+  say(`idle: watching for ${seconds} s`);
+  await sleep(10_000);
+  const before = await requestsOf(manager);
+  const { cpuSeconds } = await during(manager.pid, () => sleep(seconds * 1_000));
+  const requests = (await requestsOf(manager)) - before;
+  return [
+    { name: 'ready after process start', value: manager.readyAfterMs / 1_000, unit: 's', target: 1 },
+    { name: 'idle: resident', value: usageOf(manager.pid).residentBytes / 1e6, unit: 'MB', target: 75 },
+    { name: 'idle: share of a core', value: (cpuSeconds / seconds) * 100, unit: '%', target: 1 },
+    { name: 'idle: requests a minute', value: (requests / seconds) * 60, unit: '', target: 20 },
+  ];
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { workloadKinds } from '../runtime/contract.ts';
 import type { KubernetesObject } from '../runtime/kubernetes/http/client.ts';
-import { whenAnswering } from '../sandbox/control-plane/processes.ts';
 import { startApiProxy } from '../sandbox/faults/api-proxy.ts';
 import { startManager } from '../sandbox/manager/manager.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
 import { makeFleet } from './fleet.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 import { asInThePod, type Surroundings } from './surroundings.ts';
@@ -55,8 +55,12 @@ async function listed(there: Surroundings, count: number, sample: KubernetesObje
     const manager = await startManager({ ...cluster, server: proxy.server }, installation, {
       ...{ name: `crowd-${count}`, webhookPort, node, environment: asInThePod },
     });
-    const awaited = { complaint: 'the leader has not listed all', withinMs: LISTED_MS, processes: [manager] };
-    await whenAnswering(awaited, () => readFileSync(manager.logFile, 'utf8').includes('"msg":"reconciler ready"'));
+    const leads = () => {
+      if (!readFileSync(manager.logFile, 'utf8').includes('"msg":"reconciler ready"'))
+        throw new Error(`see ${manager.logFile}`);
+    };
+    const complaint = 'the leader has not listed all';
+    await eventually(leads, { complaint, timeoutMs: LISTED_MS, processes: [manager] });
     const usage = usageOf(manager.pid);
     await manager.stop();
     return usage;

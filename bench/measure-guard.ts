@@ -8,9 +8,8 @@ import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 import { apply, refOf } from '../sandbox/manager/apply.ts';
 import { startGuarded, write, type GuardedCluster } from '../sandbox/testing/guard/guarded-cluster.ts';
 import { tracing } from '../sandbox/testing/injection.ts';
-import { quantile } from '../sandbox/testing/quantile.ts';
 import { makeFleet } from './fleet.ts';
-import type { Figure } from './table.ts';
+import { latencies, timed, type Figure } from './table.ts';
 
 const { deployment } = workloadKinds;
 const ROUNDS = 6;
@@ -35,8 +34,8 @@ export async function measureGuard(say: (line: string) => void): Promise<Figure[
       await turn(guarded, true, namespace, round === 0 ? empty() : within);
     }
     return writers.flatMap((writer) => [
-      ...figures(`update by a ${writer}, without the guard`, without[writer]),
-      ...figures(`update by a ${writer}, with the guard`, within[writer]),
+      ...latencies(`update by a ${writer}, without the guard`, without[writer]),
+      ...latencies(`update by a ${writer}, with the guard`, within[writer]),
     ]);
   } finally {
     await guarded.stop();
@@ -79,14 +78,3 @@ function clean(workload: Workload) {
   if (template === undefined) throw new Error('the sample has no pod template');
   return remove(template);
 }
-
-async function timed(action: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  await action();
-  return performance.now() - started;
-}
-
-const figures = (name: string, times: readonly number[]): Figure[] => [
-  { name: `${name}, p50`, value: quantile(times, 0.5), unit: 'ms' },
-  { name: `${name}, p99`, value: quantile(times, 0.99), unit: 'ms' },
-];

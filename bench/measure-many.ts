@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
 import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
 import type { LumigoResource } from '../runtime/injection/types.ts';
-import { Bench } from '../sandbox/testing/bench.ts';
+import { TestCluster } from '../sandbox/testing/test-cluster.ts';
+import { eventually } from '../sandbox/testing/eventually.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import { latenessOf } from './event-loop.ts';
 import { instrumentFleet, makeFleet, notInstrumented, patchLoop, untilNone } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
 import { usageOf } from './process-usage.ts';
 import { during, type Surroundings } from './surroundings.ts';
-import type { Figure } from './table.ts';
+import { timed, type Figure } from './table.ts';
 
 const { deployment } = workloadKinds;
 const NAMESPACES = 100;
@@ -55,11 +56,17 @@ async function measureNamespaces({ cluster: { client }, manager, say }: Surround
 
 /** Seconds from the first Lumigo until each of them says that all of its namespace is instrumented. */
 async function instrumentAll(client: Client, namespaces: readonly string[]): Promise<number> {
-  const bench = new Bench(client);
+  const bench = new TestCluster(client);
   const started = performance.now();
   for (const namespace of namespaces) await bench.secret(namespace);
   await Promise.all(namespaces.map((namespace) => bench.lumigo(namespace)));
-  while ((await countDone(client)) < namespaces.length) await sleep(POLL_MS);
+  await eventually(
+    async () => {
+      const done = await countDone(client);
+      if (done < namespaces.length) throw new Error(`${done} of ${namespaces.length} namespaces are instrumented`);
+    },
+    { intervalMs: POLL_MS, timeoutMs: 600_000 },
+  );
   return (performance.now() - started) / 1_000;
 }
 
@@ -72,19 +79,13 @@ async function countDone(client: Client): Promise<number> {
 /** Creates that come at the same moment, where the webhook changes them and where no webhook is asked. */
 async function measureCreates({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
   say(`${AT_ONCE} Deployments created at once`);
-  const bench = new Bench(client);
+  const bench = new TestCluster(client);
   const namespace = await bench.namespace('at-once');
   await bench.activate(namespace);
   await bench.whenWebhookInjects(namespace);
   const create = async (where: string) => {
     const names = Array.from({ length: AT_ONCE }, (_, index) => `at-once-${index}`);
-    const took = await Promise.all(
-      names.map(async (name) => {
-        const started = performance.now();
-        await bench.create(workloadOf(deployment, where, name));
-        return performance.now() - started;
-      }),
-    );
+    const took = await Promise.all(names.map((name) => timed(() => bench.create(workloadOf(deployment, where, name)))));
     return quantile(took, 0.99);
   };
   await create(await bench.namespace('warm'));
@@ -98,17 +99,18 @@ async function measureCreates({ cluster: { client }, say }: Surroundings): Promi
 /** From a change of a Lumigo until the last workload is what it asks for. */
 async function measureSwitches({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
   say(`a Lumigo of ${FLEET} Deployments switched off and on ${CHANGES} times`);
-  const bench = new Bench(client);
+  const bench = new TestCluster(client);
   const namespace = await makeFleet(client, FLEET);
   await instrumentFleet(client, namespace, FLEET);
   await sleep(REST_MS);
   const took: number[] = [];
   for (let change = 0; change < CHANGES; change += 1) {
     const enabled = change % 2 === 1;
-    const started = performance.now();
-    await bench.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
-    await untilNone(client, namespace, enabled ? notInstrumented : labels.autoTrace);
-    took.push(performance.now() - started);
+    const switched = async () => {
+      await bench.changeLumigo(namespace, { spec: { tracing: { injection: { enabled } } } });
+      await untilNone(client, namespace, enabled ? notInstrumented : labels.autoTrace);
+    };
+    took.push(await timed(switched));
   }
   return [{ name: 'change of a Lumigo to the last of 20 patches, p95', value: quantile(took, 0.95), unit: 'ms' }];
 }

@@ -1,7 +1,6 @@
-import { quantile } from '../sandbox/testing/quantile.ts';
 import { startPodMode, tracedNamespace, type PodModeCluster } from '../sandbox/testing/pod-policy.ts';
 import { podOf } from '../sandbox/testing/workloads.ts';
-import type { Figure } from './table.ts';
+import { latencies, timed, type Figure } from './table.ts';
 
 const ROUNDS = 5;
 const PODS = 200;
@@ -18,22 +17,13 @@ export async function measurePods(say: (line: string) => void): Promise<Figure[]
       await turn(on, plain, round, round === 0 ? [] : without);
       await turn(on, traced, round, round === 0 ? [] : within);
     }
-    return [...figures('creation of a pod, without Pod mode', without), ...figures('… with the policy', within)];
+    return [...latencies('creation of a pod, without Pod mode', without), ...latencies('… with the policy', within)];
   } finally {
     await on.stop();
   }
 }
 
 async function turn({ bench }: PodModeCluster, namespace: string, round: number, into: number[]): Promise<void> {
-  for (let index = 0; index < PODS; index += 1) {
-    const started = performance.now();
-    await bench.create(podOf(namespace, `pod-${round}-${index}`));
-    into.push(performance.now() - started);
-  }
+  for (let index = 0; index < PODS; index += 1)
+    into.push(await timed(() => bench.create(podOf(namespace, `pod-${round}-${index}`))));
 }
-
-const figures = (name: string, times: readonly number[]): Figure[] =>
-  [0.5, 0.99].map((share) => ({
-    ...{ name: `${name}, p${share * 100}`, unit: 'ms' },
-    value: quantile(times, share),
-  }));

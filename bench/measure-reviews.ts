@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paths } from '../runtime/contract.ts';
-import { Bench } from '../sandbox/testing/bench.ts';
+import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { latenessOf } from './event-loop.ts';
 import { instrumentFleet, makeFleet, uninstrumentFleet } from './fleet.ts';
 import { load, type LoadOptions } from './load.ts';
@@ -24,7 +24,7 @@ type Target = Omit<LoadOptions, 'durationMs'>;
 /** The webhook beside a bare HTTPS server that parses and answers the same reviews; then the webhook while its leader is busy. */
 export async function measureReviews(there: Surroundings, count: number): Promise<Figure[]> {
   const { cluster, manager, installation, say } = there;
-  const bench = new Bench(cluster.client);
+  const bench = new TestCluster(cluster.client);
   const namespace = await bench.namespace('reviews');
   await bench.activate(namespace);
   const target = {

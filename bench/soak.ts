@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventReasons, workloadKinds } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
-import { Bench } from '../sandbox/testing/bench.ts';
+import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';
 import { instrumentFleet, makeFleet } from './fleet.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
@@ -69,7 +69,7 @@ async function change(client: Client, namespace: string, index: number): Promise
 async function told(client: Client, namespace: string): Promise<Figure[]> {
   const seen = new Set<string>();
   let twice = 0;
-  for (const { reason, involvedObject } of await new Bench(client).events(namespace)) {
+  for (const { reason, involvedObject } of await new TestCluster(client).events(namespace)) {
     if (reason !== eventReasons.added) continue;
     const { uid = '' } = involvedObject;
     if (seen.has(uid)) twice += 1;

@@ -1,3 +1,5 @@
+import { quantile } from '../sandbox/testing/quantile.ts';
+
 /** One figure: what it is, what it was, and what was aimed at. */
 export interface Figure {
   readonly name: string;
@@ -7,6 +9,17 @@ export interface Figure {
   readonly target?: number;
   /** Of how many Deployments, where that matters. */
   readonly count?: number;
+}
+
+/** The median and the 99th percentile of some times in milliseconds. */
+export const latencies = (name: string, times: readonly number[]): Figure[] =>
+  [0.5, 0.99].map((share) => ({ name: `${name}, p${share * 100}`, value: quantile(times, share), unit: 'ms' }));
+
+/** Milliseconds that something takes. */
+export async function timed(action: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await action();
+  return performance.now() - started;
 }
 
 /** The figures as a table for the terminal; nothing passes or fails here. */

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { lumigo } from '../runtime/contract.ts';
 import type { Client } from '../runtime/kubernetes/http/client.ts';
-import { createTransport, type Transport } from '../runtime/kubernetes/http/transport.ts';
+import type { Transport } from '../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { apply, collectionOf } from '../sandbox/manager/apply.ts';
 import { ensureBinaries } from '../sandbox/programs/build.ts';
@@ -55,14 +56,7 @@ async function versionsOf(objects: readonly Manifest[]): Promise<Record<string, 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
   client = cluster.client;
-  transport = createTransport(
-    {
-      server: new URL(cluster.server),
-      ca: cluster.ca,
-      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-    },
-    { userAgent: 'lumigo-test' },
-  );
+  transport = connectTo(cluster);
   await apply(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   for (const manifest of manifests) await eventually(() => apply(client, manifest), { timeoutMs: 10_000 });
 });

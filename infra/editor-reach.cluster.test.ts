@@ -19,7 +19,7 @@ import { lumigoOf } from '../sandbox/lumigo.ts';
 import { collectionOf } from '../sandbox/manager/apply.ts';
 import { withoutNodes } from '../sandbox/manager/install.ts';
 import { accountIn, type Account } from '../sandbox/testing/account.ts';
-import { validToken } from '../sandbox/testing/bench.ts';
+import { validToken } from '../sandbox/testing/test-cluster.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
 import { tokenOf } from '../sandbox/testing/telemetry.ts';

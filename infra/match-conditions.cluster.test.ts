@@ -4,7 +4,8 @@ import { createClient, type Client } from '../runtime/kubernetes/http/client.ts'
 import { ownerOf } from '../runtime/injection/eligibility.ts';
 import type { Metadata } from '../runtime/injection/types.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
-import { createTransport, type Transport } from '../runtime/kubernetes/http/transport.ts';
+import type { Transport } from '../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { apply, collectionOf } from '../sandbox/manager/apply.ts';
 import { install } from '../sandbox/manager/install.ts';
@@ -63,15 +64,7 @@ const inTemplate = ({ template }: WorkloadKind, body: object): object =>
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
   admin = cluster.client;
-  operatorTransport = createTransport(
-    {
-      server: new URL(cluster.server),
-      ca: cluster.ca,
-      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-      headers: { 'Impersonate-User': operatorUser(settings) },
-    },
-    { userAgent: 'lumigo-test' },
-  );
+  operatorTransport = connectTo(cluster, { as: operatorUser(settings) });
   operator = createClient(operatorTransport);
   // The guard would refuse what this test writes with the operator's account.
   await install(admin, { settings: { guard: 'Off' } });

@@ -6,7 +6,7 @@ import type { Workload } from '../runtime/injection/types.ts';
 import { pod } from '../sandbox/testing/arbitrary/pod.ts';
 import { fuzz } from '../sandbox/testing/fuzz.ts';
 import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../sandbox/testing/pod-policy.ts';
-import { podsPolicy } from '../sandbox/testing/policies.ts';
+import { podsPolicy } from '../sandbox/testing/injection.ts';
 
 /** The policy and `inject` do the same to every pod. No operator runs. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { annotations, injector, labels } from '../runtime/contract.ts';
 import type { Workload } from '../runtime/injection/types.ts';
+import { isInstrumented } from '../sandbox/lumigo.ts';
 import {
-  isInjectedPod,
   podMode,
   setActive,
   startPodMode,
@@ -88,7 +88,7 @@ describe('in a namespace in Pod mode, the policy', () => {
     ['with too little of a processor', pod({ container: resources({ cpu: '10m' }) })],
     ['whose annotations are full', pod({ metadata: { annotations: { note: 'x'.repeat(256 * 1024 - 100) } } })],
   ])('skips a pod %s', async (_what, given) => {
-    expect(isInjectedPod(await on.dryRun(given, traced))).toBe(false);
+    expect(isInstrumented(await on.dryRun(given, traced))).toBe(false);
   });
 
   it('injects a pod once, so that Pod Security `restricted` accepts it', async () => {
@@ -98,14 +98,14 @@ describe('in a namespace in Pod mode, the policy', () => {
     await on.cluster.client.patch(ref, { kind: 'merge', body: enforced });
     await eventually(() => expect(on.dryRun(pod({}), namespace)).rejects.toThrow('restricted'));
     const { metadata, spec } = await on.dryRun(restrictedPod, namespace);
-    expect(isInjectedPod({ metadata })).toBe(true);
+    expect(isInstrumented({ spec })).toBe(true);
     const again = await on.dryRun({ ...restrictedPod, metadata, spec } as Workload, namespace);
     expect(again['spec']).toEqual(spec);
   });
 });
 
 describe('the policy injects no pod', () => {
-  const probe = async (namespace: string) => isInjectedPod(await on.dryRun(restrictedPod, namespace));
+  const probe = async (namespace: string) => isInstrumented(await on.dryRun(restrictedPod, namespace));
 
   it.each<[string, object]>([
     ['in Workload mode', { tracing: { injection: { mode: 'Workload' } } }],
@@ -124,25 +124,25 @@ describe('the policy injects no pod', () => {
     await on.bench.changeLumigo(namespace, {
       spec: { ...valid, tracing: { injection: { mode: 'Pod', enabled: true } } },
     });
-    await whenPodsAreInjected(on, namespace);
+    await whenPodsAreInjected(on.bench, namespace);
     await on.bench.changeLumigo(namespace, { spec });
-    await whenPodsAreInjected(on, namespace, false);
+    await whenPodsAreInjected(on.bench, namespace, false);
   });
 
   it('where the Lumigo is not active, is being deleted or is gone', async () => {
     const namespace = await tracedNamespace(on);
     await setActive(on.bench, namespace, 'False');
-    await whenPodsAreInjected(on, namespace, false);
+    await whenPodsAreInjected(on.bench, namespace, false);
     await setActive(on.bench, namespace);
-    await whenPodsAreInjected(on, namespace);
+    await whenPodsAreInjected(on.bench, namespace);
     await on.bench.changeLumigo(namespace, { metadata: { finalizers: ['operator.lumigo.io/lumigo-finalizer'] } });
     const ref = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes', namespace, name: 'lumigo' };
     await on.cluster.client.delete(ref);
-    await whenPodsAreInjected(on, namespace, false);
+    await whenPodsAreInjected(on.bench, namespace, false);
     await on.bench.changeLumigo(namespace, { metadata: { finalizers: [] } });
     await on.bench.lumigo(namespace, podMode);
     await setActive(on.bench, namespace);
-    await whenPodsAreInjected(on, namespace);
+    await whenPodsAreInjected(on.bench, namespace);
   });
 
   it('in its own namespace', async () => {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { ensureBinaries } from '../sandbox/programs/build.ts';
-import { finished } from '../sandbox/testing/run.ts';
+import { finished } from '../sandbox/run.ts';
 import { parseSettings } from './settings/settings.ts';
 
 /**

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -7,9 +6,9 @@ import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/c
 import { toolOn, type Tool } from '../sandbox/e2e/tools.ts';
 import { writeOriginalChart } from '../sandbox/original/chart.ts';
 import { ensureBinaries } from '../sandbox/programs/build.ts';
-import { Bench } from '../sandbox/testing/bench.ts';
+import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
-import { finished } from '../sandbox/testing/run.ts';
+import { runToEnd } from '../sandbox/run.ts';
 
 /** What docs/migrate-from-original.md says of plain YAML, word for word, over a release of the original; nobody runs in its pods. */
 const page = readFileSync('docs/migrate-from-original.md', 'utf8');
@@ -20,7 +19,7 @@ let cluster: ControlPlane;
 let folder: string;
 let helm: Tool;
 let kubectl: Tool;
-let bench: Bench;
+let bench: TestCluster;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-takeover-'));
   // A checkout in which the blocks may write.
@@ -30,7 +29,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'bin'));
   symlinkSync(program, join(folder, 'bin', 'kubectl'));
   cluster = await startControlPlane();
-  bench = new Bench(cluster.client);
+  bench = new TestCluster(cluster.client);
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(cluster, 'kubectl');
 });
@@ -45,7 +44,7 @@ async function run(block: string): Promise<void> {
     PATH: [join(folder, 'bin'), process.env['PATH']].join(delimiter),
     KUBECONFIG: cluster.kubeconfig,
   };
-  const { code, stderr } = await finished(spawn('sh', ['-euc', block], { cwd: folder, env }));
+  const { code, stderr } = await runToEnd('sh', ['-euc', block], { cwd: folder, env });
   expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
 }
 

@@ -1,4 +1,5 @@
-import { lumigo } from '../runtime/contract.ts';
+import { injector, lumigo } from '../runtime/contract.ts';
+import type { PodSpec } from '../runtime/injection/types.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 
 /** A Lumigo as the README has it. */
@@ -8,3 +9,17 @@ export const lumigoOf = (namespace: string, spec: object = {}, name = 'lumigo'):
   metadata: { namespace, name },
   spec: { lumigoToken: { secretRef: { name: 'lumigo-credentials', key: 'token' } }, ...spec },
 });
+
+/** Returns true if a pod or a pod template has the injector, as its user sees it. */
+export function isInstrumented(pod: object | undefined): boolean {
+  const { spec } = (pod ?? {}) as { readonly spec?: Partial<PodSpec> };
+  return spec?.initContainers?.some(({ name }) => name === injector.container) === true;
+}
+
+interface Status {
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+}
+
+/** Returns true if a status has a condition of this type that is true. */
+export const hasCondition = (wanted: string, status: Status | undefined): boolean =>
+  status?.conditions?.some(({ type, status: value }) => type === wanted && value === 'True') === true;

@@ -6,7 +6,7 @@ import { lumigo } from '../runtime/contract.ts';
 import { createClient } from '../runtime/kubernetes/http/client.ts';
 import { fromKubeconfig } from '../runtime/kubernetes/http/kubeconfig.ts';
 import { createTransport } from '../runtime/kubernetes/http/transport.ts';
-import { isAlive, runScript } from './testing/run.ts';
+import { isAlive, runScript } from './run.ts';
 
 const cli = 'sandbox/sandbox.ts';
 let folder: string;

@@ -4,8 +4,7 @@ import { decide } from '../../runtime/injection/decide.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
-import { tracing } from '../../sandbox/testing/injection.ts';
-import { activePolicy } from '../../sandbox/testing/policies.ts';
+import { tracing, activePolicy } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
 /** The API server limits the cost of a policy. An object of the largest size that the operator changes stays below. */

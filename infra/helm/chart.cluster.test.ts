@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
-import { finished } from '../../sandbox/testing/run.ts';
+import { runToEnd } from '../../sandbox/run.ts';
 import { problemsOf } from '../../sandbox/testing/settings-problems.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { installWithHelm } from './installation-texts.ts';
@@ -426,9 +426,8 @@ describe('the Helm chart', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const shown = await finished(
-      spawn(helm, ['show', 'chart', 'lumigo-operator', '--repo', `http://127.0.0.1:${port}`]),
-    );
+    const asked = ['show', 'chart', 'lumigo-operator', '--repo', `http://127.0.0.1:${port}`];
+    const shown = await runToEnd(helm, asked);
     server.close();
     rmSync(folder, { recursive: true });
     expect({ code: shown.code, stderr: shown.stderr }).toEqual({ code: 0, stderr: '' });

@@ -10,7 +10,7 @@ import { refOf } from '../../sandbox/manager/apply.ts';
 import { writeOriginalChart } from '../../sandbox/original/chart.ts';
 import { instrumentedByOriginal } from '../../sandbox/original/injected.ts';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
-import { Bench, validToken } from '../../sandbox/testing/bench.ts';
+import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { lumigo, workloadKinds } from '../../runtime/contract.ts';
@@ -22,7 +22,7 @@ import { writeChart } from './chart.ts';
 
 /** A release of the original operator, upgraded to this chart by the real Helm on a real API server; nobody runs in its pods. */
 let cluster: ControlPlane;
-let bench: Bench;
+let bench: TestCluster;
 let helm: Tool;
 let folder: string;
 let original: string;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   writeOriginalChart(original);
   writeChart(ours);
   cluster = await startControlPlane();
-  bench = new Bench(cluster.client);
+  bench = new TestCluster(cluster.client);
   helm = await toolOn(cluster, 'helm', '--namespace', 'lumigo-system');
 });
 afterAll(async () => {

@@ -10,7 +10,7 @@ import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { startManager } from '../../sandbox/manager/manager.ts';
-import { Bench } from '../../sandbox/testing/bench.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import type { Manifest } from '../manifests.ts';
@@ -20,7 +20,7 @@ import type { Manifest } from '../manifests.ts';
  * deleted in reverse. The engine itself is in no package registry.
  */
 let cluster: ControlPlane;
-let bench: Bench;
+let bench: TestCluster;
 /** What was registered with the provider for Kubernetes, in order. */
 const applied: Manifest[] = [];
 let outputs: Record<string, unknown> = {};
@@ -28,7 +28,7 @@ let outputs: Record<string, unknown> = {};
 beforeAll(async () => {
   await ensureBundle();
   cluster = await startControlPlane();
-  bench = new Bench(cluster.client);
+  bench = new TestCluster(cluster.client);
   process.env['PULUMI_CONFIG'] = JSON.stringify({
     'lumigo-kubernetes-operator:settings': JSON.stringify({ cluster: { name: 'pulumi' } }),
   });

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import {
   appendFileSync,
   copyFileSync,
@@ -19,7 +18,7 @@ import { parse } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
-import { finished } from '../../sandbox/testing/run.ts';
+import { runToEnd } from '../../sandbox/run.ts';
 import { installWithHelm } from '../helm/installation-texts.ts';
 import { packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
 import { program } from './program.ts';
@@ -112,8 +111,7 @@ async function keyPair(name: string): Promise<Signer> {
   return { privateKey: `${prefix}.key`, publicKey: `${prefix}.pub`, password };
 }
 
-const shell = (script: string) =>
-  finished(spawn('sh', ['-euc', script], { stdio: ['ignore', 'pipe', 'pipe'], env: process.env }));
+const shell = (script: string) => runToEnd('sh', ['-euc', script]);
 
 const install = (chart: string, ...flags: readonly string[]) =>
   shell(`helm install lumigo ${chart} --namespace lumigo-system --create-namespace ${flags.join(' ')}`);

@@ -6,7 +6,7 @@ import { whenGone } from '../../sandbox/testing/destroy.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs, whenProtected } from '../../sandbox/testing/protection.ts';
 import { definitionsOf } from '../../sandbox/programs/definitions.ts';
-import { statuses } from '../../sandbox/testing/pods-by-hand.ts';
+import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { cleanupFinalizer, labels, originalLease, pods, suffixes, workloadKinds, workloads } from '../contract.ts';
@@ -70,8 +70,7 @@ async function breakPod(): Promise<void> {
   const db = workloadOf(workloadKinds.statefulSet, namespace, 'db');
   await bench.create({ ...db, spec: { ...(db['spec'] as object), replicas: 1 } });
   const pod = { ...pods, namespace, name: 'db-0' };
-  const body = { status: statuses['no-injector-image']('') };
-  await eventually(() => cluster.client.patch({ ...pod, subresource: 'status' }, { kind: 'merge', body }));
+  await eventually(async () => bench.setStatus(pod, podStatus('no-injector-image', await cluster.client.get(pod))));
   await eventually(() => expect(ownRequests().map(asked)).toContain('create pods/eviction.'));
 }
 

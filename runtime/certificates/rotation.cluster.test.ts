@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { createTransport } from '../kubernetes/http/transport.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 import { createLogger } from '../observability/logging.ts';
@@ -29,10 +29,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 beforeEach(() => {
   stop = new AbortController();
-  const { server, ca, token } = cluster;
-  const connection = { server: new URL(server), ca, authorization: () => Promise.resolve(`Bearer ${token}`) };
-  const transport = createTransport(connection, { userAgent: 'rotation' });
-  watching = { transport, logger: createLogger('error'), signal: stop.signal };
+  watching = { transport: connectTo(cluster), logger: createLogger('error'), signal: stop.signal };
 });
 afterEach(async () => {
   stop.abort();

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
-import { Bench } from '../../sandbox/testing/bench.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { tokenOf } from '../../sandbox/testing/telemetry.ts';
@@ -9,10 +9,10 @@ import { secretReader } from './credential.ts';
 
 /** The cache over a real API server; the tests turn its clock. */
 let cluster: ControlPlane;
-let bench: Bench;
+let bench: TestCluster;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  bench = new Bench(cluster.client);
+  bench = new TestCluster(cluster.client);
 });
 afterAll(() => cluster?.stop());
 

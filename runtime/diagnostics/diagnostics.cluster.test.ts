@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { environmentOf } from '../../sandbox/manager/configuration.ts';
-import { Bench, validToken } from '../../sandbox/testing/bench.ts';
+import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { startControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
@@ -123,7 +123,7 @@ describe('lumigo explain', () => {
 
   it('assumes the defaults before an installation, and says so [F80]', async () => {
     const bare = await startControlPlane({ controllerManager: false });
-    await new Bench(bare.client).create(workloadOf(deployment, 'default', 'cart'));
+    await new TestCluster(bare.client).create(workloadOf(deployment, 'default', 'cart'));
     const asked = ['--kubeconfig', bare.kubeconfig, 'preview', '-n', 'default', '--assume-lumigo'];
     const { code, stdout, stderr } = await runCommand(asked, {});
     await bare.stop();

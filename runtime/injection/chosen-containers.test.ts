@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { activePolicy } from '../../sandbox/testing/policies.ts';
+import { activePolicy } from '../../sandbox/testing/injection.ts';
 import { annotations, environment } from '../contract.ts';
 import { knownSidecars } from './chosen-containers.ts';
 import { decide } from './decide.ts';

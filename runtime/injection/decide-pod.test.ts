@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { injector as common } from '../../sandbox/testing/injection.ts';
+import { injector as common, podsPolicy } from '../../sandbox/testing/injection.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import { podsPolicy } from '../../sandbox/testing/policies.ts';
 import { annotations, injector as contract, labels } from '../contract.ts';
 import { decidePod } from './decide-pod.ts';
 import { inject } from './inject.ts';

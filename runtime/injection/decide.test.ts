@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { injector, older } from '../../sandbox/testing/injection.ts';
+import { activePolicy, injector, older } from '../../sandbox/testing/injection.ts';
 import { annotations, labels, workloadKinds, workloads } from '../contract.ts';
-import { activePolicy } from '../../sandbox/testing/policies.ts';
 import { workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { Bench } from '../../sandbox/testing/bench.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds, workloads } from '../contract.ts';
 import { guarded } from '../kubernetes/http/client.ts';
@@ -30,11 +30,11 @@ const SEED = 20_261_120;
 const COUNT = 60;
 
 let cluster: ControlPlane;
-let bench: Bench;
+let bench: TestCluster;
 let namespace: string;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  bench = new Bench(cluster.client);
+  bench = new TestCluster(cluster.client);
   namespace = await bench.namespace('laws');
 });
 afterAll(() => cluster?.stop());

@@ -5,8 +5,8 @@ import { decide } from './decide.ts';
 import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { workloadPatch } from './patch.ts';
-import { lowered } from '../../sandbox/testing/arbitrary/lowered.ts';
 import {
+  lowered,
   amountsOf,
   effectiveLimit,
   effectiveRequest,

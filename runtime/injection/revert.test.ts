@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { older as injector, tracing } from '../../sandbox/testing/injection.ts';
-import { activePolicy } from '../../sandbox/testing/policies.ts';
+import { older as injector, tracing, activePolicy } from '../../sandbox/testing/injection.ts';
 import { annotations, labels } from '../contract.ts';
 import { decide, type Decision, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';

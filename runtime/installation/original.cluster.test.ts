@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { Bench } from '../../sandbox/testing/bench.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { originalLease as name } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
@@ -9,10 +9,10 @@ import { whenOriginalEnded } from './original.ts';
 
 /** A namespace in which an original operator leads, by the Lease that it has. */
 let cluster: ControlPlane;
-let bench: Bench;
+let bench: TestCluster;
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false });
-  bench = new Bench(cluster.client);
+  bench = new TestCluster(cluster.client);
 });
 afterAll(() => cluster?.stop());
 

@@ -4,7 +4,7 @@ import { startControlPlane, type ControlPlane } from '../../sandbox/control-plan
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
-import { Bench } from '../../sandbox/testing/bench.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { ensureBundle } from '../../infra/bundle.ts';
 import { workloadKinds } from '../contract.ts';
@@ -29,7 +29,7 @@ describe('a manager that is there before the definition of Lumigo resources', ()
     const installation = await install(cluster.client, { webhook, only: (manifest) => !isDefinition(manifest) });
     manager = await startManager(cluster, installation, { webhookPort: webhook });
     await install(cluster.client, { only: isDefinition });
-    const bench = new Bench(cluster.client);
+    const bench = new TestCluster(cluster.client);
     const namespace = await bench.namespace('shop');
     const defined = performance.now();
     await bench.activate(namespace);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { startManager as start, writeCertificate } from '../../sandbox/manager/manager.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
-import { validToken } from '../../sandbox/testing/bench.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';

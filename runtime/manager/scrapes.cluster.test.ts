@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { answerTo, type Answer } from '../../sandbox/answer.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { scrape } from '../../sandbox/testing/scrape.ts';
 import { startTelemetry, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 import { writeCertificate } from '../../sandbox/manager/manager.ts';
+import { tokenFor } from '../../sandbox/manager/service-account.ts';
 import { paths } from '../contract.ts';
 import { issueServing } from '../certificates/issue.ts';
 
@@ -19,17 +22,29 @@ afterAll(() => operator?.stop());
 
 const rbac = 'rbac.authorization.k8s.io';
 
+interface Scrape {
+  readonly port: number;
+  readonly path: string;
+  readonly ca: string;
+  readonly token?: string;
+}
+
+/** Reads metrics over TLS as Prometheus does, on a connection of its own. Returns the fingerprint of the certificate too. */
+async function scrape({ port, path, ca, token }: Scrape): Promise<Answer & { certificate: string | undefined }> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  let certificate: string | undefined;
+  const sent = request({ host: '127.0.0.1', port, path, ca, headers, agent: false }, ({ socket }) => {
+    certificate = (socket as TLSSocket).getPeerX509Certificate()?.fingerprint256;
+  });
+  return { ...(await answerTo(sent.end())), certificate };
+}
+
 /** Makes a ServiceAccount, with the right to read metrics or without; resolves with a token of it. */
 async function scraper(name: string, isAllowed: boolean): Promise<string> {
   const { bench, cluster } = operator;
   await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'default' } });
   if (isAllowed) await allow(name);
-  const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default', name };
-  const { object } = await cluster.client.create(
-    { ...account, subresource: 'token' },
-    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} },
-  );
-  return (object['status'] as { token: string }).token;
+  return tokenFor(cluster.client, { namespace: 'default', name });
 }
 
 async function allow(name: string): Promise<void> {

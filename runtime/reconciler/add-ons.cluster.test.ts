@@ -5,9 +5,9 @@ import { runInContainer } from '../../sandbox/manager/command.ts';
 import { definitionsOf } from '../../sandbox/programs/definitions.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { PodsByHand } from '../../sandbox/testing/pods-by-hand.ts';
+import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { workloadKinds } from '../contract.ts';
+import { pods, workloadKinds } from '../contract.ts';
 import { revertOf } from '../injection/revert.ts';
 import type { Workload } from '../injection/types.ts';
 
@@ -39,6 +39,30 @@ function rolloutOf(name: string, spec: object = {}) {
   const containers = template.spec.containers.map((each) => ({ ...each, resources }));
   const strategy = { canary: { steps: [{ setWeight: 50 }, { pause: {} }] } };
   return { ...rest, spec: { ...more, template: { ...template, spec: { containers } }, strategy, ...spec } };
+}
+
+/** Does what Argo's controller does: its generations are texts. */
+async function setStatus(name: string, status: object): Promise<void> {
+  const { bench } = operator;
+  const { generation } = (await bench.get(rollouts, namespace, name)).metadata;
+  await bench.setStatus({ ...rollouts, namespace, name }, { observedGeneration: String(generation), ...status });
+}
+
+/** Creates a pod of a Rollout's present template, which crashes. */
+async function startCrashing(name: string, hash: string): Promise<void> {
+  const { bench } = operator;
+  const { metadata, spec } = await bench.templateOf(rollouts, namespace, name);
+  const pod = await bench.create({
+    ...{ apiVersion: 'v1', kind: 'Pod', spec: { ...spec, automountServiceAccountToken: false } },
+    metadata: {
+      ...{ namespace, name: `${name}-${hash}-0`, annotations: metadata?.annotations ?? {} },
+      labels: { ...metadata?.labels, 'rollouts-pod-template-hash': hash },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${name}-${hash}`, uid: hash, controller: true },
+      ],
+    },
+  });
+  await bench.setStatus({ ...pods, namespace, name: pod.metadata.name }, podStatus('crashes', pod));
 }
 
 const complaints = (): string[] =>
@@ -98,35 +122,24 @@ describe('once it is', () => {
   });
 
   it('one that pauses at a step of its own strategy delays no other', async () => {
-    const { bench, cluster } = operator;
-    const hand = new PodsByHand(bench, namespace, rollouts);
+    const { bench } = operator;
     await bench.deleteLumigo(namespace);
     for (const name of ['running', 'second']) {
       await bench.create(rolloutOf(name, { replicas: 2 }));
-      await hand.settle(name);
+      await setStatus(name, { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 });
     }
     await bench.lumigo(namespace);
     await bench.whenInstrumented(rollouts, namespace, 'running');
     expect(await bench.isInstrumented(rollouts, namespace, 'second')).toBe(false);
-    const status = { phase: 'Paused', observedGeneration: '3', replicas: 2, updatedReplicas: 1, readyReplicas: 2 };
-    const ref = { ...rollouts, namespace, name: 'running', subresource: 'status' };
-    await cluster.client.patch(ref, { kind: 'merge', body: { status } });
+    await setStatus('running', { phase: 'Paused', replicas: 2, updatedReplicas: 1, readyReplicas: 2 });
     await bench.whenInstrumented(rollouts, namespace, 'second');
   });
 
   it('one whose pods fail is reverted, exactly [F58]', async () => {
-    const { bench, cluster } = operator;
-    const hand = new PodsByHand(bench, namespace, rollouts);
-    await hand.start('second', 'crashes', 1);
-    const { generation } = (await bench.get(rollouts, namespace, 'second')).metadata;
-    const status = {
-      observedGeneration: String(generation),
-      currentPodHash: 'r1',
-      updatedReplicas: 1,
-      availableReplicas: 0,
-    };
-    const ref = { ...rollouts, namespace, name: 'second', subresource: 'status' };
-    await cluster.client.patch(ref, { kind: 'merge', body: { status: { ...status, replicas: 1, readyReplicas: 0 } } });
+    const { bench } = operator;
+    await startCrashing('second', 'r1');
+    const status = { currentPodHash: 'r1', updatedReplicas: 1, availableReplicas: 0 };
+    await setStatus('second', { ...status, replicas: 1, readyReplicas: 0 });
     await bench.whenInstrumented(rollouts, namespace, 'second', false);
     const after = await bench.get(rollouts, namespace, 'second');
     expect(after['spec']).toEqual(rolloutOf('second', { replicas: 2 }).spec);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { labels, workloadKinds } from '../contract.ts';
 import { eventually, nextSecond } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
-import { validToken } from '../../sandbox/testing/bench.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
 let operator: OperatorBench;

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
+import { isInstrumented } from '../../sandbox/lumigo.ts';
 import { withoutNodes } from '../../sandbox/manager/install.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { podMode, whenPodsAreInjected } from '../../sandbox/testing/pod-policy.ts';
 import { mutableKinds, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, pods, workloadKinds } from '../contract.ts';
 import type { Workload } from '../injection/types.ts';
@@ -32,27 +34,14 @@ afterAll(async () => {
 
 const { deployment, statefulSet, cronJob } = workloadKinds;
 const windows = { nodeSelector: { 'kubernetes.io/os': 'windows' } };
-const podMode = { tracing: { injection: { mode: 'Pod' } } };
-const isInjected = ({ metadata }: KubernetesObject): boolean =>
-  metadata.annotations?.[annotations.injection] !== undefined;
 
 async function podsIn(namespace: string): Promise<KubernetesObject[]> {
   const found = await listAll(operator.cluster.client, { ...pods, namespace });
   return found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
-/** The API server injects the pods of this namespace, as a pod shows that it forgets again. */
-const whenInjecting = (namespace: string, expected = true) =>
-  eventually(
-    async () => {
-      const { object } = await operator.cluster.client.create({ ...pods, namespace }, podOf(namespace, 'probe'), {
-        dryRun: true,
-      });
-      if (isInjected(object) !== expected)
-        throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
-    },
-    { timeoutMs: 60_000 },
-  );
+/** The API server injects the pods of this namespace. */
+const whenInjecting = (namespace: string, expected = true) => whenPodsAreInjected(operator.bench, namespace, expected);
 
 /** Labels and annotations, without what the controllers count in them. */
 function own({ metadata }: Pick<Workload, 'metadata'>) {
@@ -69,14 +58,14 @@ describe('in Pod mode', () => {
     await bench.activate(namespace, podMode);
     await whenInjecting(namespace);
     const bare = await bench.create(podOf(namespace, 'bare'));
-    expect(isInjected(bare)).toBe(true);
+    expect(isInstrumented(bare)).toBe(true);
     expect(bare.metadata.annotations).not.toHaveProperty([annotations.instrumentation]);
-    expect(isInjected(await bench.create(podOf(namespace, 'out', { [labels.autoTrace]: 'false' })))).toBe(false);
+    expect(isInstrumented(await bench.create(podOf(namespace, 'out', { [labels.autoTrace]: 'false' })))).toBe(false);
     const manifest = workloadOf(deployment, namespace, 'shop');
     await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 2 } });
     await eventually(async () => {
       const made = (await podsIn(namespace)).filter(({ metadata }) => metadata.labels?.['app'] === 'shop');
-      expect(made.map(isInjected)).toEqual([true, true]);
+      expect(made.map(isInstrumented)).toEqual([true, true]);
     });
     expect(await bench.isInstrumented(deployment, namespace, 'shop')).toBe(false);
     await eventually(() => {
@@ -113,14 +102,14 @@ describe('in Pod mode', () => {
       for (const source of sources) await apply(cluster.client, source, 'a-tool');
       expect(await specs()).toEqual(before);
     };
-    await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([false, false]));
+    await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([false, false]));
     await inSync();
     await bench.activate(namespace, podMode);
     await whenInjecting(namespace);
     await inSync();
     for (const { metadata } of await podsIn(namespace))
       await cluster.client.delete({ ...pods, namespace, name: metadata.name });
-    await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([true, true]));
+    await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true, true]));
     await inSync();
     await bench.deleteLumigo(namespace);
     await whenInjecting(namespace, false);
@@ -154,11 +143,11 @@ describe('in Pod mode', () => {
     await bench.activate(namespace);
     const manifest = workloadOf(deployment, namespace, 'shop');
     await bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), replicas: 1 } });
-    await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([true]));
+    await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true]));
     await bench.changeLumigo(namespace, { spec: podMode });
     await bench.whenInstrumented(deployment, namespace, 'shop', false);
     // No kubelet runs the new pod, so the old one stays.
-    await eventually(async () => expect((await podsIn(namespace)).map(isInjected)).toEqual([true, true]));
+    await eventually(async () => expect((await podsIn(namespace)).map(isInstrumented)).toEqual([true, true]));
   });
 });
 

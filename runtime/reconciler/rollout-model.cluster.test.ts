@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fuzzBySeed, fuzzTimeoutMs } from '../../sandbox/testing/fuzz.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { RolloutWorld, worldSettings, type Version } from '../../sandbox/testing/rollout-world.ts';
-import { REPLICAS } from '../../sandbox/testing/running-workloads.ts';
+import { REPLICAS } from '../../sandbox/testing/workloads.ts';
 import { annotations } from '../contract.ts';
 
 /**

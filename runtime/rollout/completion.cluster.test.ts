@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
-import { Bench } from '../../sandbox/testing/bench.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { KubeletByHand } from '../../sandbox/testing/kubelet-by-hand.ts';
-import type { Outcome } from '../../sandbox/testing/pods-by-hand.ts';
+import type { Outcome } from '../../sandbox/testing/pod-outcomes.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import { completionOf, type Completion } from './completion.ts';
@@ -11,10 +11,10 @@ import { completionOf, type Completion } from './completion.ts';
 const { deployment, daemonSet, statefulSet } = workloadKinds;
 
 let cluster: ControlPlane;
-let bench: Bench;
+let bench: TestCluster;
 beforeAll(async () => {
   cluster = await startControlPlane({ apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] });
-  bench = new Bench(cluster.client);
+  bench = new TestCluster(cluster.client);
   await bench.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
   await bench.setStatus(
     { group: '', version: 'v1', plural: 'nodes', name: 'node-1' },

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Manager } from '../../sandbox/manager/manager.ts';
 import { post, spansOf } from '../../sandbox/otlp-sink/sender.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { isAlive } from '../../sandbox/testing/run.ts';
+import { isAlive } from '../../sandbox/run.ts';
 import { eventOf, startTelemetry, tokenOf, type TelemetryBench } from '../../sandbox/testing/telemetry.ts';
 
 /** Two replicas with a collector each: who collects, what happens when that one goes, and when a reload fails. */

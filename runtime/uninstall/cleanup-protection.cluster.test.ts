@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
-import { managerTransport } from '../../sandbox/manager/manager-transport.ts';
+import { managerTransport } from '../../sandbox/manager/service-account.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { readAudit } from '../../sandbox/testing/audit.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';

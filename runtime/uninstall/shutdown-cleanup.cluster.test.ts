@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { refOf } from '../../sandbox/manager/apply.ts';
 import { install, type Installation } from '../../sandbox/manager/install.ts';
-import { managerTransport } from '../../sandbox/manager/manager-transport.ts';
+import { managerTransport } from '../../sandbox/manager/service-account.ts';
 import { operatorRequests } from '../../sandbox/testing/audit.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';

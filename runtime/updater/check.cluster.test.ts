@@ -1,3 +1,4 @@
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,6 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { accountFiles, suffixes } from '../contract.ts';
 import type { Container } from '../injection/types.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
-import { createTransport } from '../kubernetes/http/transport.ts';
 
 /** The updater of the plain manifests: its own container's command and environment, and its own account. */
 let operator: OperatorBench;
@@ -73,10 +73,8 @@ async function eventOf(pod: string) {
 }
 
 const asUpdater = () => {
-  const { server, ca } = operator.cluster;
   const token = readFileSync(join(account, accountFiles.token), 'utf8');
-  const authorization = () => Promise.resolve(`Bearer ${token}`);
-  return createClient(createTransport({ server: new URL(server), ca, authorization }, { userAgent: 'test' }));
+  return createClient(connectTo({ ...operator.cluster, token }));
 };
 
 describe('F60: the updater that only checks', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../sandbox/control-plane/processes.ts';
+import { run } from '../../sandbox/run.ts';
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts';
 import { startCharts, type Charts as Repository } from '../../sandbox/testing/charts.ts';
 import { openHelm, type Charts, type Helm } from './helm.ts';
@@ -31,7 +31,7 @@ const address = () => `oci://${registry.host}/charts`;
 function publish(version: string, signedBy?: string, tamper: (archive: string) => void = () => undefined): string {
   const archive = repository.publish(version, signedBy);
   tamper(archive);
-  run(join(repository.bin, 'helm'), 'push', archive, address(), '--plain-http');
+  run(join(repository.bin, 'helm'), ['push', archive, address(), '--plain-http']);
   return archive;
 }
 

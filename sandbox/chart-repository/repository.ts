@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeChart } from '../../infra/helm/chart.ts';
-import { whenAnswering, type Running } from '../control-plane/processes.ts';
-import { run } from '../control-plane/processes.ts';
+import type { Running } from '../control-plane/processes.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { runInNode } from '../node/script.ts';
+import { run } from '../run.ts';
+import { eventually } from '../testing/eventually.ts';
 
 const PORT = 8879;
 const READY_MS = 20_000;
@@ -27,8 +28,8 @@ export class ChartRepository {
     const args = [this.folder, this.node.slot.nodeAddress, String(PORT)];
     const running = runInNode(this.node, 'chart-repository', 'sandbox/chart-repository/main.ts', args);
     this.running = running;
-    const awaited = { complaint: 'the chart repository did not answer', withinMs: READY_MS, processes: [running] };
-    await whenAnswering(awaited, () => fetch(this.url));
+    const complaint = 'the chart repository did not answer';
+    await eventually(() => fetch(this.url), { complaint, timeoutMs: READY_MS, processes: [running] });
   }
 
   async stop(): Promise<void> {
@@ -44,8 +45,8 @@ export class ChartRepository {
     const versioned = (text: string) => text.replace(/^version: .*$/m, `version: ${version}`);
     for (const [path, change] of Object.entries({ ...changes, 'Chart.yaml': versioned }))
       writeFileSync(join(chart, path), change(files[path] ?? ''));
-    run(this.helm, 'package', chart, '--destination', this.folder);
+    run(this.helm, ['package', chart, '--destination', this.folder]);
     rmSync(chart, { recursive: true });
-    run(this.helm, 'repo', 'index', this.folder);
+    run(this.helm, ['repo', 'index', this.folder]);
   }
 }

@@ -1,10 +1,11 @@
+import { connectTo } from './connect.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync, statSync } from 'node:fs';
 import { createClient } from '../../runtime/kubernetes/http/client.ts';
 import { isForbidden } from '../../runtime/kubernetes/http/errors.ts';
-import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
+import { tokenFor } from '../manager/service-account.ts';
 import { eventually } from '../testing/eventually.ts';
-import { isAlive, startScript } from '../testing/run.ts';
+import { isAlive, startScript } from '../run.ts';
 import { readAudit } from '../testing/audit.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 
@@ -35,15 +36,7 @@ describe('a control plane', () => {
   it('has RBAC on: who was granted nothing is refused', async () => {
     const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace: 'default', name: 'default' };
     await eventually(() => first.client.get(account));
-    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
-    const { object } = await first.client.create({ ...account, subresource: 'token' }, body);
-    const { token } = object['status'] as { token: string };
-    const connection = {
-      server: new URL(first.server),
-      ca: first.ca,
-      authorization: () => Promise.resolve(`Bearer ${token}`),
-    };
-    const transport = createTransport(connection, { userAgent: 'test' });
+    const transport = connectTo({ ...first, token: await tokenFor(first.client, account) });
     const refused = await createClient(transport)
       .get({ ...namespaces, name: 'default' })
       .catch((error: unknown) => error);

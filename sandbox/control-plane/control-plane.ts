@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '../../runtime/kubernetes/http/client.ts';
-import { createTransport, type Transport } from '../../runtime/kubernetes/http/transport.ts';
+import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import type { Progress } from '../programs/progress.ts';
+import { eventually } from '../testing/eventually.ts';
+import { connectTo } from './connect.ts';
 import { writeFiles, type Credentials } from './files.ts';
 import { apiServerFlags, auditPolicy, controllerManagerFlags, etcdData, etcdFlags, type Addresses } from './flags.ts';
 import { startReaper, type Reaper } from './reaper.ts';
 import { loopback, type Host } from './host.ts';
-import { whenAnswering, type Running } from './processes.ts';
+import type { Running } from './processes.ts';
 
 export interface ControlPlaneOptions {
   /** Where it keeps its files; left out: a temporary folder. It must not exist yet. */
@@ -55,6 +57,7 @@ export interface ControlPlane extends Credentials {
 }
 
 const READY_MS = 60_000;
+const POLL_MS = 50;
 
 /**
  * Starts a real control plane on loopback, without root: etcd, kube-apiserver with TLS and RBAC, kube-controller-manager.
@@ -105,9 +108,7 @@ async function start(
 
   const running = new Map<string, Running>([['etcd', startEtcd()]]);
   running.set('apiserver', startApiServer());
-  const authorization = () => Promise.resolve(`Bearer ${credentials.token}`);
-  const connection = { server: new URL(server), ca: credentials.ca, authorization };
-  const transport = createTransport(connection, { userAgent: 'lumigo-sandbox', maxSockets: 16 });
+  const transport = connectTo({ ...credentials, server }, { userAgent: 'lumigo-sandbox', maxSockets: 16 });
   await whenReady(transport, running.values());
   const joinControllerManager = async () => {
     const { 'kube-controller-manager': path } = await ensureBinaries(['kube-controller-manager'], onProgress);
@@ -152,7 +153,7 @@ async function start(
 }
 
 /** Resolves when the API server says that it is ready; rejects with the log's end when a process dies before. */
-const whenReady = (transport: Transport, processes: Iterable<Running>): Promise<void> =>
-  whenAnswering({ complaint: 'the API server was not ready', withinMs: READY_MS, processes }, () =>
-    transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }),
-  );
+const whenReady = (transport: Transport, processes: Iterable<Running>) =>
+  eventually(() => transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }), {
+    ...{ complaint: 'the API server was not ready', timeoutMs: READY_MS, intervalMs: POLL_MS, processes },
+  });

@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reaper } from './reaper.ts';
 
 export interface Running {
@@ -71,48 +70,7 @@ export const goEnvironment = { GOGC: '400' };
 /** Nothing of the user's environment changes how the cluster's programs behave. */
 const minimalEnvironment = () => ({ ...goEnvironment, PATH: process.env['PATH'], HOME: process.env['HOME'] });
 
-/** Runs a program of this machine to its end. @throws Error with what it said. */
-export function run(program: string, ...args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, {
-    encoding: 'utf8',
-    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  if (status === 0) return stdout;
-  throw new Error(`'${program} ${args.join(' ')}' failed: ${error?.message ?? stderr.trim()}`);
-}
-
 const tail = (file: string): string => readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
-
-/** What is waited for, and what to say when it does not come about. */
-export interface Awaited {
-  /** For example: the API server was not ready. */
-  readonly complaint: string;
-  readonly withinMs: number;
-  /** When one of these ends there is nothing left to wait for. */
-  readonly processes: Iterable<Pick<Running, 'died'>>;
-  /** What is known more, at the end of the complaint. */
-  readonly detail?: () => string;
-}
-
-const POLL_MS = 50;
-
-/**
- * Looks again and again until what is looked at answers: it neither fails nor says false.
- * @throws Error with the complaint, or the end of a dead process's log
- */
-export async function whenAnswering(awaited: Awaited, ask: () => unknown): Promise<void> {
-  const { complaint, withinMs, processes, detail } = awaited;
-  const answers = async () => (await ask()) !== false;
-  let dead: string | undefined;
-  for (const { died } of processes) void died.then((said) => (dead ??= said));
-  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(POLL_MS)) {
-    if (await answers().catch(() => false)) return;
-    if (dead !== undefined) throw new Error(dead);
-  }
-  const more = detail === undefined ? '' : `: ${detail()}`;
-  throw new Error(`${complaint} within ${withinMs / 1_000} s${more}`);
-}
 
 /**
  * Below the range that systems take the near ends of outgoing connections from (32768 and up, 49152 elsewhere), and above 10,080, the

@@ -1,5 +1,5 @@
 import { kindOf, templateOf } from '../../runtime/injection/workload.ts';
-import { injector, type WorkloadKind } from '../../runtime/contract.ts';
+import type { WorkloadKind } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { DemoWorkload } from './workloads.ts';
@@ -21,9 +21,6 @@ export function differences(before: Snapshot, after: Snapshot): string[] {
     before[part] === after[part] ? [] : [`${part} was ${before[part]} and is ${after[part]}`],
   );
 }
-
-export const isInstrumented = (workload: Workload): boolean =>
-  templateOf(workload)?.spec.initContainers?.some(({ name }) => name === injector.container) === true;
 
 export function kindOfDemo({ manifest }: DemoWorkload): WorkloadKind {
   const kind = kindOf(manifest.apiVersion, manifest.kind);

@@ -4,12 +4,14 @@ import { decide } from '../../runtime/injection/decide.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
 import { parseStamp } from '../../runtime/injection/stamp.ts';
 import type { InjectorSettings, LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import { templateOf } from '../../runtime/injection/workload.ts';
 import { annotations } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
+import { isInstrumented } from '../lumigo.ts';
 import type { DemoCluster } from './cluster.ts';
 import type { Printer } from './printer.ts';
-import { create, differences, isInstrumented, labelOf, read, snapshotOf, type Snapshot } from './snapshot.ts';
+import { create, differences, labelOf, read, snapshotOf, type Snapshot } from './snapshot.ts';
 import { demoLumigo, demoNamespace, existing, later, namespace, secret, type DemoWorkload } from './workloads.ts';
 
 const PATIENCE_MS = 60_000;
@@ -49,7 +51,7 @@ async function follow({ cluster: { client }, printer }: Demo, workloads: readonl
   while (waiting.size > 0 && Date.now() < deadline) {
     for (const workload of waiting) {
       const now = await read(client, workload);
-      if (!isInstrumented(now)) continue;
+      if (!isInstrumented(templateOf(now))) continue;
       waiting.delete(workload);
       printer.instrumented(labelOf(workload), describe(now));
     }
@@ -60,7 +62,7 @@ async function follow({ cluster: { client }, printer }: Demo, workloads: readonl
   );
   for (const workload of workloads.filter(({ expected }) => expected === 'untouched')) {
     const now = await read(client, workload);
-    if (isInstrumented(now)) problems.push(`${labelOf(workload)} was instrumented, but must not be`);
+    if (isInstrumented(templateOf(now))) problems.push(`${labelOf(workload)} was instrumented, but must not be`);
     else printer.leftAlone(labelOf(workload), await reasonFor(client, now));
   }
   return problems;

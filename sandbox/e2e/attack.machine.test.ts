@@ -7,7 +7,7 @@ import { deployment, restrictedNamespace } from '../node/apps.ts';
 import { isReady, podsOf, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { workloadOf } from '../testing/workloads.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 
 /** Longer by hand: LUMIGO_ATTACK_SECONDS=600 is what docs/contributing/reliability.md tells of. */
 const seconds = Number(process.env['LUMIGO_ATTACK_SECONDS'] ?? 20);
@@ -16,9 +16,9 @@ const ATTACKERS = 20;
 const EACH = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '40m' } };
 const operatorNamespace = 'lumigo-system';
 
-let bench: NodeBench;
+let bench: NodeTest;
 beforeAll(async () => {
-  bench = await NodeBench.start();
+  bench = await NodeTest.start();
 });
 afterAll(() => bench?.stop());
 
@@ -73,7 +73,7 @@ const restartsOf = (pods: readonly PodView[]) =>
 it(
   'F21: twenty pods that attack restart no replica, and those who deploy meanwhile wait for nothing',
   async () => {
-    const { namespace } = await bench.namespace('shop');
+    const { namespace } = await bench.traced('shop');
     const before = restartsOf(await podsOf(bench.system.node, operatorNamespace, managerSelector));
     const quiet = await creating(namespace, 10_000);
     const { host, port } = await webhookAddress();

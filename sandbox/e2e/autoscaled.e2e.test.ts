@@ -7,17 +7,17 @@ import { podsOf, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startMutatingWebhook } from '../testing/mutating-webhook.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 
 /**
  * Pods on a real node whose requests an admission webhook lowers, as a VerticalPodAutoscaler does. Their namespaces have a quota
  * that the lowered pods fill during a rollout, and the templates ask for more than the node has.
  */
 const START_MS = 400_000;
-let bench: NodeBench;
+let bench: NodeTest;
 const ends: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 90 } });
+  bench = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 90 } });
 }, START_MS);
 afterAll(async () => {
   for (const end of ends) await end();
@@ -112,7 +112,7 @@ it.each<readonly [string, Resources, readonly string[]]>([
     await bench.apply(deployment(namespace, 'app', { resources }));
     const before = await bench.whenRunning(namespace, 'app', { instrumented: false });
     const used = await usedBy(namespace);
-    await bench.lumigo(namespace, tokenOf(1));
+    await bench.activate(namespace, {}, tokenOf(1));
     const after = await bench.whenRunning(namespace, 'app', { timeoutMs: 120_000 });
     process.stderr.write(`      ${qosClass}: the injector's files are copied within ${copySecondsOf(after)} s\n`);
     expect(await usedBy(namespace)).toEqual(used);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,14 +12,14 @@ import { lumigoOf } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
-import { finished } from '../testing/run.ts';
+import { runMeanwhile } from '../run.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** The installation's life from a git repository, as docs/install/gitops.md has it, by Flux's own controllers, on a real node. */
 const cluster = 'clusters/production';
-let bench: NodeBench;
+let bench: NodeTest;
 let kubectl: Tool;
 let flux: Flux;
 let source: Documented;
@@ -28,7 +27,7 @@ let lumigoOperator: Documented;
 let shop: Documented;
 
 beforeAll(async () => {
-  bench = await NodeBench.bare({ audit: true });
+  bench = await NodeTest.bare({ audit: true });
   kubectl = await toolOn(bench.system.node, 'kubectl');
   flux = await Flux.start(bench.system.node, kubectl);
   [source, lumigoOperator, shop] = documented('install/gitops.md', 'Flux') as [Documented, Documented, Documented];
@@ -45,8 +44,7 @@ async function commitOperator(settings: object, changed: (text: string) => strin
   const output = join(flux.repository.tree, cluster, 'lumigo');
   const environment = { ...process.env, LUMIGO_SETTINGS: join(flux.repository.tree, cluster, 'lumigo-settings.yaml') };
   const args = ['cdk8s', 'synth', '--check-upgrade=false', '--output', output];
-  const { code, stderr } = await finished(spawn('npx', args, { cwd: repository, env: environment }));
-  if (code !== 0) throw new Error(stderr);
+  await runMeanwhile('npx', args, { cwd: repository, env: environment });
   const file = join(output, 'lumigo-operator.k8s.yaml');
   writeFileSync(file, changed(readFileSync(file, 'utf8')));
   flux.repository.commit('Lumigo operator: synthesized');

@@ -12,16 +12,16 @@ import { eventually } from '../testing/eventually.ts';
 import { keepCreating } from '../testing/keep-creating.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { refuseChanges } from '../testing/refuse-changes.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
 /** The life of a Helm release on a real node, with the commands that users know. */
 let node: NodeCluster;
-let bench: NodeBench;
+let bench: NodeTest;
 let release: Tool;
 let kubectl: Tool;
 beforeAll(async () => {
-  bench = await NodeBench.bare();
+  bench = await NodeTest.bare();
   node = bench.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl');
@@ -59,7 +59,7 @@ describe('helm', () => {
     const notes = release('install', 'lumigo', chart, '--create-namespace', ...setting(values), ...waiting);
     expect(notes).toContain('kubectl apply -n NAMESPACE');
     await whenOperatorReady(node);
-    const { namespace, token } = await bench.namespace('shop');
+    const { namespace, token } = await bench.traced('shop');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     await bench.whenRunning(namespace, 'front');
     const [span] = await bench.spansOf(
@@ -159,7 +159,7 @@ describe('helm', () => {
 async function reinstall(...flags: readonly string[]): Promise<void> {
   await bench.apply(restrictedNamespace('shop'), deployment('shop', 'idle', { replicas: 0 }));
   release('install', 'lumigo', chart, '--create-namespace', ...flags, ...waiting);
-  await bench.namespace('shop');
+  await bench.traced('shop');
   const isInjected = () => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector'));
   await eventually(isInjected, { timeoutMs: 60_000 });
 }

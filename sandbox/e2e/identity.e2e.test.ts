@@ -4,11 +4,11 @@ import { managerSelector, ports } from '../../runtime/contract.ts';
 import { deployment, pythonImage, service } from '../node/apps.ts';
 import { podsOf, whenOperatorReady, type PodView } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** An attacker who broke into the telemetry proxy's container, tried in the operator's own pods. */
-let bench: NodeBench;
+let bench: NodeTest;
 let kubectl: Tool;
 let pods: readonly PodView[];
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
     featureGates: { KubeletCrashLoopBackOffMax: true },
     crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
   };
-  bench = await NodeBench.start({}, { kubelet });
+  bench = await NodeTest.start({}, { kubelet });
   kubectl = await toolOn(bench.system.node, 'kubectl', '-n', 'lumigo-system');
   pods = await podsOf(bench.system.node, 'lumigo-system', managerSelector);
 }, 300_000);
@@ -81,7 +81,7 @@ describe("the operator's pod", () => {
   });
 
   it('enriches and collects as an account of its own, and follows what the manager signals [F26]', async () => {
-    const { namespace } = await bench.namespace('shop');
+    const { namespace } = await bench.traced('shop');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     await bench.whenRunning(namespace, 'front');
     const url = await bench.addressOf(namespace, 'front');

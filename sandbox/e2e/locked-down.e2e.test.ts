@@ -8,18 +8,18 @@ import { parseSettings } from '../../infra/settings/settings.ts';
 import { ports } from '../../runtime/contract.ts';
 import { deployment, service } from '../node/apps.ts';
 import { eventually } from '../testing/eventually.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** An installation whose settings are changed to what clusters with firewalls and networks of their own need. */
 const manager = 'lumigo-lumigo-operator-controller-manager';
 const GKE_PORT = 10_250;
 
-let bench: NodeBench;
+let bench: NodeTest;
 let kubectl: Tool;
 let folder = '';
 beforeAll(async () => {
-  bench = await NodeBench.bare();
+  bench = await NodeTest.bare();
   kubectl = await toolOn(bench.system.node, 'kubectl');
   folder = mkdtempSync(join(tmpdir(), 'lumigo-locked-down-'));
 });
@@ -66,7 +66,7 @@ const whenReached = (namespace: string) =>
 
 /** A Deployment that the webhook injects, before any reconciler could; and its spans, which come through the telemetry proxy. */
 async function traces(namespace: string): Promise<void> {
-  await bench.namespace(namespace);
+  await bench.traced(namespace);
   await whenReached(namespace);
   await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
   expect(kubectl('get', 'replicasets', '-n', namespace, '-o', 'name').trim().split('\n')).toHaveLength(1);

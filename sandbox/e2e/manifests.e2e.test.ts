@@ -9,17 +9,17 @@ import { deployment, service } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';
 import { whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { initContainersOf, toolOn, type Tool } from './tools.ts';
 
 /** The life of the plain manifests on a real node, with the commands of the README. */
 let node: NodeCluster;
-let bench: NodeBench;
+let bench: NodeTest;
 let kubectl: Tool;
 let folder = '';
 let file = '';
 beforeAll(async () => {
-  bench = await NodeBench.bare();
+  bench = await NodeTest.bare();
   node = bench.system.node;
   kubectl = await toolOn(node, 'kubectl');
   folder = mkdtempSync(join(tmpdir(), 'lumigo-manifests-'));
@@ -50,7 +50,7 @@ describe('the plain manifests', () => {
     kubectl('apply', '--server-side', '-f', file);
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
     await whenOperatorReady(node);
-    const { namespace } = await bench.namespace('shop');
+    const { namespace } = await bench.traced('shop');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     await bench.whenRunning(namespace, 'front');
   });
@@ -83,7 +83,7 @@ describe('the plain manifests', () => {
     kubectl('apply', '--server-side', '-f', file);
     kubectl('-n', 'lumigo-system', 'rollout', 'status', 'deployment', 'lumigo-lumigo-operator-controller-manager');
     await bench.apply(deployment('shop', 'idle', { replicas: 0 }));
-    await bench.namespace('shop');
+    await bench.traced('shop');
     await eventually(() => Promise.resolve(expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('lumigo-injector')));
     kubectl('delete', 'namespace', 'lumigo-system', '--timeout=120s');
     expect(initContainersOf(kubectl, 'shop', 'idle')).toBe('');

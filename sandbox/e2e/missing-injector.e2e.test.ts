@@ -6,7 +6,7 @@ import { templateOf } from '../../runtime/injection/workload.ts';
 import { nodeImage, podTemplate } from '../node/apps.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
@@ -16,11 +16,11 @@ const LONG_MS = 300_000;
 const namespace = 'missing';
 const names = ['app-0', 'app-1', 'app-2', 'app-3'];
 
-let bench: NodeBench;
+let bench: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
   const image = { repository: 'registry.invalid/no-such-injector', tag: '1' };
-  bench = await NodeBench.start({ injectorWebhook: { lumigoInjector: { image } } });
+  bench = await NodeTest.start({ injectorWebhook: { lumigoInjector: { image } } });
   view = new RolloutView(bench);
 }, LONG_MS);
 afterEach(stopFollowing);
@@ -41,11 +41,9 @@ const cronJob = (name: string) => ({
 });
 
 const whenSucceeded = (name: string) =>
-  eventually(
-    async () =>
-      expect(await bench.client.get({ ...jobs, namespace, name })).toMatchObject({ status: { succeeded: 1 } }),
-    { timeoutMs: 60_000 },
-  );
+  eventually(async () => expect(await bench.get(jobs, namespace, name)).toMatchObject({ status: { succeeded: 1 } }), {
+    timeoutMs: 60_000,
+  });
 
 it(
   'reverts the one workload that it affects within 60 s, while no request fails [F58]',
@@ -55,7 +53,7 @@ it(
     const before = await Promise.all(names.map((name) => view.read(namespace, name)));
     const following = follow(bench, namespace, urls);
     const started = Date.now();
-    await bench.lumigo(namespace, tokenOf(1));
+    await bench.activate(namespace, {}, tokenOf(1));
     await view.whenReason(namespace, 'Halted', 90_000);
     const halted = secondsSince(started);
     for (const name of names) await bench.whenRunning(namespace, name, { instrumented: false, replicas: 2 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../testing/eventually.ts';
-import { finished, runScript, startScript } from '../testing/run.ts';
+import { finished, runScript, startScript } from '../run.ts';
 
 /** A node's life and, above all, what is left of it. */
 const folders: string[] = [];

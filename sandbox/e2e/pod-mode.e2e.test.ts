@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { injector, pods, suffixes } from '../../runtime/contract.ts';
+import { suffixes } from '../../runtime/contract.ts';
+import { isInstrumented } from '../lumigo.ts';
 import { deployment, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
-import { Bench } from '../testing/bench.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { toolOn, type Tool } from './tools.ts';
 
 /** Pod mode on a real node: the API server injects pods, with and without an operator. */
@@ -14,27 +14,23 @@ const podMode = { tracing: { injection: { mode: 'Pod' } } };
 const manager = `lumigo-lumigo-operator${suffixes.manager}`;
 const own = ['-n', 'lumigo-system'];
 
-let bench: NodeBench;
+let bench: NodeTest;
 let kubectl: Tool;
 beforeAll(async () => {
-  bench = await NodeBench.start({ injection: { podMode: true } });
+  bench = await NodeTest.start({ injection: { podMode: true } });
   kubectl = await toolOn(bench.system.node, 'kubectl');
 });
 afterAll(() => bench?.stop());
 
-const rolledOut = async (namespace: string) => {
-  const { status } = await new Bench(bench.client).readLumigo(namespace);
-  return status?.conditions?.find(({ type }) => type === 'RolledOut');
-};
+const rolledOut = (namespace: string) => bench.condition(namespace, 'RolledOut');
 
 /** A new API server learns of the kind of a parameter within 30 s. */
 const whenInEffect = (namespace: string): Promise<void> =>
   eventually(
     async () => {
-      const probe = { ...podTemplate('probe'), apiVersion: 'v1', kind: 'Pod' };
-      const manifest = { ...probe, metadata: { ...probe.metadata, namespace, name: 'probe' } };
-      const { object } = await bench.client.create({ ...pods, namespace }, manifest, { dryRun: true });
-      expect(JSON.stringify(object)).toContain(injector.container);
+      const { metadata, spec } = podTemplate('probe');
+      const probe = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace, name: 'probe' }, spec };
+      expect(isInstrumented(await bench.dryRun(probe))).toBe(true);
     },
     { timeoutMs: 60_000 },
   );
@@ -45,7 +41,7 @@ describe('in Pod mode', () => {
     async () => {
       await bench.apply(restrictedNamespace('running'), deployment('running', 'front', { replicas: 2 }));
       await bench.whenRunning('running', 'front', { instrumented: false, replicas: 2 });
-      await bench.lumigo('running', tokenOf(4), podMode);
+      await bench.activate('running', podMode, tokenOf(4));
       const command = await eventually(async () => {
         const { reason, message = '' } = (await rolledOut('running')) ?? {};
         expect(reason).toBe('PodsWithoutInjection');
@@ -65,7 +61,7 @@ describe('in Pod mode', () => {
   it(
     'a pod that is created while no operator runs is traced all the same, once there is something to send to',
     async () => {
-      const { namespace } = await bench.namespace('alone', podMode);
+      const { namespace } = await bench.traced('alone', podMode);
       const replicas = kubectl('get', 'deployment', manager, ...own, '-o', 'jsonpath={.spec.replicas}');
       kubectl('scale', 'deployment', manager, ...own, '--replicas=0');
       const ofManager = [...own, '-l', 'app.kubernetes.io/component=controller-manager'];

@@ -6,12 +6,12 @@ import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 
 /** A real node in trouble, and programs that serve meanwhile. */
-let bench: NodeBench;
+let bench: NodeTest;
 beforeAll(async () => {
-  bench = await NodeBench.start();
+  bench = await NodeTest.start();
 });
 afterAll(() => bench?.stop());
 
@@ -52,7 +52,7 @@ describe('programs that serve', () => {
     const asking = askWithoutPause(await bench.addressOf('busy', 'front'));
     await sleep(1_000);
     const started = Date.now();
-    await bench.lumigo('busy', tokenOf(1));
+    await bench.activate('busy', {}, tokenOf(1));
     await bench.whenRunning('busy', 'front', { replicas: 10, timeoutMs: 120_000 });
     const injected = Date.now();
     const lumigo = { group: 'operator.lumigo.io', version: 'v1alpha1', plural: 'lumigoes' };
@@ -69,7 +69,7 @@ describe('programs that serve', () => {
 
 describe('the operator', () => {
   it('misses no deployment while its pods are killed', async () => {
-    const { namespace } = await bench.namespace('storm');
+    const { namespace } = await bench.traced('storm');
     const names = Array.from({ length: 30 }, (_, index) => `app-${index}`);
     const pods = await podsOf(bench.system.node, 'lumigo-system', managerSelector);
     for (const [index, name] of names.entries()) {
@@ -100,7 +100,7 @@ describe('the operator', () => {
   });
 
   it('and what it traces go on when the kubelet is restarted', async () => {
-    const { namespace } = await bench.namespace('kubelet');
+    const { namespace } = await bench.traced('kubelet');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     const [before] = await bench.whenRunning(namespace, 'front');
     const url = await bench.addressOf(namespace, 'front');

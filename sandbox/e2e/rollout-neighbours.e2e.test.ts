@@ -3,27 +3,26 @@ import { annotations, labels, workloadKinds } from '../../runtime/contract.ts';
 import { stampOf } from '../../runtime/injection/stamp.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { prepareTouchy, touchyDeployment, type Behavior } from './touchy.ts';
 
 /** Tenants who fail, or lie, in their own namespaces, on a real node: a stranger's namespace beside them is rolled out all the same. */
 const { deployment: deployments } = workloadKinds;
 const LONG_MS = 300_000;
-let bench: NodeBench;
+let bench: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
-  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 120 } });
+  bench = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 120 } });
   view = new RolloutView(bench);
 }, LONG_MS);
 afterAll(() => bench?.stop());
 
-const mark = (namespace: string, metadata: object) =>
-  bench.client.patch({ ...deployments, namespace, name: 'app' }, { kind: 'merge', body: { metadata } });
+const mark = (namespace: string, metadata: object) => bench.merge(deployments, namespace, 'app', { metadata });
 
 const whenRolledOut = async (namespace: string): Promise<string> => {
   const started = Date.now();
-  await bench.lumigo(namespace, tokenOf(40));
+  await bench.activate(namespace, {}, tokenOf(40));
   await bench.whenRunning(namespace, 'app', { timeoutMs: 75_000 });
   await view.whenVerified(namespace, 'app');
   return secondsSince(started);
@@ -56,7 +55,7 @@ it(
   async () => {
     const names = Array.from({ length: 5 }, (_, index) => `app-${index}`);
     await bench.apply(restrictedNamespace('preloaded'));
-    await bench.lumigo('preloaded', tokenOf(41));
+    await bench.activate('preloaded', {}, tokenOf(41));
     // The webhook injects all of them before any is judged.
     for (const name of names) await bench.apply(touchyDeployment('preloaded', name, 'crash', { replicas: 1 }));
     await prepareTouchy(bench, 'neighbour', { app: 'serve' }, { replicas: 1 });

@@ -2,17 +2,17 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { workloadKinds } from '../../runtime/contract.ts';
 import { restrictedNamespace, service } from '../node/apps.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
 /** A rollout meets what is odd about a namespace, on a real node, under requests: each case in a namespace of its own, side by side. */
 const { statefulSet: statefulSets } = workloadKinds;
 const LONG_MS = 400_000;
-let bench: NodeBench;
+let bench: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
-  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 45 } });
+  bench = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 45 } });
   view = new RolloutView(bench);
 }, LONG_MS);
 afterEach(stopFollowing);
@@ -104,7 +104,7 @@ it(
     const urls: string[] = [];
     for (const name of names) urls.push(...((await odd[name]?.prepare(name)) ?? []));
     const following = follow(bench, 'stateful', urls);
-    await Promise.all(names.map((name, index) => bench.lumigo(name, tokenOf(10 + index))));
+    await Promise.all(names.map((name, index) => bench.activate(name, {}, tokenOf(10 + index))));
     const took = await Promise.all(names.map(async (name) => `${name} ${await odd[name]?.outcome(name)}`));
     const { asked, failures } = await following.stop();
     process.stderr.write(`      ${took.join(', ')}; ${asked} requests, ${failures.length} failed\n`);

@@ -1,17 +1,16 @@
 import { expect } from '@jest/globals';
 import { documentOf } from '../../infra/constructs/configuration.ts';
 import { variables } from '../../runtime/config/document.ts';
-import { lumigo as contract, managerSelector, pods, workloadKinds, workloads } from '../../runtime/contract.ts';
+import { managerSelector, pods, workloadKinds, workloads } from '../../runtime/contract.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
-import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import type { Condition, Workload } from '../../runtime/injection/types.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import { isInjected } from '../../runtime/injection/remove.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { apply } from '../manager/apply.ts';
 import { configOf } from '../manager/configuration.ts';
 import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
-import type { NodeBench } from './bench.ts';
+import type { NodeTest } from './node-test.ts';
 
 /** How far a rollout is, as users see it: workloads, their annotation, and the `Lumigo` resource's status. */
 const { deployment: deployments } = workloadKinds;
@@ -22,27 +21,18 @@ const manager = {
 };
 
 export class RolloutView {
-  constructor(private readonly bench: NodeBench) {}
+  constructor(private readonly bench: NodeTest) {}
 
-  async read(namespace: string, name: string, kind: Kind = deployments): Promise<Workload> {
-    return (await this.bench.client.get({ ...kind, namespace, name })) as Workload;
-  }
+  read = (namespace: string, name: string, kind: Kind = deployments): Promise<Workload> =>
+    this.bench.get(kind, namespace, name);
 
-  async isInjected(namespace: string, name: string, kind?: Kind): Promise<boolean> {
-    const template = templateOf(await this.read(namespace, name, kind));
-    return template !== undefined && isInjected(template);
-  }
+  isInjected = (namespace: string, name: string, kind: Kind = deployments): Promise<boolean> =>
+    this.bench.isInstrumented(kind, namespace, name);
 
   whenInjected = (namespace: string, name: string, timeoutMs = 30_000): Promise<void> =>
     eventually(async () => expect(await this.isInjected(namespace, name)).toBe(true), { timeoutMs });
 
-  private async lumigo(namespace: string): Promise<LumigoResource> {
-    return (await this.bench.client.get({ ...contract, namespace, name: 'lumigo' })) as unknown as LumigoResource;
-  }
-
-  async condition(namespace: string) {
-    return (await this.lumigo(namespace)).status?.conditions?.find(({ type }) => type === 'RolledOut');
-  }
+  condition = (namespace: string): Promise<Condition | undefined> => this.bench.condition(namespace, 'RolledOut');
 
   whenReason = (namespace: string, reason: string, timeoutMs = 120_000): Promise<void> =>
     eventually(async () => expect(await this.condition(namespace)).toMatchObject({ reason }), { timeoutMs });
@@ -59,7 +49,7 @@ export class RolloutView {
   whenVerified = (namespace: string, name: string): Promise<void> =>
     eventually(
       async () => {
-        const listed = (await this.lumigo(namespace)).status?.instrumentedResources ?? [];
+        const listed = (await this.bench.readLumigo(namespace)).status?.instrumentedResources ?? [];
         expect(listed).toContainEqual(expect.objectContaining({ name, state: 'Verified' }));
       },
       { timeoutMs: 120_000 },
@@ -85,8 +75,7 @@ export class RolloutView {
     return `back after ${seconds.toFixed(1)} s`;
   }
 
-  change = (namespace: string, name: string, spec: object) =>
-    this.bench.client.patch({ ...deployments, namespace, name }, { kind: 'merge', body: { spec } });
+  change = (namespace: string, name: string, spec: object) => this.bench.merge(deployments, namespace, name, { spec });
 
   async killOperator(): Promise<void> {
     for (const { metadata } of await this.operatorPods())

@@ -7,16 +7,16 @@ import { restrictedNamespace } from '../node/apps.ts';
 import { isReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { RolloutView, secondsSince } from './rollout-view.ts';
 import { follow, prepareTouchy, stopFollowing, touchyDeployment } from './touchy.ts';
 
 /** Programs that fail with the injection, on a real node, under requests: each case in its own namespace, side by side. */
 const LONG_MS = 300_000;
-let bench: NodeBench;
+let bench: NodeTest;
 let view: RolloutView;
 beforeAll(async () => {
-  bench = await NodeBench.start({ rollout: { soakSeconds: 5, deadlineSeconds: 60 } });
+  bench = await NodeTest.start({ rollout: { soakSeconds: 5, deadlineSeconds: 60 } });
   view = new RolloutView(bench);
 }, LONG_MS);
 afterEach(stopFollowing);
@@ -106,7 +106,7 @@ it(
     const urls = (await Promise.all(Object.entries(cases).map(([name, { prepare }]) => prepare(name)))).flat();
     const following = follow(bench, 'existing', urls);
     const started = Date.now();
-    await Promise.all(names.map((name, index) => bench.lumigo(name, tokenOf(20 + index))));
+    await Promise.all(names.map((name, index) => bench.activate(name, {}, tokenOf(20 + index))));
     const took = await Promise.all(names.map(async (name) => `${name} ${await cases[name]?.outcome(name)}`));
     const { asked, failures } = await following.stop();
     process.stderr.write(
@@ -125,7 +125,7 @@ it(
     const urls = await prepareTouchy(bench, killed, { 'a-crash': 'crash', 'b-good': 'serve' });
     const following = follow(bench, killed, urls);
     const started = Date.now();
-    await Promise.all([bench.lumigo(killed, tokenOf(30)), bench.lumigo(upgraded, tokenOf(31))]);
+    await Promise.all([bench.activate(killed, {}, tokenOf(30)), bench.activate(upgraded, {}, tokenOf(31))]);
     await view.whenInjected(killed, 'a-crash');
     await view.killOperator();
     const restarted = view.whenVerified(upgraded, 'app').then(() => restartOnePodTwice(upgraded));

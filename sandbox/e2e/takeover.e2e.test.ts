@@ -7,6 +7,7 @@ import type { Manifest } from '../../infra/manifest.ts';
 import { annotations, lumigo as contract, originalLease } from '../../runtime/contract.ts';
 import type { Workload } from '../../runtime/injection/types.ts';
 import { lumigoOf } from '../lumigo.ts';
+import { apply } from '../manager/apply.ts';
 import { deployment, nodeImage, service } from '../node/apps.ts';
 import { isReady, podsOf, whenOperatorReady, type PodView } from '../node/operator.ts';
 import { writeOriginalChart } from '../original/chart.ts';
@@ -14,14 +15,14 @@ import { instrumentedByOriginal } from '../original/injected.ts';
 import { originalRelease } from '../original/recorded.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { initContainersOf, setting, toolOn, type Tool } from './tools.ts';
 
 /**
  * An original release on a real node, with the workloads that it had instrumented, is upgraded to this chart under requests. The
  * original's objects are those that were recorded; its program is played by another one in its pods, and its Lease by this test.
  */
-let bench: NodeBench;
+let bench: NodeTest;
 let release: Tool;
 let kubectl: Tool;
 let ours: string;
@@ -32,7 +33,7 @@ const alone = ['alone-0', 'alone-1'];
 const manager = 'lumigo-lumigo-operator-controller-manager';
 
 beforeAll(async () => {
-  bench = await NodeBench.bare();
+  bench = await NodeTest.bare();
   const { node, sink } = bench.system;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl');
@@ -67,12 +68,8 @@ function lease(holderIdentity: string) {
   const renewTime = new Date().toISOString().replace('Z', '000Z');
   const metadata = { namespace: 'lumigo-system', name: originalLease };
   const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime };
-  const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
-  return bench.client.patch(
-    { ...leaseRef, name: originalLease },
-    { kind: 'apply', body, force: true },
-    { fieldManager: 'original' },
-  );
+  const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+  return apply(bench.client, manifest, 'original');
 }
 
 async function workloadsOfTheOriginal(): Promise<void> {

@@ -1,8 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { ensureBinaries } from '../programs/build.ts';
-import { finished } from '../testing/run.ts';
+import { run, runMeanwhile } from '../run.ts';
 
 /** The flags by which Helm is given values. */
 export const setting = (values: Readonly<Record<string, string>>): string[] =>
@@ -29,21 +28,7 @@ export async function toolOn(
   // Nothing of this machine's user, and nothing left for him.
   const homes = ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(cluster.dir, `helm-${kind}`)]);
   const env = { ...process.env, ...Object.fromEntries(homes) };
-  const printed = (args: readonly string[], code: number | null, stdout: string, stderr: string): string => {
-    if (code !== 0) throw new Error(`${name} ${args.join(' ')}: ${stderr}`);
-    return stdout;
-  };
-  const tool = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(program, all(args), {
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-      env,
-    });
-    return printed(args, status, stdout, stderr);
-  };
-  const meanwhile = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await finished(spawn(program, all(args), { env }));
-    return printed(args, code, stdout, stderr);
-  };
-  return Object.assign(tool, { meanwhile });
+  return Object.assign((...args: readonly string[]) => run(program, all(args), { env }), {
+    meanwhile: (...args: readonly string[]) => runMeanwhile(program, all(args), { env }),
+  });
 }

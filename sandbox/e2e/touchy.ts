@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isInstrumented } from '../lumigo.ts';
 import { ask } from '../node/ask.ts';
 import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from '../node/apps.ts';
-import { isInstrumented, podsOf } from '../node/operator.ts';
-import type { NodeBench } from './bench.ts';
+import { podsOf } from '../node/operator.ts';
+import type { NodeTest } from './node-test.ts';
 
 /** Programs, by their lines before they serve. `ready` says if the program is ready, `injected` if it has the injection. */
 const behaviors = {
@@ -47,7 +48,7 @@ export function touchyDeployment(namespace: string, name: string, how: Behavior,
 }
 
 /** Asks services until it is told to stop; resolves with what failed. Beside, it keeps whose pods were ever injected. */
-export function follow(bench: NodeBench, namespace: string, urls: readonly string[]) {
+export function follow(bench: NodeTest, namespace: string, urls: readonly string[]) {
   const failures: string[] = [];
   const injected = new Set<string>();
   let [asked, stopped] = [0, false];
@@ -83,7 +84,7 @@ export async function stopFollowing(): Promise<void> {
 
 /** Programs that run, each behind a service, in a namespace without a Lumigo. Resolves with the services' addresses. */
 export async function prepareTouchy(
-  bench: NodeBench,
+  bench: NodeTest,
   namespace: string,
   apps: Readonly<Record<string, Behavior>>,
   more: object = {},

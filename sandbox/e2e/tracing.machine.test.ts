@@ -12,14 +12,14 @@ import {
   restrictedNamespace,
   service,
 } from '../node/apps.ts';
-import { isInstrumented } from '../node/operator.ts';
-import { NodeBench } from './bench.ts';
+import { isInstrumented } from '../lumigo.ts';
+import { NodeTest } from './node-test.ts';
 import { RolloutView } from './rollout-view.ts';
 
 /** Real programs in pods of a real node, in namespaces that enforce `restricted`: traced, enriched, and left as they were. */
-let bench: NodeBench;
+let bench: NodeTest;
 beforeAll(async () => {
-  bench = await NodeBench.start();
+  bench = await NodeTest.start();
   await beginBatch();
 });
 afterAll(() => bench?.stop());
@@ -29,7 +29,7 @@ afterAll(() => bench?.stop());
  * injector runs: a Job that comes before runs without the injection.
  */
 async function beginBatch(): Promise<void> {
-  const { namespace } = await bench.namespace('batch');
+  const { namespace } = await bench.traced('batch');
   await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
   await bench.whenRunning(namespace, 'front');
   await bench.addressOf(namespace, 'front');
@@ -66,7 +66,7 @@ describe('programs without a line of tracing', () => {
   it.concurrent(
     'in Node.js and Python are traced, under the token of their namespace, with where they run',
     async () => {
-      const { namespace, token } = await bench.namespace('shop');
+      const { namespace, token } = await bench.traced('shop');
       await bench.apply(
         deployment(namespace, 'front', { env: [{ name: 'BACKEND', value: 'http://stock.shop.svc.cluster.local/' }] }),
         service(namespace, 'front'),
@@ -108,7 +108,7 @@ describe('programs without a line of tracing', () => {
   );
 
   it.concurrent('on musl, the C library of Alpine, are traced too', async () => {
-    const { namespace } = await bench.namespace('alpine');
+    const { namespace } = await bench.traced('alpine');
     await bench.apply(deployment(namespace, 'front', { image: muslImage }), service(namespace, 'front'));
     await bench.whenRunning(namespace, 'front');
     const [span] = await bench.spansOf(await bench.addressOf(namespace, 'front'), of(namespace, 'front'));
@@ -116,7 +116,7 @@ describe('programs without a line of tracing', () => {
   });
 
   it.concurrent('that opted out stay as they are', async () => {
-    const { namespace } = await bench.namespace('opted-out');
+    const { namespace } = await bench.traced('opted-out');
     await bench.apply(
       deployment(namespace, 'own', { labels: { 'lumigo.auto-trace': 'false' } }),
       service(namespace, 'own'),
@@ -127,7 +127,7 @@ describe('programs without a line of tracing', () => {
   });
 
   it.concurrent('keep a library of their own that is preloaded', async () => {
-    const { namespace } = await bench.namespace('preloaded');
+    const { namespace } = await bench.traced('preloaded');
     const env = [{ name: 'LD_PRELOAD', value: '/lib/x86_64-linux-gnu/libm.so.6' }];
     await bench.apply(deployment(namespace, 'own', { env }), service(namespace, 'own'));
     await bench.whenRunning(namespace, 'own');
@@ -150,7 +150,7 @@ describe('programs without a line of tracing', () => {
     const apps = Object.entries(cases).flatMap(([name, security]) =>
       Object.entries(images).map(([app, image]) => ({ namespace: `secure-${name}`, app, image, security })),
     );
-    for (const name of Object.keys(cases)) await bench.namespace(`secure-${name}`);
+    for (const name of Object.keys(cases)) await bench.traced(`secure-${name}`);
     for (const { namespace, app, image, security } of apps)
       await bench.apply(deployment(namespace, app, { ...security, image }), service(namespace, app));
     for (const { namespace, app } of apps) {
@@ -160,7 +160,7 @@ describe('programs without a line of tracing', () => {
   });
 
   it.concurrent('of a DaemonSet, a StatefulSet and a ReplicaSet are traced', async () => {
-    const { namespace } = await bench.namespace('kinds');
+    const { namespace } = await bench.traced('kinds');
     const spec = (name: string) => ({ selector: { matchLabels: { app: name } }, template: podTemplate(name) });
     await bench.apply(
       { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { namespace, name: 'daemon' }, spec: spec('daemon') },
@@ -187,7 +187,7 @@ describe('programs without a line of tracing', () => {
   const guaranteed = { requests: { cpu: '500m', memory: '128Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
 
   it.concurrent('run in pods that stay Guaranteed, also where there is a quota', async () => {
-    const { namespace } = await bench.namespace('quota');
+    const { namespace } = await bench.traced('quota');
     const hard = { 'requests.cpu': '2', 'requests.memory': '1Gi', 'limits.cpu': '2', 'limits.memory': '1Gi' };
     await bench.apply({
       apiVersion: 'v1',
@@ -202,7 +202,7 @@ describe('programs without a line of tracing', () => {
   });
 
   it.concurrent('keep to a LimitRange', async () => {
-    const { namespace } = await bench.namespace('limits');
+    const { namespace } = await bench.traced('limits');
     await bench.apply({
       apiVersion: 'v1',
       kind: 'LimitRange',
@@ -225,7 +225,7 @@ describe('programs without a line of tracing', () => {
   });
 
   it.concurrent('run in clean pods again when the Lumigo goes', async () => {
-    const { namespace } = await bench.namespace('leaving');
+    const { namespace } = await bench.traced('leaving');
     await bench.apply(deployment(namespace, 'front'), service(namespace, 'front'));
     const [before] = await bench.whenRunning(namespace, 'front');
     expect(before !== undefined && isInstrumented(before)).toBe(true);
@@ -281,7 +281,7 @@ describe('a pod', () => {
 
   it('starts later by the copying of the injector, whose image is on the node, and by no more than 6 s', async () => {
     await bench.apply(restrictedNamespace('without'));
-    await bench.namespace('with');
+    await bench.traced('with');
     const took = { without: [] as number[], with: [] as number[] };
     for (const round of [1, 2, 3, 4, 5])
       for (const namespace of ['without', 'with'] as const)

@@ -12,12 +12,12 @@ import { whenOperatorReady } from '../node/operator.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
-import { NodeBench } from './bench.ts';
+import { NodeTest } from './node-test.ts';
 import { setting, toolOn, type Tool } from './tools.ts';
 
 /** The updater in its own container, by its own account, against a chart repository of the node's network. */
 let node: NodeCluster;
-let bench: NodeBench;
+let bench: NodeTest;
 let release: Tool;
 let kubectl: Tool;
 let charts: ChartRepository;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   writeChart(folder);
   helm = (await ensureBinaries(['helm']))['helm'] ?? '';
-  bench = await NodeBench.bare({ audit: true });
+  bench = await NodeTest.bare({ audit: true });
   node = bench.system.node;
   release = await toolOn(node, 'helm', '--namespace', 'lumigo-system');
   kubectl = await toolOn(node, 'kubectl', '--namespace', 'lumigo-system');

@@ -5,10 +5,9 @@ import { templateOf } from '../../runtime/injection/workload.ts';
 import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { applyStrictly } from '../testing/apply-patch.ts';
-import type { Bench } from '../testing/bench.ts';
+import type { TestCluster } from '../testing/test-cluster.ts';
 import { KubeletByHand } from '../testing/kubelet-by-hand.ts';
-import { createRunning, REPLICAS, whenComplete } from '../testing/running-workloads.ts';
-import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
+import { createRunning, REPLICAS, whenComplete, workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
 
 const { deployment } = workloadKinds;
 const IN_FLIGHT = 12;
@@ -34,7 +33,7 @@ export class Fleet {
   #kubelet: KubeletByHand | undefined;
 
   constructor(
-    readonly bench: Bench,
+    readonly bench: TestCluster,
     readonly namespace: string,
   ) {}
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from '../testing/run.ts';
+import { isAlive } from '../run.ts';
 import { startOperator } from '../testing/operator.ts';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.ts';
 import { credentialIdOf, startApiProxy, type ApiProxy } from './api-proxy.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { injectorOf } from '../../runtime/config/config.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Manager } from '../manager/manager.ts';
-import { isAlive } from '../testing/run.ts';
+import { isAlive } from '../run.ts';
 import type { WorkloadOptions } from '../testing/workloads.ts';
 import { Fleet } from './fleet.ts';
 import { inspect } from './inspect.ts';

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
+import { freePorts, launch, type Running } from '../control-plane/processes.ts';
 import type { Tool } from '../e2e/tools.ts';
 import { repository as ownRepository } from '../images/recipes.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { fluxComponents } from '../programs/components.ts';
 import { moduleFolder } from '../programs/modules.ts';
+import { eventually } from '../testing/eventually.ts';
 import { GitRepository } from './git-repository.ts';
 
 export const fluxNamespace = 'flux-system';
@@ -112,8 +113,12 @@ export class Flux {
       ]),
       controller('kustomize-controller', []),
     ];
-    const awaited = { complaint: 'the git server did not answer', withinMs: READY_MS, processes: this.running };
-    await whenAnswering(awaited, async () => (await fetch(`${this.url}/info/refs?service=git-upload-pack`)).ok);
+    const answers = async () => {
+      const { ok, status } = await fetch(`${this.url}/info/refs?service=git-upload-pack`);
+      if (!ok) throw new Error(`it answers ${status}`);
+    };
+    const complaint = 'the git server did not answer';
+    await eventually(answers, { complaint, timeoutMs: READY_MS, processes: this.running });
   }
 
   /** Asks for one reconciliation at once, as `flux reconcile` does, and waits until it has come to an end. */

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { run } from '../control-plane/processes.ts';
+import { run } from '../run.ts';
 
 /** Nothing of this machine's user decides what a commit is. */
 const identity = ['user.name=synthesizer', 'user.email=synthesizer@example.com', 'commit.gpgsign=false'];
@@ -15,7 +15,7 @@ export class GitRepository {
     this.tree = join(folder, 'tree');
     mkdirSync(this.tree, { recursive: true });
     const flags = ['--quiet', '--initial-branch=main', '--separate-git-dir', join(folder, 'clusters.git')];
-    run('git', 'init', ...flags, this.tree);
+    run('git', ['init', ...flags, this.tree]);
   }
 
   /** Writes files, or (undefined) removes them, whole folders too. */
@@ -37,5 +37,5 @@ export class GitRepository {
     return this.#git('rev-parse', 'HEAD').trim();
   }
 
-  #git = (...args: readonly string[]): string => run('git', '-C', this.tree, ...asThat, ...args);
+  #git = (...args: readonly string[]): string => run('git', ['-C', this.tree, ...asThat, ...args]);
 }

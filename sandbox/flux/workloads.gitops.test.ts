@@ -6,7 +6,7 @@ import { toolOn } from '../e2e/tools.ts';
 import { readAudit } from '../testing/audit.ts';
 import { eventually } from '../testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../testing/operator.ts';
-import { validToken } from '../testing/bench.ts';
+import { validToken } from '../testing/test-cluster.ts';
 import { workloadOf, type WorkloadOptions } from '../testing/workloads.ts';
 import { documented } from './documented.ts';
 import { Flux } from './flux.ts';

@@ -5,8 +5,9 @@ import { accountFiles } from '../../runtime/contract.ts';
 import { configurationFile } from '../../runtime/telemetry-proxy/files.ts';
 import { upSince } from '../../runtime/telemetry-proxy/collector.ts';
 import { kubeconfigOf } from '../control-plane/files.ts';
-import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
+import { freePorts, launch, type Running } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
+import { eventually } from '../testing/eventually.ts';
 import { runCommand } from './command.ts';
 import type { Changes } from './configuration.ts';
 import type { Cluster } from './service-account.ts';
@@ -83,10 +84,11 @@ export async function startCollector(options: CollectorOptions) {
   };
   let current = start();
   const { logFile } = current;
-  const awaited = { complaint: 'the collector was not up', withinMs: UP_MS, processes: [current] };
   const health = { listenAddress: '127.0.0.1', telemetryHealthPort: telemetry.ports.health };
-  const isUp = async () => (await upSince(health)) !== undefined;
-  await whenAnswering({ ...awaited, detail: () => `see ${logFile}` }, isUp);
+  const isUp = async () => {
+    if ((await upSince(health)) === undefined) throw new Error(`see ${logFile}`);
+  };
+  await eventually(isUp, { complaint: 'the collector was not up', timeoutMs: UP_MS, processes: [current] });
   return {
     /** Where programs send to. */
     url: `http://127.0.0.1:${telemetry.ports.http}`,

@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bundlePath } from '../../infra/bundle.ts';
-import { finished, type Finished } from '../testing/run.ts';
+import { runToEnd, type Finished } from '../run.ts';
 import { environmentOf } from './configuration.ts';
 import type { Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
@@ -23,7 +22,5 @@ export async function runInContainer(
 }
 
 /** Runs the operator's program with an environment of its own. */
-export function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Finished> {
-  const env = { PATH: process.env['PATH'], ...environment };
-  return finished(spawn(process.execPath, [bundlePath, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] }));
-}
+export const runCommand = (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Finished> =>
+  runToEnd(process.execPath, [bundlePath, ...args], { env: { PATH: process.env['PATH'], ...environment } });

@@ -5,7 +5,8 @@ import { bundlePath } from '../../infra/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
 import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { answerTo, type Answer } from '../answer.ts';
-import { freePorts, launch, whenAnswering, type Running } from '../control-plane/processes.ts';
+import { freePorts, launch, type Running } from '../control-plane/processes.ts';
+import { eventually } from '../testing/eventually.ts';
 import { startCollector, prepareTelemetry, type Collector } from './collector.ts';
 import { environmentOf, type Changes } from './configuration.ts';
 import { flagsFor } from './image-flags.ts';
@@ -33,6 +34,7 @@ export interface ManagerOptions {
 export type Manager = Awaited<ReturnType<typeof startManager>>;
 
 const READY_MS = 60_000;
+const POLL_MS = 50;
 
 /**
  * Runs the manager as a process of its own with its own ServiceAccount's token, so that it may do what its RBAC allows
@@ -127,15 +129,14 @@ export function writeCertificate(folder: string, { certificate, key }: KeyPair, 
   }
 }
 
-function whenReady(running: Running, port: number): Promise<void> {
-  let answer = 'no answer yet';
-  const awaited = { complaint: 'the manager was not ready', withinMs: READY_MS, processes: [running] };
-  return whenAnswering({ ...awaited, detail: () => answer }, async () => {
-    const { status, text } = await get(port, paths.ready);
-    answer = text;
-    return status === 200;
-  });
-}
+const whenReady = (running: Running, port: number): Promise<void> =>
+  eventually(
+    async () => {
+      const { status, text } = await get(port, paths.ready);
+      if (status !== 200) throw new Error(text);
+    },
+    { complaint: 'the manager was not ready', timeoutMs: READY_MS, intervalMs: POLL_MS, processes: [running] },
+  );
 
 const get = (port: number, path: string): Promise<Answer> => answerTo(request({ host: '127.0.0.1', port, path }).end());
 

@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suffixes } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import { inCluster } from '../../runtime/kubernetes/http/credentials.ts';
+import { createTransport, type Transport } from '../../runtime/kubernetes/http/transport.ts';
 import type { Reaper } from '../control-plane/reaper.ts';
 import type { Installation } from './install.ts';
 
@@ -24,14 +26,29 @@ export async function writeServiceAccount(
   suffix: string = suffixes.manager,
 ): Promise<void> {
   const { name, namespace } = settings;
-  const account = { group: '', version: 'v1', plural: 'serviceaccounts', namespace, name: `${name}${suffix}` };
-  const body = {
-    ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {} },
-    spec: { expirationSeconds: TOKEN_SECONDS },
-  };
-  const { object } = await cluster.client.create({ ...account, subresource: 'token' }, body);
+  const token = await tokenFor(cluster.client, { namespace, name: `${name}${suffix}` });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { token } = object['status'] as { token: string };
   for (const [file, text] of Object.entries({ token, 'ca.crt': cluster.ca, namespace }))
     writeFileSync(join(folder, file), text, { mode: 0o600 });
+}
+
+/** Requests a token of a ServiceAccount. */
+export async function tokenFor(
+  client: Client,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<string> {
+  const ref = { group: '', version: 'v1', plural: 'serviceaccounts', namespace, name, subresource: 'token' };
+  const spec = { expirationSeconds: TOKEN_SECONDS };
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec };
+  const { object } = await client.create(ref, body);
+  return (object['status'] as { token: string }).token;
+}
+
+/** Opens connections as the manager's own account. They must be closed. */
+export async function managerTransport(cluster: Cluster, installation: Installation): Promise<Transport> {
+  const directory = `${cluster.dir}/manager-account`;
+  await writeServiceAccount(cluster, installation, directory);
+  const { hostname, port } = new URL(cluster.server);
+  const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+  return createTransport(await inCluster({ directory, env }), { userAgent: 'test' });
 }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Reaper } from '../control-plane/reaper.ts';
-import { goEnvironment, launch, run, type Launch, type Running } from '../control-plane/processes.ts';
+import { goEnvironment, launch, type Launch, type Running } from '../control-plane/processes.ts';
+import { run } from '../run.ts';
+import { eventually } from '../testing/eventually.ts';
 import type { Slot } from './addresses.ts';
 
 /** Namespaces of a node's own, in which its programs run as on a machine of theirs. */
@@ -40,10 +41,11 @@ export async function openLinuxNamespaces(
   await until(() => childrenOf(unshare).length > 0, folder);
   const [pid = 0] = childrenOf(unshare);
   reaper.watch(pid);
-  run('ip', 'link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
-  run('ip', 'addr', 'add', `${slot.hostAddress}/24`, 'dev', slot.link);
-  run('ip', 'link', 'set', slot.link, 'up');
-  for (const range of [slot.serviceRange, slot.podRange]) run('ip', 'route', 'add', range, 'via', slot.nodeAddress);
+  const ip = (...args: readonly string[]) => run('ip', args);
+  ip('link', 'add', slot.link, 'type', 'veth', 'peer', 'name', 'node0', 'netns', String(pid));
+  ip('addr', 'add', `${slot.hostAddress}/24`, 'dev', slot.link);
+  ip('link', 'set', slot.link, 'up');
+  for (const range of [slot.serviceRange, slot.podRange]) ip('route', 'add', range, 'via', slot.nodeAddress);
   await until(() => existsSync(join(folder, 'linux-namespaces.ready')), folder);
   return { pid, launch: (what) => launchIn(pid, what) };
 }
@@ -85,9 +87,10 @@ function childrenOf(pid: number): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
 }
 
-async function until(isDone: () => boolean, folder: string): Promise<void> {
-  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(10)) if (isDone()) return;
-  throw new Error(
-    `the node's namespaces could not be made: ${readFileSync(join(folder, 'linux-namespaces.log'), 'utf8').trim()}`,
+const until = (isDone: () => boolean, folder: string): Promise<void> =>
+  eventually(
+    () => {
+      if (!isDone()) throw new Error(readFileSync(join(folder, 'linux-namespaces.log'), 'utf8').trim());
+    },
+    { complaint: "the node's namespaces were not made", timeoutMs: READY_MS, intervalMs: 10 },
   );
-}

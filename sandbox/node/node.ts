@@ -7,15 +7,18 @@ import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '
 import { kubeconfigOf } from '../control-plane/files.ts';
 import { startReaper, type Reaper } from '../control-plane/reaper.ts';
 import type { Host } from '../control-plane/host.ts';
-import { run, whenAnswering, type Running } from '../control-plane/processes.ts';
+import type { Running } from '../control-plane/processes.ts';
 import { issueServing } from '../../runtime/certificates/issue.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { nodeComponents } from '../programs/components.ts';
 import type { ImageArchive } from '../images/images.ts';
+import { hasCondition } from '../lumigo.ts';
+import { run } from '../run.ts';
+import { eventually } from '../testing/eventually.ts';
 import { takeSlot, type Slot } from './addresses.ts';
 import { openLinuxNamespaces, type LinuxNamespaces } from './linux-namespaces.ts';
-import { makeCgroups, removeCgroups } from './cgroups.ts';
+import { makeCgroups, removeCgroups, restoreSysctls } from './kernel.ts';
 import {
   cniConfig,
   containerdConfig,
@@ -27,7 +30,6 @@ import {
 } from './configs.ts';
 import { deployDns } from './dns.ts';
 import { whyNoNode } from './requirements.ts';
-import { restoreSysctls } from './sysctls.ts';
 
 /** A control plane with a node that runs pods, in namespaces of its own on this machine. */
 export interface NodeCluster extends ControlPlane {
@@ -167,7 +169,7 @@ async function writeNodeFiles(folders: NodeFolders, slot: Slot, cluster: Control
 }
 
 const ctr = (folder: string, ...args: readonly string[]): string =>
-  run('ctr', '--address', containerdSocket(folder), '--namespace', 'k8s.io', ...args);
+  run('ctr', ['--address', containerdSocket(folder), '--namespace', 'k8s.io', ...args]);
 
 /** The images are kept from one cluster to the next; the containers of the last one are not. */
 function forgetContainers(folder: string): void {
@@ -185,16 +187,22 @@ function importImage({ folder, images }: NodeFolders, { archive, names }: ImageA
   writeFileSync(mark, '');
 }
 
-const whenContainerdAnswers = (folder: string, processes: Iterable<Running>): Promise<void> =>
-  whenAnswering(
-    { complaint: 'containerd did not answer', withinMs: READY_MS, processes },
-    () => existsSync(containerdSocket(folder)) && ctr(folder, 'version'),
+const whenContainerdAnswers = (folder: string, processes: Iterable<Running>): Promise<string> =>
+  eventually(
+    () => {
+      if (!existsSync(containerdSocket(folder))) throw new Error('it does not listen');
+      return ctr(folder, 'version');
+    },
+    { complaint: 'containerd did not answer', timeoutMs: READY_MS, processes },
   );
 
 function whenReady({ client }: ControlPlane, processes: Iterable<Running>): Promise<void> {
   const ref = { group: '', version: 'v1', plural: 'nodes', name: nodeName };
-  return whenAnswering({ complaint: 'the node was not ready', withinMs: READY_MS, processes }, async () => {
-    const { status } = (await client.get(ref)) as { status?: V1NodeStatus };
-    return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
-  });
+  return eventually(
+    async () => {
+      const { status } = (await client.get(ref)) as { status?: V1NodeStatus };
+      if (!hasCondition('Ready', status)) throw new Error(JSON.stringify(status?.conditions));
+    },
+    { complaint: 'the node was not ready', timeoutMs: READY_MS, processes },
+  );
 }

@@ -1,15 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { V1PodStatus } from '@kubernetes/client-node';
-import { injector, managerSelector, pods as podKind } from '../../runtime/contract.ts';
+import { managerSelector, pods as podKind } from '../../runtime/contract.ts';
 import type { PodSpec } from '../../runtime/injection/types.ts';
 import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { ensureImages } from '../images/images.ts';
+import { hasCondition } from '../lumigo.ts';
 import { install, type Installation } from '../manager/install.ts';
 import type { RemoteSink } from '../otlp-sink/remote.ts';
 import type { Progress } from '../programs/progress.ts';
+import { eventually } from '../testing/eventually.ts';
 import { startNode, type NodeCluster, type NodeOptions } from './node.ts';
-import { startSink } from './sink.ts';
+import { startSink } from './script.ts';
 
 export interface BareNode {
   readonly node: NodeCluster;
@@ -71,22 +72,18 @@ export async function podsOf(node: NodeCluster, namespace: string, labelSelector
 }
 
 export const isReady = ({ status, metadata }: PodView): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
-
-export const isInstrumented = ({ spec }: PodView): boolean =>
-  spec.initContainers?.some(({ name }) => name === injector.container) === true;
+  metadata.deletionTimestamp === undefined && hasCondition('Ready', status);
 
 /** Waits until every replica of the manager is `2/2 Running`. */
-export async function whenOperatorReady(node: NodeCluster, replicas = 2): Promise<void> {
-  let pods: PodView[] = [];
-  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(200)) {
-    pods = await podsOf(node, 'lumigo-system', managerSelector);
-    if (pods.length === replicas && pods.every(isReady)) return;
-  }
-  const states = pods.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status)}`);
-  throw new Error(`the operator was not ready within ${READY_MS / 1_000} s:\n${states.join('\n')}`);
-}
+export const whenOperatorReady = (node: NodeCluster, replicas = 2): Promise<void> =>
+  eventually(
+    async () => {
+      const pods = await podsOf(node, 'lumigo-system', managerSelector);
+      if (pods.length === replicas && pods.every(isReady)) return;
+      throw new Error(pods.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status)}`).join('\n'));
+    },
+    { complaint: 'the operator was not ready', timeoutMs: READY_MS },
+  );
 
 /** Where a service answers, for this machine too. */
 export async function addressOf(client: Client, namespace: string, name: string): Promise<string> {

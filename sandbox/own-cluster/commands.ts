@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
 import { ensureBinaries } from '../programs/build.ts';
-import { finished, type Finished } from '../testing/run.ts';
+import { runToEnd, type Finished } from '../run.ts';
 import type { Printer } from '../demo/printer.ts';
 import { engines, type Command, type Engine } from './image.ts';
 import { getTarget, type MinifiedKubeconfig, type Target } from './target.ts';
@@ -13,15 +12,8 @@ const INSTALL_HINTS: Readonly<Record<string, string>> = {
   minikube: 'see https://minikube.sigs.k8s.io',
 };
 
-/** Runs a program to its end. `code` is null if the program is missing or was killed. */
-export async function run(argv: readonly string[]): Promise<Finished> {
-  const [program = '', ...args] = argv;
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const missing = new Promise<Finished>((resolve) =>
-    child.on('error', () => resolve({ code: null, stdout: '', stderr: `${program} is not installed` })),
-  );
-  return Promise.race([finished(child), missing]);
-}
+/** Runs a command line to its end. `code` is null if the program is missing or was killed. */
+export const run = ([program = '', ...args]: readonly string[]): Promise<Finished> => runToEnd(program, args);
 
 /** Runs one command and reports it as a step, with its time every 10 s. @throws Error with the end of its output */
 export async function runStep({ title, argv, hint }: Command, printer: Printer): Promise<string> {

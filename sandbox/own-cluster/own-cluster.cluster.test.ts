@@ -3,7 +3,7 @@ import { ensureBundle } from '../../infra/bundle.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { addOperator, type Manager } from '../manager/manager.ts';
-import { runScript } from '../testing/run.ts';
+import { runScript } from '../run.ts';
 import { SAMPLE_NAMESPACE } from './sample-objects.ts';
 
 /** The two commands for a cluster of the user, against an API server without a node: neither a kind nor a minikube cluster. */

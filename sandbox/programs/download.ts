@@ -1,16 +1,20 @@
-import { rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../../runtime/wording/errors.ts';
 import type { Checksum } from './archives.ts';
-import type { Progress } from './progress.ts';
-import { digestOf, sizeOf, transfer, TransferError } from './transfer.ts';
+import { alive, type Progress } from './progress.ts';
 
-/** How long a download may take. */
+/** The time that a download may take. */
 export interface Patience {
   /** Without a byte. */
   readonly stallMs: number;
-  /** For all of it; by then it would be built. */
+  /** For all of it. After that time it would be built. */
   readonly totalMs: number;
-  /** How often a connection that was cut off is taken up again. */
+  /** Number of times that a connection is opened again after it was cut off. */
   readonly retries: number;
   readonly pauseMs: number;
 }
@@ -20,13 +24,23 @@ export const usualPatience: Patience = { stallMs: 15_000, totalMs: 300_000, retr
 export interface Download {
   readonly url: string;
   readonly checksum: Checksum;
-  /** What an earlier download left here is continued; what is wrong does not stay. */
+  /** The bytes that an earlier download left in it are not fetched again. A wrong file is deleted. */
   readonly file: string;
   readonly progress: Progress;
   readonly patience: Patience;
 }
 
-/** Resolves when the file is there, whole, and the one that the checksum tells of. @throws Error with a sentence why not. */
+/** A failure as the end of a sentence. `again` is true if another attempt may help at once. */
+class TransferError extends Error {
+  constructor(
+    message: string,
+    readonly again: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** Resolves when the whole file is there and has the checksum. @throws Error with a sentence that says why not */
 export async function download(what: Download): Promise<void> {
   const { url, progress, patience } = what;
   const end = AbortSignal.timeout(patience.totalMs);
@@ -45,23 +59,78 @@ function transferError(error: unknown): TransferError {
   throw error;
 }
 
-async function attempt({ file, checksum, patience, ...what }: Download, end: AbortSignal): Promise<void> {
+async function attempt(what: Download, end: AbortSignal): Promise<void> {
+  const { file, checksum } = what;
   const before = sizeOf(file);
-  const { algorithm } = checksum;
-  const found = await transfer({ ...what, file, algorithm, stallMs: patience.stallMs, end });
-  if (found === checksum.digest) return;
+  await transfer(what, end);
+  const complaint = await mismatch(file, checksum);
+  if (complaint === undefined) return;
   rmSync(file, { force: true });
-  const complaint = `does not match the pinned checksum (${mismatch(checksum, found)}) and was deleted`;
-  // What was kept may have been the wrong part.
-  throw new TransferError(complaint, before > 0);
+  // The bytes of the earlier download may be the wrong ones.
+  throw new TransferError(`${complaint} and was deleted`, before > 0);
 }
 
-/** Compares a file with what is pinned. @throws Error with a sentence; the file stays. */
+/** Fetches the bytes that a file lacks, once. @throws TransferError. The bytes that have arrived stay */
+async function transfer(what: Download, end: AbortSignal): Promise<void> {
+  const { stallMs } = what.patience;
+  const stall = new AbortController();
+  const timer = setTimeout(() => stall.abort(), stallMs);
+  try {
+    await fetchRest(what, AbortSignal.any([stall.signal, end]), () => timer.refresh());
+  } catch (error) {
+    if (error instanceof TransferError) throw error;
+    const kept = `${megabytes(sizeOf(what.file))} MB (kept for the next attempt)`;
+    if (stall.signal.aborted) throw new TransferError(`sent nothing for ${stallMs / 1_000} s after ${kept}`, false);
+    if (end.aborted) throw new TransferError(`is too slow: received ${kept}`, false);
+    throw new TransferError(`was cut off after ${kept} (${describeError(error)})`, true);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function fetchRest({ url, file, progress }: Download, signal: AbortSignal, arrived: () => void): Promise<void> {
+  const size = sizeOf(file);
+  const range: Record<string, string> = size > 0 ? { range: `bytes=${size}-` } : {};
+  // Compression on the way would be undone on arrival, and would leave another file.
+  const response = await fetch(url, { headers: { 'accept-encoding': 'identity', ...range }, signal });
+  // The file has all bytes.
+  if (response.status === 416 && size > 0) return;
+  const { status, statusText, body } = response;
+  if (!response.ok || body === null)
+    throw new TransferError(`answers ${status} ${statusText}`.trimEnd(), status >= 500);
+  const before = status === 206 ? size : 0;
+  const total = before + Number(response.headers.get('content-length') ?? 0);
+  progress(`${basename(url)}: fetching ${megabytes(total)} MB from ${new URL(url).host}, once per machine`);
+  const said = () => `${basename(url)}: ${megabytes(sizeOf(file))} of ${megabytes(total)} MB`;
+  await alive(progress, said, () => receive(body, file, before > 0 ? 'a' : 'w', arrived));
+}
+
+async function receive(body: AsyncIterable<Uint8Array>, file: string, flag: 'a' | 'w', arrived: () => void) {
+  const handle = await open(file, flag);
+  try {
+    for await (const chunk of body) {
+      arrived();
+      await handle.writeFile(chunk);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Compares a file with the pinned checksum. @throws Error with a sentence. The file stays */
 export async function verify(file: string, checksum: Checksum): Promise<void> {
-  const found = await digestOf(file, checksum.algorithm);
-  if (found !== checksum.digest)
-    throw new Error(`${file} does not match the pinned checksum (${mismatch(checksum, found)})`);
+  const complaint = await mismatch(file, checksum);
+  if (complaint !== undefined) throw new Error(`${file} ${complaint}`);
 }
 
-const mismatch = ({ algorithm, digest }: Checksum, found: string): string =>
-  `its ${algorithm} begins with ${found.slice(0, 12)}, not ${digest.slice(0, 12)}`;
+async function mismatch(file: string, { algorithm, digest }: Checksum): Promise<string | undefined> {
+  const hash = createHash(algorithm);
+  await pipeline(createReadStream(file), hash);
+  const found = hash.digest('hex');
+  if (found === digest) return undefined;
+  return `does not match the pinned checksum (its ${algorithm} begins with ${found.slice(0, 12)}, not ${digest.slice(0, 12)})`;
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { startControlPlane } from '../control-plane/control-plane.ts';
 import { startMirror } from '../testing/mirror.ts';
-import { runScript } from '../testing/run.ts';
+import { runScript } from '../run.ts';
 import { ensureBinaries } from './build.ts';
 import { PublishedPrograms } from './published.ts';
 

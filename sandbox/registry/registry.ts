@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startReaper } from '../control-plane/reaper.ts';
-import { freePorts, launch, whenAnswering } from '../control-plane/processes.ts';
+import { freePorts, launch } from '../control-plane/processes.ts';
 import { ensureBinaries } from '../programs/build.ts';
+import { eventually } from '../testing/eventually.ts';
 
 export type Registry = Awaited<ReturnType<typeof startRegistry>>;
 
@@ -36,9 +37,12 @@ export async function startRegistry({ refusing = false } = {}) {
   );
   const reaper = startReaper(folder);
   const running = launch({ name: 'registry', path, args: ['serve', config], folder, reaper });
-  const awaited = { complaint: 'the registry did not answer', withinMs: READY_MS, processes: [running] };
-  const expected = refusing ? 401 : 200;
-  await whenAnswering(awaited, async () => (await fetch(`http://${host}/v2/`)).status === expected);
+  const answers = async () => {
+    const { status } = await fetch(`http://${host}/v2/`);
+    if (status !== (refusing ? 401 : 200)) throw new Error(`it answers ${status}`);
+  };
+  const complaint = 'the registry did not answer';
+  await eventually(answers, { complaint, timeoutMs: READY_MS, processes: [running] });
   return {
     /** Such as 127.0.0.1:12345. */
     host,

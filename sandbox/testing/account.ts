@@ -1,7 +1,8 @@
 import { createClient, type Client } from '../../runtime/kubernetes/http/client.ts';
-import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../control-plane/connect.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { apply } from '../manager/apply.ts';
+import { tokenFor } from '../manager/service-account.ts';
 
 export interface Account {
   readonly token: string;
@@ -10,7 +11,6 @@ export interface Account {
 }
 
 const rbac = 'rbac.authorization.k8s.io';
-const core = { group: '', version: 'v1' };
 
 /** Makes a ServiceAccount with one of Kubernetes' own roles in its namespace, and returns a client with its rights. */
 export async function accountIn(cluster: ControlPlane, namespace: string, role: string): Promise<Account> {
@@ -23,12 +23,7 @@ export async function accountIn(cluster: ControlPlane, namespace: string, role: 
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
     subjects: [{ kind: 'ServiceAccount', name, namespace }],
   } as Parameters<typeof apply>[1]);
-  const ref = { ...core, plural: 'serviceaccounts', namespace, name, subresource: 'token' };
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
-  const { object } = await cluster.client.create(ref, body);
-  const { token } = object['status'] as { token: string };
-  const authorization = () => Promise.resolve(`Bearer ${token}`);
-  const connection = { server: new URL(cluster.server), ca: cluster.ca, authorization };
-  const transport = createTransport(connection, { userAgent: name });
+  const token = await tokenFor(cluster.client, { namespace, name });
+  const transport = connectTo({ ...cluster, token }, { userAgent: name });
   return { token, client: createClient(transport), close: () => transport.close() };
 }

@@ -1,13 +1,10 @@
 import { createClient } from '../../runtime/kubernetes/http/client.ts';
 import { elect } from '../../runtime/kubernetes/lease/leader-election.ts';
-import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../control-plane/connect.ts';
 
 /** A program that stands for election until it is killed, and says `leading` when it does. */
 const { API_SERVER = '', API_CA = '', API_TOKEN = '', ELECTION = '{}' } = process.env;
-const transport = createTransport(
-  { server: new URL(API_SERVER), ca: API_CA, authorization: () => Promise.resolve(`Bearer ${API_TOKEN}`) },
-  { userAgent: 'candidate' },
-);
+const transport = connectTo({ server: API_SERVER, ca: API_CA, token: API_TOKEN });
 await elect({
   ...(JSON.parse(ELECTION) as { namespace: string; name: string; identity: string }),
   client: createClient(transport),

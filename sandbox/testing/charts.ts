@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../control-plane/processes.ts';
+import { run } from '../run.ts';
 import { ensureBinaries } from '../programs/build.ts';
 
 export type Charts = Awaited<ReturnType<typeof startCharts>>;
@@ -38,8 +38,8 @@ export async function startCharts() {
       writeFileSync(join(chart, 'Chart.yaml'), `apiVersion: v2\nname: lumigo-operator\nversion: ${version}\n`);
       writeFileSync(join(chart, 'templates', 'installed.yaml'), installed(version));
       const signature = signedBy === undefined ? [] : ['--sign', '--key', signedBy, '--keyring', secretKey(signedBy)];
-      run(helm, 'package', chart, '--destination', folder, ...signature);
-      run(helm, 'repo', 'index', folder);
+      run(helm, ['package', chart, '--destination', folder, ...signature]);
+      run(helm, ['repo', 'index', folder]);
       return join(folder, `lumigo-operator-${version}.tgz`);
     },
     /** By GnuPG, in the form that Helm reads. Gives back the file of the public key. */
@@ -47,7 +47,7 @@ export async function startCharts() {
       const home = join(work, `gnupg-${name}`);
       mkdirSync(home, { mode: 0o700 });
       const gpg = (...args: readonly string[]) =>
-        run('gpg', '--homedir', home, '--batch', '--yes', '--passphrase', '', ...args);
+        run('gpg', ['--homedir', home, '--batch', '--yes', '--passphrase', '', ...args]);
       gpg('--quick-gen-key', name, 'rsa2048', 'sign', 'never');
       gpg('--output', join(work, `${name}.gpg`), '--export');
       gpg('--output', secretKey(name), '--export-secret-keys');

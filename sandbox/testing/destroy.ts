@@ -4,7 +4,7 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { refOf } from '../manager/apply.ts';
 import { eventually } from './eventually.ts';
 
-export async function whenGone({ client }: ControlPlane, manifest: Manifest): Promise<void> {
+export async function whenGone({ client }: Pick<ControlPlane, 'client'>, manifest: Manifest): Promise<void> {
   await eventually(
     async () => {
       const found = await client.find(refOf(manifest));

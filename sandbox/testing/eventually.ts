@@ -1,27 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The first pause, and the longest: what takes long is asked for less often, by six control planes on two cores. */
+/** The first and the longest pause. Slow things are tried less often, because six control planes share two cores. */
 const PAUSE_MS = { first: 50, most: 250 };
 
+interface Patience {
+  /** Default: 20 seconds. */
+  readonly timeoutMs?: number;
+  /** Default: the pauses grow with the time that has passed, a fifth of it. */
+  readonly intervalMs?: number;
+  /** The beginning of the error, for example: the API server was not ready. */
+  readonly complaint?: string;
+  /** If one of these ends, the attempts end. */
+  readonly processes?: Iterable<{ readonly died: Promise<string> }>;
+}
+
 /**
- * Tries until `attempt` resolves; after the time is up, rejects with what its last try said.
- * @param intervalMs left out: the pauses grow with what was waited already, a fifth of it
+ * Tries until `attempt` resolves.
+ * @throws the last error when the time is up, as the cause of the complaint if there is one; or the end of a dead process's log
  */
 export async function eventually<T>(
   attempt: () => Promise<T> | T,
-  { timeoutMs = 20_000, intervalMs }: { timeoutMs?: number; intervalMs?: number } = {},
+  { timeoutMs = 20_000, intervalMs, complaint, processes = [] }: Patience = {},
 ): Promise<T> {
   const began = Date.now();
+  let dead: string | undefined;
+  for (const { died } of processes) void died.then((said) => (dead ??= said));
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
+      if (dead !== undefined) throw new Error(dead, { cause: error });
       const waited = Date.now() - began;
-      if (waited > timeoutMs) throw error;
+      if (waited > timeoutMs) throw lateness(complaint, timeoutMs, error);
       await sleep(intervalMs ?? Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.first, waited / 5)));
     }
   }
 }
 
-/** The API server writes times in whole seconds: what happens from here on is later than what has happened. */
+const lateness = (complaint: string | undefined, timeoutMs: number, cause: unknown): unknown =>
+  complaint === undefined ? cause : new Error(`${complaint} within ${timeoutMs / 1_000} s`, { cause });
+
+/** The API server writes times in whole seconds. Resolves when a new one begins. */
 export const nextSecond = (): Promise<void> => sleep(1_000 - (Date.now() % 1_000) + 20);

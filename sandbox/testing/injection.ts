@@ -1,6 +1,11 @@
-import type { InjectionSettings, InjectorSettings, TracingSettings } from '../../runtime/injection/types.ts';
+import type {
+  InjectionSettings,
+  InjectorSettings,
+  NamespacePolicy,
+  TracingSettings,
+} from '../../runtime/injection/types.ts';
 
-/** What an installation injects. */
+/** The injector of an installation. */
 export const injector: InjectorSettings = {
   version: '2.0.0',
   image: 'autotrace:2',
@@ -15,5 +20,15 @@ export const older: InjectorSettings = { ...injector, version: '1.0.0', image: '
 
 export const tracing: TracingSettings = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 
-/** What the older one injects where a Lumigo asks for it, with a pull secret to be added. */
+/** The injection of the older one for a Lumigo, with a pull secret to be added. */
 export const settings: InjectionSettings = { ...older, imagePullSecrets: ['registry'], ...tracing };
+
+const ofLumigo = { lumigo: 'lumigo', createdAt: '2026-01-01T00:00:00Z', injectExisting: true } as const;
+
+/** The policy of a namespace whose Lumigo is active. */
+export const activePolicy = (tracing: TracingSettings) =>
+  ({ ...ofLumigo, state: 'active', tracing, remove: true }) as const satisfies NamespacePolicy;
+
+/** The policy of a namespace whose active Lumigo is in Pod mode. */
+export const podsPolicy = (tracing: TracingSettings) =>
+  ({ ...ofLumigo, state: 'pods', tracing }) as const satisfies NamespacePolicy;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { injector, workloadKinds } from '../../runtime/contract.ts';
+import { workloadKinds } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
+import { isInstrumented } from '../lumigo.ts';
 import { workloadOf } from './workloads.ts';
 
 const PAUSE_MS = 50;
@@ -16,8 +17,7 @@ export function keepCreating(client: Client, namespace: string) {
     const name = `created-${(created += 1)}`;
     const { object } = await client.create({ ...kind, namespace }, workloadOf(kind, namespace, name));
     const template = templateOf({ ...object, apiVersion: kind.apiVersion, kind: kind.kind });
-    if (template?.spec.initContainers?.some((container) => container.name === injector.container) !== true)
-      missed.push(name);
+    if (!isInstrumented(template)) missed.push(name);
   };
   const creating = (async () => {
     while (!done) await Promise.all([create(), sleep(PAUSE_MS)]);

@@ -4,7 +4,7 @@ import type { PodSpec } from '../../runtime/injection/types.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
-import type { Bench } from './bench.ts';
+import type { TestCluster } from './test-cluster.ts';
 import { podStatus, type Outcome } from './pod-outcomes.ts';
 
 /** A pod as its kubelet sees it. */
@@ -36,7 +36,7 @@ export class KubeletByHand {
 
   /** @param outcome asked again and again: a pod that was ready can crash; default: each pod is ready */
   constructor(
-    private readonly bench: Bench,
+    private readonly bench: TestCluster,
     private readonly namespace: string,
     private readonly outcome: (pod: HandledPod) => Outcome = () => 'ready',
   ) {

@@ -11,7 +11,6 @@ const longest = [
   'runtime/telemetry-proxy/tenants',
   'runtime/telemetry-proxy/forwarding',
   'runtime/telemetry-proxy/collection',
-  'runtime/reconciler/evictions',
   'runtime/telemetry-proxy/replicas',
 ].map((name) => `/${name}.cluster.test.ts`);
 

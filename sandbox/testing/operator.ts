@@ -8,7 +8,7 @@ import { collectionOf } from '../manager/apply.ts';
 import type { Changes } from '../manager/configuration.ts';
 import { install } from '../manager/install.ts';
 import { startManager, type Manager, type ManagerOptions } from '../manager/manager.ts';
-import { Bench } from './bench.ts';
+import { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { refuseChanges } from './refuse-changes.ts';
 
@@ -73,7 +73,7 @@ async function operatorOn(cluster: ControlPlane, options: OperatorOptions) {
   let manager = await start();
   const others: Manager[] = [];
   return {
-    bench: new Bench(cluster.client),
+    bench: new TestCluster(cluster.client),
     cluster,
     installation,
     manager: (): Manager => manager,

@@ -1,17 +1,19 @@
 import { runtimeConfig } from '../../infra/constructs/runtime-environment.ts';
 import { injectorOf } from '../../runtime/config/config.ts';
-import { annotations, lumigo, pods } from '../../runtime/contract.ts';
+import { lumigo } from '../../runtime/contract.ts';
 import type { InjectorSettings, Workload } from '../../runtime/injection/types.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { install, type Installation } from '../manager/install.ts';
-import { Bench } from './bench.ts';
+import { isInstrumented } from '../lumigo.ts';
+import { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { podOf } from './workloads.ts';
 
 /** An installation with Pod mode and without an operator: the API server alone injects. */
 export interface PodModeCluster {
   readonly cluster: ControlPlane;
-  readonly bench: Bench;
+  readonly bench: TestCluster;
   readonly installation: Installation;
   readonly injector: InjectorSettings;
   /** Creates a namespace with the account that every pod needs. */
@@ -26,7 +28,7 @@ export const podMode = { tracing: { injection: { mode: 'Pod' } } };
 export async function startPodMode(settings: object = {}): Promise<PodModeCluster> {
   const cluster = await startControlPlane({ controllerManager: false });
   try {
-    const bench = new Bench(cluster.client);
+    const bench = new TestCluster(cluster.client);
     const given = { ...settings, injection: { podMode: true, ...(settings as { injection?: object }).injection } };
     const installation = await install(cluster.client, { settings: given });
     const config = runtimeConfig(installation.settings, 'Manifests');
@@ -38,11 +40,7 @@ export async function startPodMode(settings: object = {}): Promise<PodModeCluste
         await bench.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'default' } });
         return namespace;
       },
-      async dryRun(pod, namespace) {
-        const manifest = { ...pod, metadata: { ...pod.metadata, namespace } };
-        const { object } = await cluster.client.create({ ...pods, namespace }, manifest as never, { dryRun: true });
-        return { ...object, apiVersion: 'v1', kind: 'Pod' };
-      },
+      dryRun: (pod, namespace) => bench.dryRun({ ...pod, metadata: { ...pod.metadata, namespace } } as Manifest),
       stop: () => cluster.stop(),
     };
   } catch (error) {
@@ -52,7 +50,7 @@ export async function startPodMode(settings: object = {}): Promise<PodModeCluste
 }
 
 /** Sets the condition that an operator sets. */
-export const setActive = (bench: Bench, namespace: string, status: 'True' | 'False' = 'True', name = 'lumigo') =>
+export const setActive = (bench: TestCluster, namespace: string, status: 'True' | 'False' = 'True', name = 'lumigo') =>
   bench.setStatus(
     { ...lumigo, namespace, name },
     {
@@ -68,15 +66,11 @@ export const setActive = (bench: Bench, namespace: string, status: 'True' | 'Fal
     },
   );
 
-export const isInjectedPod = ({ metadata }: Pick<Workload, 'metadata'>): boolean =>
-  metadata.annotations?.[annotations.injection] !== undefined;
-
 /** Resolves when the API server injects the pods of a namespace, or no longer does. It learns the kind of a parameter within 30 s. */
-export const whenPodsAreInjected = ({ dryRun }: PodModeCluster, namespace: string, expected = true): Promise<void> =>
+export const whenPodsAreInjected = (bench: TestCluster, namespace: string, expected = true): Promise<void> =>
   eventually(
     async () => {
-      const probe = await dryRun(podOf(namespace, 'probe'), namespace);
-      if (isInjectedPod(probe) !== expected)
+      if (isInstrumented(await bench.dryRun(podOf(namespace, 'probe'))) !== expected)
         throw new Error(`pods of ${namespace} are ${expected ? 'not' : 'still'} injected`);
     },
     { timeoutMs: 60_000 },
@@ -87,6 +81,6 @@ export async function tracedNamespace(on: PodModeCluster, spec: object = podMode
   const namespace = await on.namespace('traced', metadata);
   await on.bench.lumigo(namespace, spec);
   await setActive(on.bench, namespace);
-  await whenPodsAreInjected(on, namespace);
+  await whenPodsAreInjected(on.bench, namespace);
   return namespace;
 }

@@ -4,12 +4,12 @@ import { workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { Condition, LumigoStatus, Workload } from '../../runtime/injection/types.ts';
-import type { Bench } from './bench.ts';
+import type { TestCluster } from './test-cluster.ts';
 import { eventually } from './eventually.ts';
 import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
 import type { Outcome } from './pod-outcomes.ts';
-import { createRunning, whenComplete, type RunningOptions } from './running-workloads.ts';
+import { createRunning, whenComplete, type RunningOptions } from './workloads.ts';
 
 const { deployment } = workloadKinds;
 const WAIT = { timeoutMs: 60_000 };
@@ -19,7 +19,7 @@ const WAIT = { timeoutMs: 60_000 };
  * default they are not ready.
  */
 export class RolloutStage {
-  readonly bench: Bench;
+  readonly bench: TestCluster;
   readonly kubelet: KubeletByHand;
   private readonly outcomes = new Map<string, Outcome>();
   private readonly failing = new Set<string>();
@@ -92,9 +92,7 @@ export class RolloutStage {
 
   status = async (): Promise<LumigoStatus | undefined> => (await this.bench.readLumigo(this.namespace)).status;
 
-  async rolledOut(): Promise<Condition | undefined> {
-    return (await this.status())?.conditions?.find(({ type }) => type === 'RolledOut');
-  }
+  rolledOut = (): Promise<Condition | undefined> => this.bench.condition(this.namespace, 'RolledOut');
 
   whenSaid = (expected: Partial<Condition>): Promise<void> =>
     eventually(async () => expect(await this.rolledOut()).toMatchObject(expected), WAIT);

@@ -9,7 +9,7 @@ import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';
 import type { OperatorBench } from './operator.ts';
 import type { Outcome, Program } from './pod-outcomes.ts';
 import { isHalted, knownAs, RolloutJudge, seenOf, type Known, type Seen } from './rollout-judge.ts';
-import { createRunning, whenComplete } from './running-workloads.ts';
+import { createRunning, whenComplete } from './workloads.ts';
 
 const { deployment } = workloadKinds;
 const POLL_MS = 100;

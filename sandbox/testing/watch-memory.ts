@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listWatch } from '../../runtime/kubernetes/watch/list-watch.ts';
 import type { Identity } from '../../runtime/kubernetes/watch/watch-position.ts';
-import { createTransport } from '../../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../control-plane/connect.ts';
 
 /**
  * A program of its own (node --expose-gc), so that what it measures is its own: lists and watches config maps with a
@@ -25,10 +25,7 @@ const relists = 5;
 
 async function measure(): Promise<WatchMemory> {
   const { API_SERVER = '', API_CA = '', API_TOKEN = '', API_NAMESPACE = '' } = process.env;
-  const transport = createTransport(
-    { server: new URL(API_SERVER), ca: API_CA, authorization: () => Promise.resolve(`Bearer ${API_TOKEN}`) },
-    { userAgent: 'watch-memory' },
-  );
+  const transport = connectTo({ server: API_SERVER, ca: API_CA, token: API_TOKEN });
   const store = new Map<string, Identity>();
   const list = async (): Promise<void> => {
     const stop = new AbortController();

@@ -1,5 +1,8 @@
-import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
-import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import { workloadKinds, workloads, type WorkloadKind } from '../../runtime/contract.ts';
+import type { Workload } from '../../runtime/injection/types.ts';
+import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import { completionOf } from '../../runtime/rollout/completion.ts';
+import { eventually } from './eventually.ts';
 
 export interface WorkloadOptions {
   /** Labels of the object itself. */
@@ -65,3 +68,42 @@ export const podOf = (namespace: string, name: string, labels: Readonly<Record<s
   metadata: { namespace, name, labels },
   spec: { containers: [{ name: 'app', image: 'app:1' }], automountServiceAccountToken: false },
 });
+
+/** A part of a test cluster. */
+interface Workloads {
+  create(manifest: Manifest): Promise<KubernetesObject>;
+  get(kind: WorkloadKind, namespace: string, name: string): Promise<Workload>;
+}
+
+export const REPLICAS = 2;
+
+export interface RunningOptions {
+  /** Default: a Deployment. */
+  readonly kind?: WorkloadKind;
+  /** Merged into its spec, which has two replicas. */
+  readonly spec?: object;
+}
+
+/** Creates a workload whose pods its own controller makes. */
+export function createRunning(
+  bench: Pick<Workloads, 'create'>,
+  namespace: string,
+  name: string,
+  { kind = workloadKinds.deployment, spec = {} }: RunningOptions = {},
+): Promise<KubernetesObject> {
+  const manifest = workloadOf(kind, namespace, name);
+  const counted = kind.pods === undefined || kind.pods === 'nodes' ? {} : { replicas: REPLICAS };
+  return bench.create({ ...manifest, spec: { ...(manifest['spec'] as object), ...counted, ...spec } });
+}
+
+/** Waits until a workload's own controller says that its pods are there and available; those without pods are at once. */
+export const whenComplete = (
+  bench: Pick<Workloads, 'get'>,
+  kind: WorkloadKind,
+  namespace: string,
+  name: string,
+): Promise<void> =>
+  eventually(async () => {
+    const { kind: found } = completionOf(await bench.get(kind, namespace, name));
+    if (found === 'progressing') throw new Error(`${kind.kind} ${name} is ${found}`);
+  });

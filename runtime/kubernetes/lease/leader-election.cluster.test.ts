@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { createClient } from '../http/client.ts';
 import { elect, type ElectionOptions } from './leader-election.ts';
 import type { Lease } from './plan-lease.ts';
-import { createTransport, type Transport } from '../http/transport.ts';
+import type { RequestInfo, Transport } from '../http/transport.ts';
 
 let cluster: ControlPlane;
 let lease: string;
@@ -46,14 +47,8 @@ interface Candidate {
 }
 
 function transportTo(port: string, requests: string[] = []): Transport {
-  const transport = createTransport(
-    {
-      server: new URL(`https://127.0.0.1:${port}`),
-      ca: cluster.ca,
-      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-    },
-    { userAgent: 'test', onRequest: ({ verb, resource }) => requests.push(`${verb} ${resource}`) },
-  );
+  const onRequest = ({ verb, resource }: RequestInfo) => requests.push(`${verb} ${resource}`);
+  const transport = connectTo({ ...cluster, server: `https://127.0.0.1:${port}` }, { onRequest });
   cleanUp.push(() => Promise.resolve(transport.close()));
   return transport;
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { createClient } from '../http/client.ts';
 import { isForbidden } from '../http/errors.ts';
 import { type EventDetails, eventObject, postEvent } from './events.ts';
-import { createTransport } from '../http/transport.ts';
 
 let cluster: ControlPlane;
 beforeAll(async () => {
@@ -60,10 +60,7 @@ describe('postEvent', () => {
   });
 
   it('says so when it may not', async () => {
-    const authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
-    const headers = { 'Impersonate-User': 'nobody' };
-    const connection = { server: new URL(cluster.server), ca: cluster.ca, authorization, headers };
-    const transport = createTransport(connection, { userAgent: 'test' });
+    const transport = connectTo(cluster, { as: 'nobody' });
     const error: unknown = await postEvent(createClient(transport), event('default')).catch(
       (reason: unknown) => reason,
     );

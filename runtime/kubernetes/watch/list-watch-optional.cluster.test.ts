@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { watchKind } from './watches.ts';
 import type { Identity } from './watch-position.ts';
-import { createTransport } from '../http/transport.ts';
 
 let cluster: ControlPlane;
 beforeAll(async () => {
@@ -33,14 +33,7 @@ describe('the watch of a kind whose definition may be absent', () => {
   ])(
     'F15: knows at once that there is nothing, sees %s that comes with the definition, and forgets it when that goes',
     async (_, of) => {
-      const transport = createTransport(
-        {
-          server: new URL(cluster.server),
-          ca: cluster.ca,
-          authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-        },
-        { userAgent: 'optional' },
-      );
+      const transport = connectTo(cluster);
       const stop = new AbortController();
       const store = new Map<string, Identity>();
       const watch = watchKind(rollouts, {

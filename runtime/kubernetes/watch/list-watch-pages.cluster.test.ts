@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { etcdAt } from '../../../sandbox/testing/etcd.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../../sandbox/testing/tcp-proxy.ts';
 import { listWatch } from './list-watch.ts';
 import type { Identity } from './watch-position.ts';
-import { createTransport, type RequestInfo, type Transport } from '../http/transport.ts';
+import type { RequestInfo, Transport } from '../http/transport.ts';
 
 /** Servers older than Kubernetes 1.32, and those with the feature off, cannot stream a list. */
 let cluster: ControlPlane;
@@ -17,14 +18,8 @@ const stop = new AbortController();
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
   proxy = await startTcpProxy(Number(new URL(cluster.server).port));
-  transport = createTransport(
-    {
-      server: new URL(`https://127.0.0.1:${proxy.port}`),
-      ca: cluster.ca,
-      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-    },
-    { userAgent: 'test', onRequest: ({ verb, code }: RequestInfo) => requests.push(`${verb} ${code}`) },
-  );
+  const onRequest = ({ verb, code }: RequestInfo) => requests.push(`${verb} ${code}`);
+  transport = connectTo({ ...cluster, server: `https://127.0.0.1:${proxy.port}` }, { onRequest });
 });
 afterAll(async () => {
   stop.abort();

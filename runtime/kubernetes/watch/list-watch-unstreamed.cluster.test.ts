@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import type { KubernetesObject } from '../http/client.ts';
 import { listWatch, type ListWatchOptions } from '../watch/list-watch.ts';
-import { createTransport, type Transport } from '../http/transport.ts';
+import type { Transport } from '../http/transport.ts';
 
 /** An API server that does not stream lists, as those before Kubernetes 1.34 do not unless somebody asks for it. */
 let cluster: ControlPlane;
@@ -15,11 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 beforeEach(() => {
-  const authorization = () => Promise.resolve(`Bearer ${cluster.token}`);
-  transport = createTransport(
-    { server: new URL(cluster.server), ca: cluster.ca, authorization },
-    { userAgent: 'test' },
-  );
+  transport = connectTo(cluster);
   stop = new AbortController();
 });
 afterEach(() => {

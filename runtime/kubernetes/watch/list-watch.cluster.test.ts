@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectTo } from '../../../sandbox/control-plane/connect.ts';
 import { type ControlPlane, startControlPlane } from '../../../sandbox/control-plane/control-plane.ts';
 import { type Etcd, etcdAt, type StoredObject } from '../../../sandbox/testing/etcd.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
@@ -12,7 +13,7 @@ import { listAll, type Client, type KubernetesObject } from '../http/client.ts';
 import { CatchUp } from './catch-up.ts';
 import { type ListWatch, listWatch, type ListWatchOptions, type RestartCause } from './list-watch.ts';
 import type { Identity } from './watch-position.ts';
-import { createTransport, type Transport } from '../http/transport.ts';
+import type { Transport } from '../http/transport.ts';
 
 let cluster: ControlPlane;
 let client: Client;
@@ -30,14 +31,7 @@ afterAll(() => cluster?.stop());
 
 beforeEach(async () => {
   proxy = await startTcpProxy(Number(new URL(cluster.server).port));
-  transport = createTransport(
-    {
-      server: new URL(`https://127.0.0.1:${proxy.port}`),
-      ca: cluster.ca,
-      authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-    },
-    { userAgent: 'test' },
-  );
+  transport = connectTo({ ...cluster, server: `https://127.0.0.1:${proxy.port}` });
   stop = new AbortController();
 });
 afterEach(async () => {

@@ -5,12 +5,12 @@ import { injectorOf } from '../../../runtime/config/config.ts';
 import type { InjectorSettings, Workload } from '../../../runtime/injection/types.ts';
 import { workloadPatch } from '../../../runtime/injection/patch.ts';
 import { createClient, guarded, type Client } from '../../../runtime/kubernetes/http/client.ts';
-import { createTransport } from '../../../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../../control-plane/connect.ts';
 import { startControlPlane, type ControlPlane } from '../../control-plane/control-plane.ts';
 import { apply } from '../../manager/apply.ts';
 import { install, type Installation } from '../../manager/install.ts';
 import { definitionsOf } from '../../programs/definitions.ts';
-import { Bench } from '../bench.ts';
+import { TestCluster } from '../test-cluster.ts';
 import { eventually } from '../eventually.ts';
 import { workloadOf } from '../workloads.ts';
 
@@ -20,7 +20,7 @@ export const DENIED = 'The guard lets the Lumigo operator';
 /** An installation without a manager, and a client with the manager's account, as an attacker with its token has it. */
 export interface GuardedCluster {
   readonly cluster: ControlPlane;
-  readonly bench: Bench;
+  readonly bench: TestCluster;
   readonly installation: Installation;
   /** As the manager's account. */
   readonly manager: Client;
@@ -34,17 +34,9 @@ export async function startGuarded(settings: object = {}): Promise<GuardedCluste
   try {
     for (const definition of definitionsOf('argo', ['rollout-crd'])) await apply(cluster.client, definition);
     const installation = await install(cluster.client, { settings });
-    const transport = createTransport(
-      {
-        server: new URL(cluster.server),
-        ca: cluster.ca,
-        authorization: () => Promise.resolve(`Bearer ${cluster.token}`),
-        headers: { 'Impersonate-User': operatorUser(installation.settings) },
-      },
-      { userAgent: 'lumigo-test' },
-    );
+    const transport = connectTo(cluster, { as: operatorUser(installation.settings) });
     const guardedCluster = {
-      ...{ cluster, installation, bench: new Bench(cluster.client), manager: createClient(transport) },
+      ...{ cluster, installation, bench: new TestCluster(cluster.client), manager: createClient(transport) },
       injector: injectorOf(runtimeConfig(installation.settings, 'Manifests')),
       async stop() {
         transport.close();

@@ -6,7 +6,7 @@ import { uninstrument } from '../../../runtime/injection/remove.ts';
 import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from '../../../runtime/injection/types.ts';
 import { templateOf, withTemplate } from '../../../runtime/injection/workload.ts';
 import { instrumentedByOriginal } from '../../original/injected.ts';
-import { activePolicy } from '../policies.ts';
+import { activePolicy } from '../injection.ts';
 
 /** A change of a workload, by the operator or by a user. Undefined: there is nothing to change. */
 export interface Step {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const ROOT = '/sys/fs/cgroup';
 const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'];
 
-/** Whether this machine has one hierarchy for all controllers. */
+/** Returns true if this machine has one hierarchy for all controllers. */
 const isUnified = (): boolean => existsSync(join(ROOT, 'cgroup.controllers'));
 
 /** The folders of a node's cgroup: one in each hierarchy that there is. */
@@ -23,7 +23,7 @@ export function makeCgroups(name: string): readonly string[] {
   return cgroups;
 }
 
-/** A cpuset is born empty, and takes nobody in until it has something. */
+/** A new cpuset is empty, and accepts no process until it has a value. */
 function fillCpuset(folder: string): void {
   for (const file of ['cpuset.cpus', 'cpuset.mems'])
     writeFileSync(join(folder, file), readFileSync(join(ROOT, 'cpuset', file)));
@@ -32,3 +32,12 @@ function fillCpuset(folder: string): void {
 /** A shell's words for removing it, deepest first; runc makes one under `unified` as well. */
 export const removeCgroups = (name: string): string =>
   `for root in ${ROOT} ${ROOT}/*; do [ ! -d "$root/${name}" ] || find "$root/${name}" -depth -type d -exec rmdir {} \\; 2>/dev/null; done`;
+
+/** The settings that the kubelet changes for the whole machine: they belong to no namespace. */
+const rewritten = ['kernel.panic', 'kernel.panic_on_oops', 'vm.overcommit_memory', 'vm.panic_on_oom'];
+
+const fileOf = (name: string): string => `/proc/sys/${name.replaceAll('.', '/')}`;
+
+/** A shell's words for setting them back to what they are now. */
+export const restoreSysctls = (): string =>
+  rewritten.map((name) => `echo ${readFileSync(fileOf(name), 'utf8').trim()} > ${fileOf(name)}`).join('\n');

@@ -1,19 +1,19 @@
-import { injector, labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
+import { labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import type { Condition, LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
 import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
-import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
-import { lumigoOf } from '../lumigo.ts';
-import { collectionOf } from '../manager/apply.ts';
+import { hasCondition, isInstrumented, lumigoOf } from '../lumigo.ts';
+import { apply, collectionOf } from '../manager/apply.ts';
+import { whenGone } from './destroy.ts';
 import { eventually } from './eventually.ts';
 import { workloadOf } from './workloads.ts';
 
 const { job } = workloadKinds;
 
-/** A token of the right shape that belongs to nobody. */
+/** A token of the right shape that no Lumigo account has. */
 export const validToken = `t_${'0123456789abcdef01234'}`;
 
 export interface EventView {
@@ -23,8 +23,8 @@ export interface EventView {
   readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid?: string };
 }
 
-/** What tests do in a cluster, as an administrator: nothing is read through a cache under test. */
-export class Bench {
+/** A cluster, for tests that act as its administrator. Nothing is read through a cache under test. */
+export class TestCluster {
   #namespaces = 0;
 
   constructor(readonly client: Client) {}
@@ -38,6 +38,16 @@ export class Bench {
 
   async create(manifest: Manifest): Promise<KubernetesObject> {
     return (await this.client.create(collectionOf(manifest), manifest)).object;
+  }
+
+  async apply(...manifests: readonly object[]): Promise<void> {
+    for (const manifest of manifests) await apply(this.client, manifest as Manifest, 'test');
+  }
+
+  /** Creates an object that the API server forgets again. */
+  async dryRun(manifest: Manifest): Promise<Workload> {
+    const { object } = await this.client.create(collectionOf(manifest), manifest, { dryRun: true });
+    return { ...object, apiVersion: manifest.apiVersion, kind: manifest.kind };
   }
 
   async get(kind: WorkloadKind, namespace: string, name: string): Promise<Workload> {
@@ -56,16 +66,14 @@ export class Bench {
     return (await this.client.patch({ ...kind, namespace, name }, { kind: 'merge', body })).object;
   }
 
-  /** What a controller or a kubelet would say of an object. */
+  /** Writes a status as a controller or a kubelet does. */
   async setStatus(ref: ResourceRef, status: object): Promise<void> {
     await this.client.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body: { status } });
   }
 
   async secret(namespace: string, token: string = validToken, name = 'lumigo-credentials'): Promise<void> {
     const data = { token: Buffer.from(token).toString('base64') };
-    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data };
-    const ref = { ...kinds.secrets, namespace, name };
-    await this.client.patch(ref, { kind: 'apply', body, force: true }, { fieldManager: 'test' });
+    await this.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data });
   }
 
   async lumigo(namespace: string, spec: object = {}, name = 'lumigo'): Promise<void> {
@@ -82,8 +90,7 @@ export class Bench {
   async whenActive(namespace: string, name = 'lumigo'): Promise<void> {
     await eventually(async () => {
       const { status } = await this.readLumigo(namespace, name);
-      const active = status?.conditions?.find(({ type }) => type === 'Active');
-      if (active?.status !== 'True')
+      if (!hasCondition('Active', status))
         throw new Error(`the Lumigo in ${namespace} is not active: ${JSON.stringify(status)}`);
     });
   }
@@ -92,13 +99,17 @@ export class Bench {
   async whenWebhookInjects(namespace: string): Promise<void> {
     const probe = workloadOf(job, namespace, 'webhook-probe');
     await eventually(async () => {
-      const { object } = await this.client.create(collectionOf(probe), probe, { dryRun: true });
-      if (!JSON.stringify(object).includes(injector.container)) throw new Error('the webhook injects nothing yet');
+      if (!isInstrumented(templateOf(await this.dryRun(probe)))) throw new Error('the webhook injects nothing yet');
     });
   }
 
   async readLumigo(namespace: string, name = 'lumigo'): Promise<LumigoResource> {
     return (await this.client.get({ ...contract, namespace, name })) as unknown as LumigoResource;
+  }
+
+  /** Reads a condition of a Lumigo. */
+  async condition(namespace: string, wanted: string, name = 'lumigo'): Promise<Condition | undefined> {
+    return (await this.readLumigo(namespace, name)).status?.conditions?.find(({ type }) => type === wanted);
   }
 
   async changeLumigo(namespace: string, body: object, name = 'lumigo'): Promise<void> {
@@ -108,17 +119,10 @@ export class Bench {
   /** Deletes a Lumigo and waits until it is gone. */
   async deleteLumigo(namespace: string, name = 'lumigo'): Promise<void> {
     await this.client.delete({ ...contract, namespace, name });
-    await eventually(
-      async () => {
-        const left = await this.readLumigo(namespace, name).catch(undefinedIfNotFound);
-        if (left !== undefined)
-          throw new Error(`the Lumigo is still there: ${JSON.stringify(left.metadata.finalizers)}`);
-      },
-      { timeoutMs: 60_000 },
-    );
+    await whenGone(this, lumigoOf(namespace, {}, name));
   }
 
-  /** What the operator has told of an object; without a name: of all in the namespace. */
+  /** The operator's events about an object, or about all in the namespace. */
   async events(namespace: string, name?: string): Promise<EventView[]> {
     const fieldSelector = name === undefined ? undefined : `involvedObject.name=${name}`;
     const found = await listAll(this.client, { ...kinds.events, namespace }, { fieldSelector });
@@ -131,8 +135,7 @@ export class Bench {
   }
 
   async isInstrumented(kind: WorkloadKind, namespace: string, name: string): Promise<boolean> {
-    const { spec } = await this.templateOf(kind, namespace, name);
-    return spec.initContainers?.some((container) => container.name === 'lumigo-injector') === true;
+    return isInstrumented(await this.templateOf(kind, namespace, name));
   }
 
   async whenInstrumented(kind: WorkloadKind, namespace: string, name: string, expected = true): Promise<void> {

@@ -1,11 +1,8 @@
-import type { Client } from '../../runtime/kubernetes/http/client.ts';
-import { lumigoOf } from '../lumigo.ts';
-import { apply } from '../manager/apply.ts';
+import { isInstrumented } from '../lumigo.ts';
 import { ask } from '../node/ask.ts';
 import type { NodeOptions } from '../node/node.ts';
 import {
   addressOf,
-  isInstrumented,
   isReady,
   podsOf,
   startNodeWithOperator,
@@ -14,30 +11,29 @@ import {
   type PodView,
 } from '../node/operator.ts';
 import type { Received } from '../otlp-sink/sink.ts';
-import { Bench } from '../testing/bench.ts';
+import { TestCluster } from '../testing/test-cluster.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 
 /** A real node with the operator in pods, and what the tests ask of it. */
-export class NodeBench {
-  readonly client: Client;
+export class NodeTest extends TestCluster {
   private tokens = 0;
 
   private constructor(readonly system: BareNode) {
-    this.client = system.node.client;
+    super(system.node.client);
   }
 
-  static async start(settings: object = {}, options: Pick<NodeOptions, 'kubelet'> = {}): Promise<NodeBench> {
+  static async start(settings: object = {}, options: Pick<NodeOptions, 'kubelet'> = {}): Promise<NodeTest> {
     const started = Date.now();
     const system = await startNodeWithOperator({ ...options, settings });
     process.stderr.write(`      the operator runs in pods after ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
-    return new NodeBench(system);
+    return new NodeTest(system);
   }
 
   /** Without an operator: the test installs it. */
-  static async bare(options: Parameters<typeof startNodeWithSink>[0] = {}): Promise<NodeBench> {
-    return new NodeBench(await startNodeWithSink(options));
+  static async bare(options: Parameters<typeof startNodeWithSink>[0] = {}): Promise<NodeTest> {
+    return new NodeTest(await startNodeWithSink(options));
   }
 
   stop(): Promise<void> {
@@ -45,22 +41,11 @@ export class NodeBench {
   }
 
   /** A namespace that enforces `restricted`, with an active Lumigo and a token of its own. */
-  async namespace(name: string, spec: object = {}): Promise<{ namespace: string; token: string }> {
-    await apply(this.client, restrictedNamespace(name));
+  async traced(namespace: string, spec: object = {}): Promise<{ namespace: string; token: string }> {
+    await this.apply(restrictedNamespace(namespace));
     const token = tokenOf(0xe2e_000 + (this.tokens += 1));
-    await this.lumigo(name, token, spec);
-    return { namespace: name, token };
-  }
-
-  async lumigo(namespace: string, token: string, spec: object = {}): Promise<void> {
-    const bench = new Bench(this.client);
-    await bench.secret(namespace, token);
-    await apply(this.client, lumigoOf(namespace, spec));
-    await bench.whenActive(namespace);
-  }
-
-  async apply(...manifests: readonly object[]): Promise<void> {
-    for (const manifest of manifests) await apply(this.client, manifest as never);
+    await this.activate(namespace, spec, token);
+    return { namespace, token };
   }
 
   pods(namespace: string, app: string): Promise<PodView[]> {
