@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { documentOf } from '../../infra/constructs/configuration.ts';
 import { variables } from '../../runtime/config/document.ts';
-import { managerSelector, pods, workloadKinds, workloads } from '../../runtime/contract.ts';
+import { managerSelector, pods, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
 import type { Condition, Workload } from '../../runtime/injection/types.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
@@ -14,7 +14,7 @@ import type { NodeTest } from './node-test.ts';
 
 /** How far a rollout is, as users see it: workloads, their annotation, and the `Lumigo` resource's status. */
 const { deployment: deployments } = workloadKinds;
-type Kind = (typeof workloads)[number];
+type Kind = WorkloadKind;
 const manager = {
   ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
   metadata: { namespace: 'lumigo-system', name: 'lumigo-lumigo-operator-controller-manager' },
