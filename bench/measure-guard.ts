@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { workloadKinds } from '../runtime/contract.ts';
 import { inject } from '../runtime/injection/inject.ts';
 import { remove } from '../runtime/injection/remove.ts';
-import type { Workload } from '../runtime/injection/types.ts';
+import type { Workload } from '../runtime/api/objects.ts';
 import { templateOf, withTemplate } from '../runtime/injection/workload.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 import { apply, refOf } from '../sandbox/manager/apply.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labels, lumigo, workloadKinds } from '../runtime/contract.ts';
 import { listAll, type Client } from '../runtime/kubernetes/http/client.ts';
-import type { LumigoResource } from '../runtime/injection/types.ts';
+import type { LumigoResource } from '../runtime/api/lumigo.ts';
 import { TestCluster } from '../sandbox/testing/test-cluster.ts';
 import { eventually } from '../sandbox/testing/eventually.ts';
 import { workloadOf } from '../sandbox/testing/workloads.ts';

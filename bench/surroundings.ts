@@ -1,4 +1,4 @@
-import { ensureBundle } from '../infra/bundle.ts';
+import { ensureBundle } from '../infra/release/bundle.ts';
 import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../sandbox/control-plane/processes.ts';
 import { install, type Installation } from '../sandbox/manager/install.ts';

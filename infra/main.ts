@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App, YamlOutputType } from 'cdk8s';
 import { completeChart, discard, scaffoldAround, type Scaffold } from './helm/scaffold.ts';
 import { Operator } from './operator.ts';
-import { noticesOf } from './notices.ts';
+import { noticesOf } from './settings/notices.ts';
 import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings/settings.ts';
 
 /**

@@ -18,7 +18,7 @@ import { Updater } from './constructs/updater.ts';
 import { UserRoles } from './constructs/user-roles.ts';
 import { Guard } from './guard/guard.ts';
 import { contradictionsWith } from './settings/contradictions.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './constructs/manifest.ts';
 import { parseSettings, SettingsError } from './settings/settings.ts';
 import type { Settings } from './settings/schema.ts';
 
@@ -91,6 +91,14 @@ function issue(scope: Construct, settings: Settings, delivered: DeliveredCertifi
   if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', { ...settings, delivered });
   if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(scope, 'cert-manager', settings);
 }
+
+/** All objects of an installation, in the order in which to apply them. The same settings always give the same objects. */
+export const synthesize = (
+  settings: Settings,
+  delivery: Delivery = 'Manifests',
+  certificate?: DeliveredCertificate,
+): readonly Manifest[] =>
+  new Operator(new App(), 'lumigo-operator', { settings, delivery, certificate }).toJson() as Manifest[];
 
 /** All that a release can have besides its updater, also what is switched off: switching it on must not take a right that is missing. */
 export const releaseOf = (settings: Settings): readonly Manifest[] =>

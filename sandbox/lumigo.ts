@@ -1,5 +1,5 @@
 import { injector, lumigo } from '../runtime/contract.ts';
-import type { PodSpec } from '../runtime/injection/types.ts';
+import type { PodSpec } from '../runtime/api/objects.ts';
 import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
 
 /** A Lumigo as the README has it. */

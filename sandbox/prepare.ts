@@ -1,4 +1,4 @@
-import { ensureBundle } from '../infra/bundle.ts';
+import { ensureBundle } from '../infra/release/bundle.ts';
 import { describeError } from '../runtime/wording/errors.ts';
 import { ensureImages } from './images/images.ts';
 import { whyNoNode } from './node/requirements.ts';

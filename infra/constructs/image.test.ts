@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { synthesize } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
 
 const everything = { updater: { mode: 'upgrade' } };

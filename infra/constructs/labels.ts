@@ -1,6 +1,6 @@
 import { labels as contract } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 const part = 'lumigo-operator';
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { fromEnvironment } from '../../runtime/config/config.ts';
 import { ports, suffixes } from '../../runtime/contract.ts';
 import { permissions } from '../../runtime/access/permissions.ts';
-import { synthesize, type Manifest } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 
 const name = 'lumigo-lumigo-operator';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
-import { synthesize, type Manifest } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { alerts } from './alerts.ts';
 import { panels } from './dashboard.ts';

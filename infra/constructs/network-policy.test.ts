@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ports } from '../../runtime/contract.ts';
-import { synthesize, type Manifest } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { portNames } from '../settings/ports.ts';
 

@@ -1,5 +1,5 @@
 import { accountFiles, mounts, suffixes } from '../../runtime/contract.ts';
-import { withoutEmpty } from '../../runtime/injection/lists.ts';
+import { withoutEmpty } from '../../runtime/json/values.ts';
 import type { PodOfInstallation } from '../settings/placement.ts';
 import type { Settings } from '../settings/schema.ts';
 import { environmentWith } from './configuration.ts';

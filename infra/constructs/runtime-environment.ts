@@ -1,7 +1,7 @@
 import { mounts, suffixes } from '../../runtime/contract.ts';
 import { managerKinds } from '../../runtime/config/config.ts';
 import type { Settings } from '../settings/schema.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 import { configured } from './configuration.ts';
 import { imageReference } from './image.ts';
 

@@ -1,6 +1,6 @@
 import type { PolicyRule } from '../../runtime/access/permissions.ts';
 import { lumigo, suffixes } from '../../runtime/contract.ts';
-import type { Manifest } from '../manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { groupVersionOf, pluralOf } from '../settings/plurals.ts';
 
 export interface UpdaterRule extends PolicyRule {

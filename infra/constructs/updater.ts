@@ -1,9 +1,9 @@
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { suffixes } from '../../runtime/contract.ts';
-import type { Manifest } from '../manifest.ts';
+import type { Manifest } from './manifest.ts';
 import type { Settings } from '../settings/schema.ts';
-import { mayUpgrade } from '../updater-state.ts';
+import { mayUpgrade } from '../settings/updater-state.ts';
 import { labels } from './labels.ts';
 import { policyRules } from './policy-rules.ts';
 import { UpdaterJob } from './updater-job.ts';

@@ -13,7 +13,7 @@ import { migrationTable } from './migration-reference.ts';
 import { oldestKubernetes } from '../helm/chart-texts.ts';
 import { installWithHelm, quickInstallation, releaseStatus } from '../helm/installation-texts.ts';
 import { withTables } from './security-reference.ts';
-import { describeKubernetes, triedTable } from '../tried-versions.ts';
+import { describeKubernetes, triedTable } from './tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import { chartFiles } from '../helm/chart.ts';
-import { synthesize } from '../manifests.ts';
-import { withEverything } from '../operator.ts';
+import { synthesize, withEverything } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
 /** Below the project's folder; nothing else lies in it. */

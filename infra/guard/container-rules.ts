@@ -1,7 +1,8 @@
 import { injector } from '../../runtime/contract.ts';
 import { initContainer, injectorMount } from '../../runtime/injection/init-container.ts';
 import { initResources } from '../../runtime/injection/init-resources.ts';
-import type { InjectorSettings, PodSpec } from '../../runtime/injection/types.ts';
+import type { PodSpec } from '../../runtime/api/objects.ts';
+import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import { all, any, fieldOr, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
 import { isMount } from './record-rules.ts';
 import { hasShape, Optional, type Shape } from './shape.ts';

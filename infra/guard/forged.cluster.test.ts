@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { annotations, environment, injector, workloadKinds } from '../../runtime/contract.ts';
 import { inject } from '../../runtime/injection/inject.ts';
 import { remove } from '../../runtime/injection/remove.ts';
-import type { PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
 import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
 import {
   DENIED,

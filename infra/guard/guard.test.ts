@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { permissions, type Permission } from '../../runtime/access/permissions.ts';
-import { synthesize } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
 interface Rule {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../../runtime/contract.ts';
 import { decide } from '../../runtime/injection/decide.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import { startGuarded, write, type GuardedCluster } from '../../sandbox/testing/guard/guarded-cluster.ts';
 import { tracing, activePolicy } from '../../sandbox/testing/injection.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { workloads, type WorkloadKind } from '../../runtime/contract.ts';
 import { inject } from '../../runtime/injection/inject.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { fuzz } from '../../sandbox/testing/fuzz.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { chartName } from '../../runtime/contract.ts';
 import { repositoryIndex } from './chart-texts.ts';
 import { writeChart } from './chart.ts';
-import { unpublishedNotice } from '../publisher.ts';
+import { unpublishedNotice } from '../settings/publisher.ts';
 import { parseSettings } from '../settings/settings.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 /**
  * `npm run chart [FOLDER]`: writes the Helm chart to dist/chart/lumigo-operator. Beside it, writes its archive and the index of a

@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import { chartName } from '../../runtime/contract.ts';
 import { chartReference, installWithHelm } from './installation-texts.ts';
-import { publisher as own, type Publisher } from '../publisher.ts';
+import { publisher as own, type Publisher } from '../settings/publisher.ts';
 import { settingsTable } from '../settings/settings-reference.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 import { chartDefaults, ofTheRelease } from './values.ts';
 
 const description = 'Traces all Python and Node.js programs of a namespace without code changes.';

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import { synthesize, type Manifest } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 import { chartMetadata, chartReadme } from './chart-texts.ts';
 import type { Settings } from '../settings/settings.ts';
 import { certificateExpressions, certificateHelper, markedCertificate } from './certificate.ts';
@@ -11,7 +12,7 @@ import { notes } from './notes.ts';
 import { refusals } from './refusals.ts';
 import { settled, switches } from './switches.ts';
 import { chartValues, valuesSchema } from './values.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 import { TemplateWriter } from './write.ts';
 
 /** The files of the Helm chart by their path in it. It is the one construct tree, rendered with markers for values. */

@@ -1,6 +1,6 @@
 import { chartName } from '../../runtime/contract.ts';
-import { imageRepositoryOf, publisher as own, type Publisher } from '../publisher.ts';
-import { operatorVersion } from '../version.ts';
+import { imageRepositoryOf, publisher as own, type Publisher } from '../settings/publisher.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 const intoNamespace = '--namespace lumigo-system --create-namespace';
 

@@ -1,5 +1,5 @@
 import { variables } from '../../runtime/config/document.ts';
-import { isMap, type JsonMap } from '../../runtime/injection/lists.ts';
+import { isMap, type JsonMap } from '../../runtime/json/values.ts';
 
 /** A place in the tree where two renderings differ. `ABSENT` is what one of them does not have. */
 export class Either {

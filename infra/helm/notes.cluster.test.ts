@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ensureBinaries } from '../../sandbox/programs/build.ts';
-import { suspended } from '../updater-state.ts';
+import { suspended } from '../settings/updater-state.ts';
 import { writeChart } from './chart.ts';
 
 /** The notes of a release as the real helm renders them; it prints them only to whoever installs, so an object takes them along. */

@@ -1,5 +1,5 @@
 import { originalWarning } from './original.ts';
-import { suspended } from '../updater-state.ts';
+import { suspended } from '../settings/updater-state.ts';
 
 /** NOTES.txt: the next steps, and warnings about this release. */
 export const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed in the namespace '{{ .Release.Namespace }}'.

@@ -14,10 +14,10 @@ import { TestCluster, validToken } from '../../sandbox/testing/test-cluster.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { lumigo, workloadKinds } from '../../runtime/contract.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
-import { bundlePath, ensureBundle } from '../bundle.ts';
-import type { Manifest } from '../manifest.ts';
+import { bundlePath, ensureBundle } from '../release/bundle.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 import { writeChart } from './chart.ts';
 
 /** A release of the original operator, upgraded to this chart by the real Helm on a real API server; nobody runs in its pods. */

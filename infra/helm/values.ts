@@ -1,6 +1,6 @@
 import { Document, isMap as isYamlMap, isScalar, type YAMLMap } from 'yaml';
 import { z } from 'zod';
-import { isMap } from '../../runtime/injection/lists.ts';
+import { isMap } from '../../runtime/json/values.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 import { settingsSchema } from '../settings/schema.ts';

@@ -5,7 +5,7 @@ import { certificateFiles, suffixes } from '../../runtime/contract.ts';
 import { labels } from '../constructs/labels.ts';
 import { webhookHost } from '../constructs/runtime-environment.ts';
 import type { Settings } from '../settings/settings.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 const YEAR_HOURS = 365 * 24;
 /** An `up` in the last thirty days makes another one; without any, the operator does. */

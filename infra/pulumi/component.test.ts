@@ -3,7 +3,8 @@ import { RunError, runtime, secret, type ComponentResourceOptions } from '@pulum
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { parse } from 'yaml';
-import { synthesize, type Manifest } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 import { LumigoOperator, type LumigoOperatorArgs } from './component.ts';
 import { readConfiguration } from './configuration.ts';
 import { checkToken } from './tokens.ts';

@@ -10,14 +10,14 @@ import {
 } from '@pulumi/pulumi';
 import { suffixes } from '../../runtime/contract.ts';
 import { telemetryProxyUrl } from '../constructs/runtime-environment.ts';
-import { synthesize } from '../manifests.ts';
-import { noticesOf } from '../notices.ts';
+import { synthesize } from '../operator.ts';
+import { noticesOf } from '../settings/notices.ts';
 import { registerCertificate } from './certificate.ts';
 import { orRefuse } from './refusal.ts';
 import { checkToken, registerTokens, tokenPlaceholder } from './tokens.ts';
 import { wavesOf } from './waves.ts';
 import { parseSettings, type Settings } from '../settings/settings.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 export interface LumigoOperatorArgs {
   /** Settings of the installation that differ from their default (docs/reference/settings.md). */

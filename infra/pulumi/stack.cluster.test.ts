@@ -4,7 +4,7 @@ import { runtime } from '@pulumi/pulumi';
 import { X509CertificateGenerator, SubjectAlternativeNameExtension, BasicConstraintsExtension } from '@peculiar/x509';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto';
 import { workloadKinds } from '../../runtime/contract.ts';
-import { ensureBundle } from '../bundle.ts';
+import { ensureBundle } from '../release/bundle.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { apply, refOf } from '../../sandbox/manager/apply.ts';
@@ -13,7 +13,7 @@ import { startManager } from '../../sandbox/manager/manager.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { destroy } from '../../sandbox/testing/destroy.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import type { Manifest } from '../manifests.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 
 /**
  * The stack's program against a real API server: whatever it registers is applied in the order in which the engine would, and

@@ -1,7 +1,7 @@
 import { core } from '@pulumi/kubernetes';
 import { secret, type CustomResourceOptions, type Input } from '@pulumi/pulumi';
 import { isToken, tokenShape } from '../../runtime/wording/token.ts';
-import type { Manifest } from '../manifest.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 import { refusal } from './refusal.ts';
 
 /** Stands in the manifests where the token goes, which is not known when they are made. */

@@ -1,4 +1,4 @@
-import type { Manifest } from '../manifest.ts';
+import type { Manifest } from '../constructs/manifest.ts';
 
 /**
  * In the order in which they go up: each when the one before it is there, and down before that one does. The definition comes after the

@@ -1,7 +1,7 @@
 import { program } from './program.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
-import { publisher } from '../publisher.ts';
-import { operatorVersion } from '../version.ts';
+import { publisher } from '../settings/publisher.ts';
+import { operatorVersion } from '../settings/version.ts';
 import type { ChartKey } from './chart.ts';
 import { planRelease } from './release.ts';
 import { workflowSigner } from './signing.ts';

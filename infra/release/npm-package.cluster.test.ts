@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
-import type { Manifest } from '../manifest.ts';
-import { synthesize } from '../manifests.ts';
-import { publisher } from '../publisher.ts';
+import type { Manifest } from '../constructs/manifest.ts';
+import { synthesize } from '../operator.ts';
+import { publisher } from '../settings/publisher.ts';
 import { parseSettings } from '../settings/settings.ts';
-import { operatorVersion } from '../version.ts';
+import { operatorVersion } from '../settings/version.ts';
 import { getPublishedReadme, LOCAL_ARCHIVE, packageNpm, UNPUBLISHED_NAME } from './npm-package.ts';
 import { program } from './program.ts';
 

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { bundle } from '../bundle.ts';
+import { bundle } from './bundle.ts';
 import { program } from './program.ts';
 import type { Release } from './release.ts';
 

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
-import { publisher } from '../publisher.ts';
-import { operatorVersion } from '../version.ts';
+import { publisher } from '../settings/publisher.ts';
+import { operatorVersion } from '../settings/version.ts';
 import { LOCAL_ARCHIVE, packageNpm, UNPUBLISHED_NAME } from './npm-package.ts';
 
 /** `npm run package`: packs the constructs as an npm package, for a project that uses them without a registry. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parsePublisher } from '../publisher.ts';
+import { parsePublisher } from '../settings/publisher.ts';
 import { changelogSection } from './changelog.ts';
 import { verifyChecksums, writeChecksums } from './checksums.ts';
 import { program } from './program.ts';

@@ -1,5 +1,5 @@
 import { chartName } from '../../runtime/contract.ts';
-import { imageRepositoryOf, type Publisher } from '../publisher.ts';
+import { imageRepositoryOf, type Publisher } from '../settings/publisher.ts';
 
 /** An image of this project, for all architectures. */
 export interface ReleasedImage {

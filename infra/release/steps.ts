@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import { imageReference } from '../constructs/image.ts';
-import { synthesize } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { changelogSection } from './changelog.ts';
 import { isSigned, packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';

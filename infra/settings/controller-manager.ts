@@ -1,5 +1,5 @@
-import { imageRepositoryOf } from '../publisher.ts';
-import { operatorVersion } from '../version.ts';
+import { imageRepositoryOf } from './publisher.ts';
+import { operatorVersion } from './version.ts';
 import { dnsSubdomain, image, opaqueMap, orEmpty, quantity, section, wholeNumber } from './leaves.ts';
 
 /** The release that the configuration is tested with, and its content (of all architectures). */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { originalRelease } from '../../sandbox/original/recorded.ts';
-import { synthesize } from '../manifests.ts';
+import { synthesize } from '../operator.ts';
 import { originalValues, refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';
 import { parseSettings } from './settings.ts';
 

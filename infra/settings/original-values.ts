@@ -1,4 +1,4 @@
-import { isMap } from '../../runtime/injection/lists.ts';
+import { isMap } from '../../runtime/json/values.ts';
 
 /**
  * A value of the original operator's chart (v69), or all values below it. The chart's schema, its warning and its refusals come from

@@ -7,8 +7,8 @@ import { sentences } from './contradictions.ts';
 import { settingEntries } from './tree.ts';
 import { loadSettings, parseSettings } from './settings.ts';
 import { withdrawnSettings } from './withdrawn.ts';
-import { imageRepositoryOf } from '../publisher.ts';
-import { operatorVersion } from '../version.ts';
+import { imageRepositoryOf } from './publisher.ts';
+import { operatorVersion } from './version.ts';
 
 describe('the defaults', () => {
   it('are those that the original operator and its documentation promise', () => {

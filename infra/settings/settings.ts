@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse, YAMLParseError } from 'yaml';
-import { isMap } from '../../runtime/injection/lists.ts';
+import { isMap } from '../../runtime/json/values.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { allNamespaces } from './monitored.ts';
 import { refusalsOf, warningsOf, withoutOriginal } from './original-values.ts';

@@ -9,8 +9,8 @@ import {
   versionRange,
   wholeNumber,
 } from './leaves.ts';
-import { chartRepositoryOf, imageRepositoryOf } from '../publisher.ts';
-import { operatorVersion } from '../version.ts';
+import { chartRepositoryOf, imageRepositoryOf } from './publisher.ts';
+import { operatorVersion } from './version.ts';
 
 /** The CronJob that looks for newer versions. */
 export const updater = section({

@@ -1,7 +1,8 @@
 import type * as api from '@kubernetes/client-node';
 import { excludedNamespaces } from '../contract.ts';
 import { knownSidecars } from '../injection/chosen-containers.ts';
-import type { InjectorSettings, Raw } from '../injection/types.ts';
+import type { Raw } from '../api/objects.ts';
+import type { InjectorSettings } from '../injection/types.ts';
 import type { Configuration } from './document.ts';
 import { flag, maps, oneOf, readConfiguration, setting, text, texts, wholeNumber } from './document.ts';
 
@@ -106,7 +107,7 @@ export const updaterKinds = {
 
 export type UpdaterConfig = Configuration<typeof updaterKinds>;
 
-/** What is assumed where the settings cannot be read: their defaults, as a test compares (infra/contract.test.ts). */
+/** What is assumed where the settings cannot be read: their defaults, as a test compares (infra/constructs/contract.test.ts). */
 export const assumedSettings = {
   injectorImagePullPolicy: 'IfNotPresent',
   injectorImagePullSecrets: [],

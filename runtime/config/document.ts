@@ -1,4 +1,4 @@
-import { isMap } from '../injection/lists.ts';
+import { isMap } from '../json/values.ts';
 import { ConfigError } from '../wording/errors.ts';
 
 /**

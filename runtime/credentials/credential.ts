@@ -1,5 +1,5 @@
 import { describeError } from '../wording/errors.ts';
-import type { LumigoResource, Problem } from '../injection/types.ts';
+import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { dataOf } from '../kubernetes/resources/objects.ts';

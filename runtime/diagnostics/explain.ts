@@ -4,7 +4,7 @@ import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
 import { isOriginals } from '../injection/original.ts';
 import { stampOf } from '../injection/stamp.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 import { findPod } from '../kubernetes/resources/pods.ts';
 import { describePolicy, listLumigoes, policyIn } from './preview.ts';

@@ -2,7 +2,9 @@ import { lumigo as contract, optInDefaults, workloads, type WorkloadKind } from 
 import { listAll } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { policyOf } from '../injection/policy.ts';
-import type { LumigoResource, NamespacePolicy, Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { planWorkload } from '../reconciler/plan-workload.ts';
 import { observeWorkload } from '../reconciler/workload-store.ts';
 import { previewOf, type NamespacePreview, type Pace } from './render-verdicts.ts';

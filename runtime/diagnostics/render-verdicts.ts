@@ -1,5 +1,5 @@
 import { isBlocked } from '../injection/decision.ts';
-import type { PatchOperation } from '../injection/types.ts';
+import type { PatchOperation } from '../api/objects.ts';
 import { withoutTokens } from '../wording/token.ts';
 import type { Verdict } from './verdict.ts';
 import type { RuntimeConfig } from '../config/config.ts';

@@ -1,7 +1,8 @@
 import type { WorkloadKind } from '../contract.ts';
 import { decide, type Decision } from '../injection/decide.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import type { InjectorSettings, NamespacePolicy, PatchOperation, Workload } from '../injection/types.ts';
+import type { PatchOperation, Workload } from '../api/objects.ts';
+import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { completionOf } from '../rollout/completion.ts';
 import { blockedBy } from '../rollout/transition.ts';
 import { riskOf, type Risk } from '../rollout/turns.ts';

@@ -4,7 +4,8 @@ import { annotations, environment } from '../contract.ts';
 import { knownSidecars } from './chosen-containers.ts';
 import { decide } from './decide.ts';
 import { remove } from './remove.ts';
-import type { InjectorSettings, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { InjectorSettings } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 const injector: InjectorSettings = {

@@ -1,5 +1,6 @@
 import { annotations } from '../contract.ts';
-import type { ContainerChoice, Metadata } from './types.ts';
+import type { Metadata } from '../api/objects.ts';
+import type { ContainerChoice } from './types.ts';
 
 /** Containers of service meshes and secret agents, in which there is nothing to trace. */
 export const knownSidecars = [

@@ -6,7 +6,8 @@ import { labels, workloadKinds, workloads, type WorkloadKind } from '../contract
 import { decide, type Decision, type DecisionInput } from './decide.ts';
 import { isBlocked } from './decision.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import type { NamespacePolicy, Workload } from './types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 type Operation = DecisionInput['operation'];

@@ -7,7 +7,8 @@ import { annotations, injector as contract, labels } from '../contract.ts';
 import { decidePod } from './decide-pod.ts';
 import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
-import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from './types.ts';
 
 const injector = { ...common, sidecars: ['istio-proxy'] };
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };

@@ -4,7 +4,8 @@ import { otherNodes } from './eligibility.ts';
 import { inject } from './inject.ts';
 import { optedOut, ourLabel } from './label.ts';
 import { isInjected } from './remove.ts';
-import type { InjectionSettings, InjectorSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { InjectionSettings, InjectorSettings, NamespacePolicy } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { templateOf } from './workload.ts';
 

@@ -2,7 +2,7 @@ import type { Decision } from './decision.ts';
 import { isInjected, uninstrument } from './remove.ts';
 import { revertKey } from './revert-key.ts';
 import { withRevert, type Revert } from './revert.ts';
-import type { Workload } from './types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from './workload.ts';
 
 interface RevertInput extends Omit<Revert, 'key'> {

@@ -7,7 +7,9 @@ import { inject } from './inject.ts';
 import { isInjected, remove } from './remove.ts';
 import { policyOf } from './policy.ts';
 import { parseStamp } from './stamp.ts';
-import type { InjectorSettings, LumigoResource, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
+import type { InjectorSettings, NamespacePolicy } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 const tracing = { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false };

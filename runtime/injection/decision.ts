@@ -1,5 +1,6 @@
 import { annotations, labels } from '../contract.ts';
-import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { InjectorSettings, NamespacePolicy } from './types.ts';
 
 export interface DecisionInput {
   /** The whole object, as it is or is about to be. */

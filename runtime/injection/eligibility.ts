@@ -2,7 +2,8 @@ import type * as api from '@kubernetes/client-node';
 import { followers } from '../contract.ts';
 import { blocked, none, type Decision, type DecisionInput } from './decision.ts';
 import { ourLabel } from './label.ts';
-import type { JobStatus, Metadata, NamespacePolicy, Workload, PodSpec, Raw } from './types.ts';
+import type { JobStatus, Metadata, Workload, PodSpec, Raw } from '../api/objects.ts';
+import type { NamespacePolicy } from './types.ts';
 import { kindOf, templateOf } from './workload.ts';
 
 /** What is not this operator's to change, whatever its namespace's policy; undefined for what is. */

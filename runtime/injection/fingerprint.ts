@@ -1,4 +1,4 @@
-import { isMap } from './lists.ts';
+import { isMap } from '../json/values.ts';
 
 /**
  * A short text that differs where two JSON values differ. The order of keys does not count, nor do nulls and what is empty: the

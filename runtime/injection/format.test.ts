@@ -6,10 +6,11 @@ import { annotations, workloadKinds } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isCurrent, isIntact } from './intact.ts';
-import { lastNamed } from './lists.ts';
+import { lastNamed } from '../json/values.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
-import type { InjectionSettings, NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { InjectionSettings, NamespacePolicy } from './types.ts';
 import { currentFormat, variables, variablesOf, type InjectedVariable } from './variables.ts';
 import { templateOf, withTemplate } from './workload.ts';
 

@@ -1,6 +1,6 @@
 import { environment } from '../contract.ts';
-import { lastNamed } from './lists.ts';
-import type { PodSpec } from './types.ts';
+import { lastNamed } from '../json/values.ts';
+import type { PodSpec } from '../api/objects.ts';
 
 /**
  * Where an LD_PRELOAD may come from that the injection would hide, in words: Kubernetes gives a variable of `env` precedence over all

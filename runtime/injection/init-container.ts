@@ -1,6 +1,7 @@
 import { injector } from '../contract.ts';
 import { initResources } from './init-resources.ts';
-import type { Container, InjectorSettings, PodSpec, Volume, VolumeMount } from './types.ts';
+import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
+import type { InjectorSettings } from './types.ts';
 
 /** The volume that carries the injector from the init container to the others. */
 export const injectorVolume: Volume = { name: injector.volume, emptyDir: { sizeLimit: injector.volumeSizeLimit } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { initResources } from './init-resources.ts';
-import type { Resources } from './types.ts';
+import type { Resources } from '../api/objects.ts';
 
 const resourcesFor = (...resources: readonly Resources[]) =>
   initResources({ containers: resources.map((each, index) => ({ name: `c${index}`, resources: each })) });

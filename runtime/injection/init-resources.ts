@@ -1,6 +1,6 @@
-import { withoutEmpty } from './lists.ts';
+import { withoutEmpty } from '../json/values.ts';
 import { parseQuantity, writeQuantity } from './quantity.ts';
-import type { Container, PodSpec, Resources } from './types.ts';
+import type { Container, PodSpec, Resources } from '../api/objects.ts';
 
 /**
  * The largest requests of the init container. They are fixed, because an admission webhook can lower the requests of a pod's

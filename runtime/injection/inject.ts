@@ -3,11 +3,12 @@ import { choiceIn, whyNotChosen } from './chosen-containers.ts';
 import { initContainer, injectorMount, injectorVolume } from './init-container.ts';
 import { join } from './joined-list.ts';
 import { labelValue } from './label.ts';
-import { equal, upsert, withoutEmpty } from './lists.ts';
+import { equal, upsert, withoutEmpty } from '../json/values.ts';
 import { writeRecord, type Kept } from './record.ts';
 import { isOurMountPath, reasonsOf, reasonsToLeaveAlone, reasonToRefuse } from './refusal.ts';
 import { remove } from './remove.ts';
-import type { Container, EnvVar, InjectionSettings, PodTemplate } from './types.ts';
+import type { Container, EnvVar, PodTemplate } from '../api/objects.ts';
+import type { InjectionSettings } from './types.ts';
 import { currentFormat, variablesOf, writtenVariable, type InjectedVariable } from './variables.ts';
 
 type Injection =

@@ -6,7 +6,8 @@ import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
-import type { InjectionSettings, PodTemplate } from './types.ts';
+import type { PodTemplate } from '../api/objects.ts';
+import type { InjectionSettings } from './types.ts';
 
 /** A later version with other settings of the installation: no damage to what an earlier one wrote. */
 const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2', endpoint: 'http://elsewhere' };

@@ -3,10 +3,11 @@ import { choiceIn, whyNotChosen } from './chosen-containers.ts';
 import { inject } from './inject.ts';
 import { includes } from './joined-list.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { covers, equal, lastNamed } from './lists.ts';
+import { covers, equal, lastNamed } from '../json/values.ts';
 import { formatOf, readRecord, writtenVariables } from './record.ts';
 import { isInjected } from './remove.ts';
-import type { Container, InjectionSettings, PodTemplate, TracingSettings } from './types.ts';
+import type { Container, PodTemplate } from '../api/objects.ts';
+import type { InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type Recorded } from './variables.ts';
 
 /**

@@ -5,7 +5,9 @@ import { annotations, labels, workloadKinds } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { policyOf } from './policy.ts';
 import { stampOf } from './stamp.ts';
-import type { InjectorSettings, LumigoResource, NamespacePolicy, Workload } from './types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
+import type { InjectorSettings, NamespacePolicy } from './types.ts';
 import { templateOf } from './workload.ts';
 
 /** What becomes of an injection whose Lumigo goes: the stamp says whether it stays. */

@@ -1,5 +1,5 @@
 import { labels } from '../contract.ts';
-import type { Metadata } from './types.ts';
+import type { Metadata } from '../api/objects.ts';
 
 /** The label `lumigo.auto-trace`: users opt out and in by it, and the operator marks by it what it has instrumented. */
 

@@ -9,7 +9,8 @@ import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
-import type { InjectionSettings, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { InjectionSettings } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 const settings: InjectionSettings = {

@@ -16,7 +16,8 @@ import {
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove, uninstrument } from './remove.ts';
 import { stamp, unstamp, parseStamp } from './stamp.ts';
-import type { InjectionSettings, PatchOperation, PodTemplate, Workload } from './types.ts';
+import type { PatchOperation, PodTemplate, Workload } from '../api/objects.ts';
+import type { InjectionSettings } from './types.ts';
 import { withTemplate } from './workload.ts';
 
 /** A law that has nothing to judge in two of three templates fails, and each of its 500 runs has something [F88]. */

@@ -8,7 +8,8 @@ import { isIntact } from './intact.ts';
 import { part } from './joined-list.ts';
 import { workloadPatch } from './patch.ts';
 import { remove } from './remove.ts';
-import type { InjectionSettings, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { InjectionSettings } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 const settings = { ...injector, ...tracing };

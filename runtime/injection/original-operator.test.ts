@@ -5,7 +5,7 @@ import { annotations, labels, workloadKinds, type WorkloadKind } from '../contra
 import { decide, type DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isInjected, remove } from './remove.ts';
-import type { Container, EnvVar, PodTemplate, Workload } from './types.ts';
+import type { Container, EnvVar, PodTemplate, Workload } from '../api/objects.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 /** Workloads as the original operator, written in Go, leaves them: instrumented, and without a record of what was there. */

@@ -5,7 +5,7 @@ import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
 import { decide, type DecisionInput } from './decide.ts';
 import { optInOf, stampOf } from './stamp.ts';
-import type { Workload } from './types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from './workload.ts';
 
 /** What the original had instrumented by a label alone, replayed through the one decision. */

@@ -3,7 +3,7 @@ import { ourLabel } from './label.ts';
 import { readRecord } from './record.ts';
 import { isInjected } from './remove.ts';
 import { stampOf } from './stamp.ts';
-import type { PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 
 /** Whether the original operator made the injection, which left neither record nor stamp, and nobody has adopted it yet. */
 export const isOriginals = ({ metadata }: Workload, template: PodTemplate): boolean =>

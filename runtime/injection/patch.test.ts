@@ -6,7 +6,7 @@ import { inject } from './inject.ts';
 import { workloadPatch } from './patch.ts';
 import { applyStrictly } from '../../sandbox/testing/apply-patch.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import type { Workload } from './types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from './workload.ts';
 
 const RUNS = { numRuns: 500 };

@@ -1,5 +1,5 @@
-import { equal, isMap, type JsonMap } from './lists.ts';
-import type { PatchOperation, Workload } from './types.ts';
+import { equal, isMap, type JsonMap } from '../json/values.ts';
+import type { PatchOperation, Workload } from '../api/objects.ts';
 import { templateOf, templatePath } from './workload.ts';
 
 /**

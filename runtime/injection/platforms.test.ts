@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { hiddenPreloads } from './hidden-preload.ts';
 import { otherNodes } from './eligibility.ts';
 import { reasonToRefuse } from './refusal.ts';
-import type { PodSpec } from './types.ts';
+import type { PodSpec } from '../api/objects.ts';
 
 const containers = [{ name: 'app', image: 'app' }];
 const required = (...terms: readonly (readonly object[])[]) => ({

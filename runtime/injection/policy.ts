@@ -1,4 +1,5 @@
-import type { Condition, LumigoResource, LumigoSpec, LumigoStatus, NamespacePolicy, TracingSettings } from './types.ts';
+import type { Condition, LumigoResource, LumigoSpec, LumigoStatus } from '../api/lumigo.ts';
+import type { NamespacePolicy, TracingSettings } from './types.ts';
 
 /**
  * The one Lumigo that acts for its namespace: the oldest that is not being deleted (by creation time, then uid, so that

@@ -1,9 +1,9 @@
 import { annotations } from '../contract.ts';
 import { isLabelValue } from './label.ts';
-import { type Check, flag, form, listOf, mapOf, text } from './form.ts';
-import { withoutEmpty } from './lists.ts';
+import { type Check, flag, form, listOf, mapOf, text } from '../json/form.ts';
+import { withoutEmpty } from '../json/values.ts';
 import { isOurMountPath } from './refusal.ts';
-import type { EnvVar, PodTemplate, VolumeMount } from './types.ts';
+import type { EnvVar, PodTemplate, VolumeMount } from '../api/objects.ts';
 import { currentFormat, variablesOf, type InjectedVariable, type Recorded } from './variables.ts';
 
 /** What of one container gave way to the injection. */

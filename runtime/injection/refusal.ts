@@ -1,8 +1,8 @@
 import { environment, injector } from '../contract.ts';
 import { largestPair } from './init-resources.ts';
-import { isMap, lastNamed } from './lists.ts';
+import { isMap, lastNamed } from '../json/values.ts';
 import { parseQuantity } from './quantity.ts';
-import type { Container, PodSpec, Volume, VolumeMount } from './types.ts';
+import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
 
 /** The injector's files and some room: an `ephemeral-storage` limit below this would evict the pod. */
 export const NEEDED_STORAGE = 250e6;

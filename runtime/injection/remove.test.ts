@@ -5,7 +5,7 @@ import { annotations } from '../contract.ts';
 import { inject } from './inject.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { isInjected, remove } from './remove.ts';
-import type { Container, PodTemplate } from './types.ts';
+import type { Container, PodTemplate } from '../api/objects.ts';
 
 function injected(template: PodTemplate): PodTemplate | undefined {
   const result = inject(template, settings);

@@ -1,10 +1,10 @@
 import { annotations, injector, labels } from '../contract.ts';
 import { join, part } from './joined-list.ts';
 import { labelBefore } from './label.ts';
-import { covers, lastNamed, withEntry, withoutEmpty } from './lists.ts';
+import { covers, lastNamed, withEntry, withoutEmpty } from '../json/values.ts';
 import { readRecord, writtenVariables, type InjectionRecord } from './record.ts';
 import { unstamp } from './stamp.ts';
-import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from './types.ts';
+import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } from '../api/objects.ts';
 import type { InjectedVariable } from './variables.ts';
 import { templateOf, withTemplate } from './workload.ts';
 

@@ -3,7 +3,7 @@ import { choiceIn, choiceOf } from './chosen-containers.ts';
 import { fingerprint } from './fingerprint.ts';
 import { remove } from './remove.ts';
 import { revertOf, type Revert } from './revert.ts';
-import type { PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import { currentFormat } from './variables.ts';
 
 /**

@@ -7,7 +7,8 @@ import { inject } from './inject.ts';
 import { revertKey } from './revert-key.ts';
 import { parseRevert, revertOf, withoutRevert, withRevert } from './revert.ts';
 import { isReverted, stampOf, stampText } from './stamp.ts';
-import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from './types.ts';
 
 const policy = activePolicy(tracing);
 const at = '2026-11-22T10:00:00.000Z';

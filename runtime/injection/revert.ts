@@ -1,6 +1,6 @@
 import { annotations, labels } from '../contract.ts';
-import { withEntry, withoutEmpty } from './lists.ts';
-import type { Metadata } from './types.ts';
+import { withEntry, withoutEmpty } from '../json/values.ts';
+import type { Metadata } from '../api/objects.ts';
 
 /** Why an injection was removed, and for which program that holds: the other form of the operator's annotation (stamp.ts). */
 export interface Revert {

@@ -5,7 +5,8 @@ import { annotations, environment, labels, workloadKinds } from '../contract.ts'
 import { decide, type DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
 import { sizeOf } from './size.ts';
-import type { NamespacePolicy, Workload } from './types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from './types.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {

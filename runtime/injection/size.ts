@@ -1,5 +1,5 @@
-import type { JsonMap } from './lists.ts';
-import type { Workload } from './types.ts';
+import type { JsonMap } from '../json/values.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from './workload.ts';
 
 /**

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { annotations, labels } from '../contract.ts';
 import { optedOut } from './label.ts';
 import { labelOf, parseStamp, stamp, unstamp } from './stamp.ts';
-import type { Metadata } from './types.ts';
+import type { Metadata } from '../api/objects.ts';
 
 /** What Kubernetes takes for the value of a label, and for the name and key of a Secret. */
 const labelText = fc.stringMatching(/^([A-Za-z0-9]([A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/);

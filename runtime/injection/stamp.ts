@@ -1,8 +1,9 @@
 import { annotations, labels, optInDefaults } from '../contract.ts';
 import { labelBefore } from './label.ts';
-import { withEntry, withoutEmpty } from './lists.ts';
+import { withEntry, withoutEmpty } from '../json/values.ts';
 import { parseRevert, withoutRevert } from './revert.ts';
-import type { Metadata, TracingSettings } from './types.ts';
+import type { Metadata } from '../api/objects.ts';
+import type { TracingSettings } from './types.ts';
 import { digest } from '../wording/digest.ts';
 
 /** What the operator notes on a workload about its last change. */

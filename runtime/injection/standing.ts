@@ -2,11 +2,12 @@ import { choiceOf } from './chosen-containers.ts';
 import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
 import { isCurrent, isIntact, recordedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { covers, equal } from './lists.ts';
+import { covers, equal } from '../json/values.ts';
 import { remove } from './remove.ts';
 import { withoutRevert } from './revert.ts';
 import { labelOf, stamp, stampOf } from './stamp.ts';
-import type { Metadata, PodTemplate, TracingSettings, Workload } from './types.ts';
+import type { Metadata, PodTemplate, Workload } from '../api/objects.ts';
+import type { TracingSettings } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 /**

@@ -6,7 +6,7 @@ import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { bundle } from '../../infra/bundle.ts';
+import { bundle } from '../../infra/release/bundle.ts';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { stampOf, unstamp } from './stamp.ts';

@@ -5,7 +5,8 @@ import { annotations, environment, labels, workloadKinds, type WorkloadKind } fr
 import { decide } from './decide.ts';
 import { remove, uninstrument } from './remove.ts';
 import { parseStamp } from './stamp.ts';
-import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from './types.ts';
 
 const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
 const policy: NamespacePolicy = {

@@ -1,7 +1,7 @@
 import { annotations, labels } from '../contract.ts';
-import { isMap } from './lists.ts';
+import { isMap } from '../json/values.ts';
 import { LONGEST_RECORD } from './record.ts';
-import type { Metadata, Workload } from './types.ts';
+import type { Metadata, Workload } from '../api/objects.ts';
 import { kindOf, templateOf } from './workload.ts';
 
 /** What Kubernetes allows an object, and a pod template, in keys and values together. */

@@ -1,6 +1,7 @@
 import { environment, injector, otlpPaths } from '../contract.ts';
 import { join } from './joined-list.ts';
-import type { EnvVar, InjectionSettings, TracingSettings } from './types.ts';
+import type { EnvVar } from '../api/objects.ts';
+import type { InjectionSettings, TracingSettings } from './types.ts';
 
 /** What the values are made of; the record on the pod template holds all of it. */
 export type Recorded = TracingSettings & Pick<InjectionSettings, 'endpoint'>;

@@ -1,5 +1,5 @@
 import { workloads, type WorkloadKind } from '../contract.ts';
-import type { PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 
 const byType = new Map<string, WorkloadKind>(workloads.map((kind) => [`${kind.apiVersion}/${kind.kind}`, kind]));
 

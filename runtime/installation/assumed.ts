@@ -2,7 +2,7 @@ import { assumedSettings, type InjectionConfig } from '../config/config.ts';
 import { injector, labels, suffixes, workloads, type WorkloadKind } from '../contract.ts';
 import { recordedSettings } from '../injection/intact.ts';
 import { isOurs, ourLabel } from '../injection/label.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isForbidden, isNotFound, undefinedIf } from '../kubernetes/http/errors.ts';

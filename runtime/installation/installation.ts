@@ -3,7 +3,7 @@ import { variables } from '../config/document.ts';
 import { fieldManager, managerContainer, managerSelector, suffixes } from '../contract.ts';
 import { listAll, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
-import type { PodTemplate } from '../injection/types.ts';
+import type { PodTemplate } from '../api/objects.ts';
 import { isForbidden, undefinedIf } from '../kubernetes/http/errors.ts';
 import { assumedConfig, seenIn } from './assumed.ts';
 

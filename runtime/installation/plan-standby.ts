@@ -1,5 +1,5 @@
 import { annotations } from '../contract.ts';
-import type { Metadata } from '../injection/types.ts';
+import type { Metadata } from '../api/objects.ts';
 import type { Installed } from './installation.ts';
 
 /** An installation of the operator, as its webhook configuration names it. */

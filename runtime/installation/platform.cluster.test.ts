@@ -4,7 +4,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { workloadKinds } from '../contract.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 
 /** A cluster that serves OpenShift's group, before the operator starts in it. */

@@ -3,7 +3,7 @@ import type * as api from '@kubernetes/client-node';
 import { Debounce } from '../async/debounce.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { eventReasons, webhookSelector } from '../contract.ts';
-import type { Sparse } from '../injection/types.ts';
+import type { Sparse } from '../api/objects.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract } from '../contract.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { essentialLumigo } from './essential-lumigo.ts';
 
 const long = 'x'.repeat(10_000);

@@ -1,5 +1,5 @@
 import { annotations, lumigo as contract } from '../contract.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { digest } from '../wording/digest.ts';
 
 /** Takes the place of all finalizers that are not ours: whether there are any matters, and which does not. */

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lumigo as contract } from '../contract.ts';
 import { actingLumigo, policyOf } from '../injection/policy.ts';
-import type { LumigoResource, NamespacePolicy } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { essentialLumigo } from './essential-lumigo.ts';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Manifest } from '../../infra/manifests.ts';
+import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { freePorts } from '../../sandbox/control-plane/processes.ts';
 import { install } from '../../sandbox/manager/install.ts';
 import { startManager, type Manager } from '../../sandbox/manager/manager.ts';
 import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { ensureBundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
 import { workloadKinds } from '../contract.ts';
 
 const isDefinition = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';

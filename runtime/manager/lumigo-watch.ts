@@ -1,5 +1,5 @@
 import { lumigo as contract } from '../contract.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
 import { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';

@@ -3,7 +3,7 @@ import { workloads } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { isUnreadable, sourceOf } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';

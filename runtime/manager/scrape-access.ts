@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type * as api from '@kubernetes/client-node';
 import { describeError } from '../wording/errors.ts';
 import { paths } from '../contract.ts';
-import type { Sparse } from '../injection/types.ts';
+import type { Sparse } from '../api/objects.ts';
 import { resourcePath } from '../kubernetes/http/paths.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { printable } from '../wording/printable.ts';

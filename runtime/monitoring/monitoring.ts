@@ -2,7 +2,7 @@ import { Debounce } from '../async/debounce.ts';
 import type { MonitoredEntry, RuntimeConfig } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
 import { credentialIn, secretReader } from '../credentials/credential.ts';
-import type { Metadata } from '../injection/types.ts';
+import type { Metadata } from '../api/objects.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';

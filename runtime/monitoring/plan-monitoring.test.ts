@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import type { MonitoredEntry } from '../config/config.ts';
 import { entryOf, flagsOf, planMonitoring } from './plan-monitoring.ts';
 

@@ -1,6 +1,6 @@
 import type { LabelSelector, MonitoredEntry } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 
 interface Namespace {
   readonly name: string;

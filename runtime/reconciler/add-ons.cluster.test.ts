@@ -9,7 +9,7 @@ import { podStatus } from '../../sandbox/testing/pod-outcomes.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { pods, workloadKinds } from '../contract.ts';
 import { revertOf } from '../injection/revert.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 
 /** Argo's Rollouts by their maker's own definition, which is not there at first. The tests are one life, in this order. */
 let operator: OperatorBench;

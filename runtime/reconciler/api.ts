@@ -1,5 +1,6 @@
 import { fieldManager, lumigo as contract, pods, type WorkloadKind } from '../contract.ts';
-import type { LumigoResource, Metadata, Workload } from '../injection/types.ts';
+import type { Metadata, Workload } from '../api/objects.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';

@@ -1,5 +1,5 @@
 import { annotations } from '../contract.ts';
-import type { Condition } from '../injection/types.ts';
+import type { Condition } from '../api/lumigo.ts';
 import { shown } from '../rollout/evidence.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
 import type { ObservedWorkload, PodsSeen } from './observed.ts';

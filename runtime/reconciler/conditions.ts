@@ -1,4 +1,5 @@
-import type { Condition, InstrumentedResource, LumigoStatus, Metadata, Problem } from '../injection/types.ts';
+import type { Metadata } from '../api/objects.ts';
+import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import { ROLLED_OUT, rolloutCondition, type Untimed } from './conditions-rollout.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';

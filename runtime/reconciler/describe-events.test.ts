@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { workloadKinds } from '../contract.ts';
-import type { Condition, LumigoResource } from '../injection/types.ts';
+import type { Condition, LumigoResource } from '../api/lumigo.ts';
 import { reverted, turnedFalse } from './describe-events.ts';
 
 const condition = (

@@ -1,7 +1,8 @@
 import { eventReasons, lumigo as contract } from '../contract.ts';
 import { changeFor, type Decision } from '../injection/decision.ts';
 import { parseStamp, type Stamp } from '../injection/stamp.ts';
-import type { Condition, LumigoResource, LumigoStatus, NamespacePolicy } from '../injection/types.ts';
+import type { Condition, LumigoResource, LumigoStatus } from '../api/lumigo.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import type { Evidence } from '../rollout/evidence.ts';
 import { HALTED, ROLLED_OUT } from './conditions-rollout.ts';
 import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';

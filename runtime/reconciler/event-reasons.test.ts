@@ -6,7 +6,8 @@ import { decidePod } from '../injection/decide-pod.ts';
 import { decide, type Decision, type DecisionInput } from '../injection/decide.ts';
 import { changeFor, isBlocked, type Code } from '../injection/decision.ts';
 import { decideRevert } from '../injection/decide-revert.ts';
-import type { NamespacePolicy, Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { cannot, changed } from './describe-events.ts';
 import type { ObservedWorkload } from './observed.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Places } from '../async/places.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { workloads, type WorkloadKind } from '../contract.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { ByteBudget } from '../kubernetes/http/byte-budget.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { describeError } from '../wording/errors.ts';

@@ -1,5 +1,6 @@
 import type { Decision } from '../injection/decision.ts';
-import type { NamespacePolicy, Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { revertOf } from '../injection/revert.ts';
 import type { Observation } from '../rollout/workload-state.ts';

@@ -1,5 +1,5 @@
 import { annotations, injector, labels, pods } from '../contract.ts';
-import type { Metadata, Workload } from '../injection/types.ts';
+import type { Metadata, Workload } from '../api/objects.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { KubernetesObject } from '../kubernetes/resources/objects.ts';
 import { isOwnedBy, podIdentityOf, selectorOf, type PodIdentity } from '../kubernetes/resources/pod-identity.ts';

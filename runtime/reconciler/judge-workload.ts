@@ -1,7 +1,7 @@
 import { injectorOf } from '../config/config.ts';
 import { isInjected } from '../injection/remove.ts';
 import { stampOf, stampText } from '../injection/stamp.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 import { look } from '../rollout/evidence.ts';
 import { riskOf } from '../rollout/turns.ts';

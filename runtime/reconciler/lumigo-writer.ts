@@ -1,6 +1,6 @@
 import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { turnedFalse } from './describe-events.ts';

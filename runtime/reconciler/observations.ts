@@ -4,7 +4,7 @@ import { isInjected } from '../injection/remove.ts';
 import { revertOf } from '../injection/revert.ts';
 import { stampOf, stampText, type Stamp } from '../injection/stamp.ts';
 import { fingerprint } from '../injection/fingerprint.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 import { completionOf } from '../rollout/completion.ts';
 import type { Evidence } from '../rollout/evidence.ts';

@@ -1,12 +1,7 @@
 import type { WorkloadKind } from '../contract.ts';
 import { isOurs } from '../injection/label.ts';
-import type {
-  InstrumentedResource,
-  LumigoResource,
-  LumigoStatus,
-  NamespacePolicy,
-  Problem,
-} from '../injection/types.ts';
+import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../api/lumigo.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import type { InjectorHealth } from '../rollout/injector-health.ts';
 import type { JudgeSettings, WorkloadState } from '../rollout/workload-state.ts';

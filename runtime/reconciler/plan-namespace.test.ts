@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lumigo as contract, workloadKinds } from '../contract.ts';
 import { policyOf } from '../injection/policy.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import type { ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 

@@ -1,5 +1,5 @@
 import { lumigo as contract } from '../contract.ts';
-import type { InstrumentedResource } from '../injection/types.ts';
+import type { InstrumentedResource } from '../api/lumigo.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { LISTED_RESOURCES, listInstrumented, planStatus } from './plan-status.ts';
 import type { LumigoAction, LumigoContext, PlannedAction } from './plan-status.ts';

@@ -1,4 +1,5 @@
-import type { InjectorReport, NamespacePolicy } from '../injection/types.ts';
+import type { InjectorReport } from '../api/lumigo.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
 import { haltOf, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
 import { transition } from '../rollout/transition.ts';

@@ -1,5 +1,5 @@
 import { workloads as kinds, type WorkloadKind } from '../contract.ts';
-import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../injection/types.ts';
+import type { InstrumentedResource, LumigoResource, LumigoStatus, Problem } from '../api/lumigo.ts';
 import { differenceOf, identity, sameList, statusOf } from './conditions.ts';
 import type { Now, ObservedLumigo, ObservedNamespace, ObservedWorkload } from './observed.ts';
 import { isInstrumented } from './observed.ts';

@@ -12,7 +12,7 @@ import { startOperator, type OperatorBench } from '../../sandbox/testing/operato
 import { podMode, whenPodsAreInjected } from '../../sandbox/testing/pod-policy.ts';
 import { mutableKinds, podOf, workloadOf } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels, pods, workloadKinds } from '../contract.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { listAll } from '../kubernetes/http/client.ts';
 import type { KubernetesObject, Manifest } from '../kubernetes/resources/objects.ts';
 

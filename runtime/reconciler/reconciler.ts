@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WorkloadKind } from '../contract.ts';
-import type { LumigoResource, Metadata, Problem } from '../injection/types.ts';
+import type { Metadata } from '../api/objects.ts';
+import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 import { isActing } from '../lumigo/lumigo-store.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';

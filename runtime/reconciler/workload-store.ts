@@ -1,7 +1,7 @@
 import { annotations, labels, type WorkloadKind } from '../contract.ts';
 import { ownerOf } from '../injection/eligibility.ts';
 import { stampText } from '../injection/stamp.ts';
-import type { Metadata } from '../injection/types.ts';
+import type { Metadata } from '../api/objects.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { digest } from '../wording/digest.ts';
 import { isInstrumented, type Facts, type ObservedWorkload } from './observed.ts';

@@ -1,6 +1,6 @@
 import type { WorkloadKind } from '../contract.ts';
-import { isMap, mapAt, numberAt, type JsonMap } from '../injection/lists.ts';
-import type { Workload } from '../injection/types.ts';
+import { isMap, mapAt, numberAt, type JsonMap } from '../json/values.ts';
+import type { Workload } from '../api/objects.ts';
 import { kindOf } from '../injection/workload.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type * as api from '@kubernetes/client-node';
 import { injector } from '../contract.ts';
 import { withoutTokens } from '../wording/token.ts';
-import type { Sparse } from '../injection/types.ts';
+import type { Sparse } from '../api/objects.ts';
 import { printable } from '../wording/printable.ts';
 
 /** A pod of the generation that is judged. */

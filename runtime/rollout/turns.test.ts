@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { workloadKinds, type WorkloadKind } from '../contract.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { inOrder, nextTurns, riskOf, wavesOf, type Risk, type Waiting } from './turns.ts';
 
 const { deployment, daemonSet, statefulSet, replicaSet, cronJob } = workloadKinds;

@@ -1,5 +1,5 @@
-import { mapAt, numberAt } from '../injection/lists.ts';
-import type { Workload } from '../injection/types.ts';
+import { mapAt, numberAt } from '../json/values.ts';
+import type { Workload } from '../api/objects.ts';
 import { kindOf } from '../injection/workload.ts';
 import { completionOf } from './completion.ts';
 import type { NamespaceTally } from './injector-health.ts';

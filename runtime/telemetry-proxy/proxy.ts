@@ -5,7 +5,7 @@ import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
-import type { LumigoResource, Problem } from '../injection/types.ts';
+import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { retrying } from '../kubernetes/http/retrying.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { annotations, labels, workloadKinds } from '../contract.ts';
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { OptIns, telemetryOf, TokenCache } from './senders.ts';
 
 const lumigo = (active: string, more: object = {}, metadata: object = {}): LumigoResource =>

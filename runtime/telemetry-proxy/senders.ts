@@ -4,7 +4,8 @@ import type { TokenSource } from '../credentials/credential.ts';
 import { ownerOf } from '../injection/eligibility.ts';
 import { holds } from '../injection/policy.ts';
 import { optInOf } from '../injection/stamp.ts';
-import type { LumigoResource, Metadata } from '../injection/types.ts';
+import type { Metadata } from '../api/objects.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Problem } from '../injection/types.ts';
+import type { Problem } from '../api/lumigo.ts';
 import type { Asked } from './plan-checks.ts';
 
 /** The result of the checks of a namespace's token. */

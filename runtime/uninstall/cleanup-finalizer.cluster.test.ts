@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Manifest } from '../../infra/manifests.ts';
+import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { apply, refOf } from '../../sandbox/manager/apply.ts';
 import { runCommand, runInContainer } from '../../sandbox/manager/command.ts';
 import { destroy, whenGone } from '../../sandbox/testing/destroy.ts';

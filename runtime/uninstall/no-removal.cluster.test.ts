@@ -7,7 +7,7 @@ import { installedAs, instrumentedAndProtected, whenProtected } from '../../sand
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { workloadOf } from '../../sandbox/testing/workloads.ts';
 import { workloadKinds } from '../contract.ts';
-import type { PodTemplate } from '../injection/types.ts';
+import type { PodTemplate } from '../api/objects.ts';
 import { accountOf, protectedObjects } from './protected-objects.ts';
 
 /** What looks like the removal of the operator and is none takes nothing from anybody. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanupFinalizer, partOfSelector, suffixes } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
-import type { Metadata } from '../injection/types.ts';
+import type { Metadata } from '../api/objects.ts';
 import type { Installed } from '../installation/installation.ts';
 import { type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../kubernetes/http/errors.ts';

@@ -6,7 +6,7 @@ import { workloadPatch } from '../injection/patch.ts';
 import { uninstrument } from '../injection/remove.ts';
 import { revertOf } from '../injection/revert.ts';
 import { stampOf } from '../injection/stamp.ts';
-import type { Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../kubernetes/http/client.ts';
 import { describeError } from '../wording/errors.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { synthesize } from '../../infra/manifests.ts';
+import { synthesize } from '../../infra/operator.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { runInContainer } from '../../sandbox/manager/command.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lumigo as contract } from '../contract.ts';
-import type { LumigoResource, Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import type { Installed } from '../installation/installation.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkRules } from '../../infra/constructs/updater-rules.ts';
-import { operatorVersion } from '../../infra/version.ts';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { runCommand } from '../../sandbox/manager/command.ts';
 import { configOf, environmentOf } from '../../sandbox/manager/configuration.ts';
 import { writeServiceAccount } from '../../sandbox/manager/service-account.ts';
 import { startCharts, type Charts } from '../../sandbox/testing/charts.ts';
 import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
 import { accountFiles, suffixes } from '../contract.ts';
-import type { Container } from '../injection/types.ts';
+import type { Container } from '../api/objects.ts';
 import { createClient, type KubernetesObject } from '../kubernetes/http/client.ts';
 
 /** The updater of the plain manifests: its own container's command and environment, and its own account. */

@@ -1,7 +1,8 @@
 import { decide, type Decision } from '../injection/decide.ts';
 import { isBlocked } from '../injection/decision.ts';
 import { workloadPatch } from '../injection/patch.ts';
-import type { InjectorSettings, NamespacePolicy, Workload } from '../injection/types.ts';
+import type { Workload } from '../api/objects.ts';
+import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 
 export interface InjectorContext {

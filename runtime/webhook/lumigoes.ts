@@ -1,4 +1,4 @@
-import type { LumigoResource } from '../injection/types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldManager, probeEchoPrefix, probeLabel, webhooks, type WorkloadKind } from '../contract.ts';
-import type { LumigoResource, Problem } from '../injection/types.ts';
+import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { lumigoRef } from '../lumigo/lumigo-store.ts';

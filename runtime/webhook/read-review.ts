@@ -1,5 +1,5 @@
-import { flag, form, listOf, mapOf, number, text } from '../injection/form.ts';
-import type { Workload } from '../injection/types.ts';
+import { flag, form, listOf, mapOf, number, text } from '../json/form.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 import { limits, tooCostly, type Body, type Refusal } from './body.ts';
 import { reviewType, type AdmissionRequest } from './review.ts';

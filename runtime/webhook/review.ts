@@ -1,5 +1,5 @@
 import { probeEchoPrefix, probeLabel } from '../contract.ts';
-import type { PatchOperation, Workload } from '../injection/types.ts';
+import type { PatchOperation, Workload } from '../api/objects.ts';
 import { printable } from '../wording/printable.ts';
 
 export const reviewType = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;

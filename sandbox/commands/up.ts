@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { ensureBundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
 import { installOnNode, startNodeWithSink } from '../node/operator.ts';
 import { whyNoNode } from '../node/requirements.ts';
 import { ensureBinaries } from '../programs/build.ts';

@@ -1,6 +1,6 @@
 import { kindOf, templateOf } from '../../runtime/injection/workload.ts';
 import type { WorkloadKind } from '../../runtime/contract.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { DemoWorkload } from './workloads.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ensureBundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { ensureBinaries, isBuilt } from '../programs/build.ts';
 import type { NodeWithOperator } from '../node/operator.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { pods as podKind } from '../../runtime/contract.ts';
-import type { Container, PatchOperation, Resources, Workload } from '../../runtime/injection/types.ts';
+import type { Container, PatchOperation, Resources, Workload } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { deployment, podTemplate, restrictedNamespace } from '../node/apps.ts';
 import { podsOf, type PodView } from '../node/operator.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { operatorVersion } from '../../infra/version.ts';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { documented, type Documented } from '../flux/documented.ts';
 import { Flux, fluxNamespace } from '../flux/flux.ts';
 import { isWrite, writeName, writerOf } from '../flux/writes.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanupFinalizer } from '../../runtime/contract.ts';
-import { operatorVersion } from '../../infra/version.ts';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { lumigoOf } from '../lumigo.ts';
 import { deployment, restrictedNamespace, service } from '../node/apps.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { synthesize } from '../../infra/manifests.ts';
+import { synthesize } from '../../infra/operator.ts';
 import { parseSettings } from '../../infra/settings/settings.ts';
 import { ports } from '../../runtime/contract.ts';
 import { deployment, service } from '../node/apps.ts';

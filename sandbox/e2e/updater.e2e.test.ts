@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeChart } from '../../infra/helm/chart.ts';
-import { operatorVersion } from '../../infra/version.ts';
+import { operatorVersion } from '../../infra/settings/version.ts';
 import { ChartRepository } from '../chart-repository/repository.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 import type { NodeCluster } from '../node/node.ts';

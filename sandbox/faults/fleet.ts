@@ -2,7 +2,7 @@ import { atOnce } from '../../runtime/async/at-once.ts';
 import { lumigo as contract, workloadKinds } from '../../runtime/contract.ts';
 import { uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
+import type { PatchOperation, Workload } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { applyStrictly } from '../testing/apply-patch.ts';
 import type { TestCluster } from '../testing/test-cluster.ts';

@@ -2,13 +2,9 @@ import { decide } from '../../runtime/injection/decide.ts';
 import { policyOf } from '../../runtime/injection/policy.ts';
 import { isInjected, uninstrument } from '../../runtime/injection/remove.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type {
-  Condition,
-  InjectorSettings,
-  LumigoResource,
-  NamespacePolicy,
-  Workload,
-} from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
+import type { Condition, LumigoResource } from '../../runtime/api/lumigo.ts';
+import type { InjectorSettings, NamespacePolicy } from '../../runtime/injection/types.ts';
 import { completionOf } from '../../runtime/rollout/completion.ts';
 import { bytesOf, type Fleet } from './fleet.ts';
 import type { Look } from './look.ts';

@@ -1,6 +1,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { eventReasons } from '../../runtime/contract.ts';
-import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
+import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import { count } from './count.ts';
 import type { Fleet } from './fleet.ts';
 import { stateOf, wantedBy, type History } from './history.ts';

@@ -1,5 +1,5 @@
 import { eventually } from '../testing/eventually.ts';
-import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
+import type { PatchOperation, Workload } from '../../runtime/api/objects.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { startMutatingWebhook } from '../testing/mutating-webhook.ts';

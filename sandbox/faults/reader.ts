@@ -8,7 +8,8 @@ import {
 } from '@kubernetes/client-node';
 import { labels, lumigo, workloadKinds } from '../../runtime/contract.ts';
 import { isOurs } from '../../runtime/injection/label.ts';
-import type { LumigoResource, Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
+import type { LumigoResource } from '../../runtime/api/lumigo.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { eventually } from '../testing/eventually.ts';

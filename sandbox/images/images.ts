@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ensureBundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
 import { cacheFolder } from '../programs/cache.ts';
 import { releaseLock, takeLock } from '../programs/lock.ts';
 import { alive, stopwatch, type Progress } from '../programs/progress.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { bundlePath } from '../../infra/bundle.ts';
+import { bundlePath } from '../../infra/release/bundle.ts';
 import { runToEnd, type Finished } from '../run.ts';
 import { environmentOf } from './configuration.ts';
 import type { Installation } from './install.ts';

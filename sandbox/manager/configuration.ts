@@ -1,6 +1,6 @@
 import type { RuntimeConfig } from '../../runtime/config/config.ts';
 import { variables } from '../../runtime/config/document.ts';
-import type { Container } from '../../runtime/injection/types.ts';
+import type { Container } from '../../runtime/api/objects.ts';
 
 /** The configuration of a manager, without the name of its pod. */
 export type Told = Omit<RuntimeConfig, 'podName'>;

@@ -1,9 +1,10 @@
-import { synthesize, type Manifest } from '../../infra/manifests.ts';
+import { synthesize } from '../../infra/operator.ts';
+import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { parseSettings, type Settings } from '../../infra/settings/settings.ts';
 import { lumigo } from '../../runtime/contract.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { issueAuthority, issueServing, type KeyPair } from '../../runtime/certificates/issue.ts';
-import type { Container, PodSpec } from '../../runtime/injection/types.ts';
+import type { Container, PodSpec } from '../../runtime/api/objects.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import type { Webhook } from '../../runtime/kubernetes/resources/webhooks.ts';
 import { describeError } from '../../runtime/wording/errors.ts';

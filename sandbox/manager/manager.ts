@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { bundlePath } from '../../infra/bundle.ts';
+import { bundlePath } from '../../infra/release/bundle.ts';
 import { paths } from '../../runtime/contract.ts';
 import type { KeyPair } from '../../runtime/certificates/issue.ts';
 import { answerTo, type Answer } from '../answer.ts';

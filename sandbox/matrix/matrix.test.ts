@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { chartMetadata } from '../../infra/helm/chart-texts.ts';
-import { readTried, triedTable, type Tried } from '../../infra/tried-versions.ts';
+import { readTried, triedTable, type Tried } from '../../infra/generate/tried-versions.ts';
 import { allComponents } from '../programs/components.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, variants } from './variants.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { readTried, triedFile, type Tried } from '../../infra/tried-versions.ts';
+import { readTried, triedFile, type Tried } from '../../infra/generate/tried-versions.ts';
 import { describeError } from '../../runtime/wording/errors.ts';
 import { buildProgram, builtProgram } from '../programs/modules.ts';
 import { runJest } from '../testing/jest-run.ts';

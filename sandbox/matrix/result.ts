@@ -1,4 +1,4 @@
-import type { Tried } from '../../infra/tried-versions.ts';
+import type { Tried } from '../../infra/generate/tried-versions.ts';
 
 /** The runs with newer ones in the place of those of the same version, in order of program and version. */
 export function withResults(before: readonly Tried[], results: readonly Tried[]): readonly Tried[] {

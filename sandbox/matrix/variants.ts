@@ -38,7 +38,7 @@ export const variants: readonly Variant[] = [
       },
     ],
     // What a person runs; the updater's image brings the Helm that the updater is tested with.
-    tests: ['infra/helm', 'infra/apply.cluster'],
+    tests: ['infra/helm', 'infra/constructs/apply.cluster'],
   },
   {
     ...{ name: 'collector-0.152', program: 'OpenTelemetry Collector', version: newerCollector },
@@ -52,10 +52,10 @@ export const variants: readonly Variant[] = [
  * webhook and the guard (CEL), lists and watches, and a life of an instrumented namespace.
  */
 export const shortTests = [
-  'infra/apply.cluster',
+  'infra/constructs/apply.cluster',
   'infra/guard/allowed.cluster',
   'infra/guard/refused.cluster',
-  'infra/match-conditions.cluster',
+  'infra/constructs/match-conditions.cluster',
   'runtime/kubernetes/watch/list-watch.cluster',
   'runtime/reconciler/lifecycle.cluster',
 ] as const;

@@ -1,6 +1,6 @@
 import type { V1PodStatus } from '@kubernetes/client-node';
 import { managerSelector, pods as podKind } from '../../runtime/contract.ts';
-import type { PodSpec } from '../../runtime/injection/types.ts';
+import type { PodSpec } from '../../runtime/api/objects.ts';
 import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 import { ensureImages } from '../images/images.ts';

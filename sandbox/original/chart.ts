@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Manifest } from '../../infra/manifest.ts';
+import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { originalRelease, recordedVersion } from './recorded.ts';
 
 /**

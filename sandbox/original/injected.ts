@@ -1,5 +1,5 @@
-import { isMap } from '../../runtime/injection/lists.ts';
-import type { Container, EnvVar, PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import { isMap } from '../../runtime/json/values.ts';
+import type { Container, EnvVar, PodTemplate, Workload } from '../../runtime/api/objects.ts';
 import { templateOf, withTemplate } from '../../runtime/injection/workload.ts';
 import { recordedVersion } from './recorded.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Manifest } from '../../infra/manifest.ts';
+import type { Manifest } from '../../infra/constructs/manifest.ts';
 
 /** The newest release of the original operator, and for long its last. */
 export const recordedVersion = '69';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ensureBundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { addOperator, type Manager } from '../manager/manager.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { Manifest } from '../../infra/manifest.ts';
+import type { Manifest } from '../../infra/constructs/manifest.ts';
 import { moduleFolder } from './modules.ts';
 
 /** Kinds of other makers that an installation may use, and where their definitions stand in those makers' modules. */

@@ -1,4 +1,4 @@
-import type { PatchOperation } from '../../runtime/injection/types.ts';
+import type { PatchOperation } from '../../runtime/api/objects.ts';
 
 type Parent = Record<string, unknown> | unknown[];
 

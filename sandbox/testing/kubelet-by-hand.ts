@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { annotations, injector, pods } from '../../runtime/contract.ts';
-import type { PodSpec } from '../../runtime/injection/types.ts';
+import type { PodSpec } from '../../runtime/api/objects.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
 import { undefinedIfNotFound } from '../../runtime/kubernetes/http/errors.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { issueAuthority, issueServing } from '../../runtime/certificates/issue.ts';
-import type { PatchOperation, Workload } from '../../runtime/injection/types.ts';
+import type { PatchOperation, Workload } from '../../runtime/api/objects.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
 import { freePorts } from '../control-plane/processes.ts';

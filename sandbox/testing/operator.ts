@@ -1,6 +1,6 @@
 import { probeEchoPrefix, probeLabel, suffixes } from '../../runtime/contract.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
-import { ensureBundle } from '../../infra/bundle.ts';
+import { ensureBundle } from '../../infra/release/bundle.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 import { lumigoOf } from '../lumigo.ts';

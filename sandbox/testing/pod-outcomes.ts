@@ -1,5 +1,5 @@
 import { injector } from '../../runtime/contract.ts';
-import type { PodSpec } from '../../runtime/injection/types.ts';
+import type { PodSpec } from '../../runtime/api/objects.ts';
 import type { KubernetesObject } from '../../runtime/kubernetes/resources/objects.ts';
 
 /** The fate of a pod's containers. */

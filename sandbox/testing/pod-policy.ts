@@ -1,7 +1,8 @@
 import { runtimeConfig } from '../../infra/constructs/runtime-environment.ts';
 import { injectorOf } from '../../runtime/config/config.ts';
 import { lumigo } from '../../runtime/contract.ts';
-import type { InjectorSettings, Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
+import type { InjectorSettings } from '../../runtime/injection/types.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts';
 import { install, type Installation } from '../manager/install.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Revert } from '../../runtime/injection/revert.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import type { HandledPod } from './kubelet-by-hand.ts';
 import type { Outcome } from './pod-outcomes.ts';
 import { RolloutJudge, type Known, type Seen } from './rollout-judge.ts';

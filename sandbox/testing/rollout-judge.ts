@@ -1,7 +1,7 @@
 import { annotations } from '../../runtime/contract.ts';
 import { isInjected } from '../../runtime/injection/remove.ts';
 import { revertOf, type Revert } from '../../runtime/injection/revert.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
 import { isReady, type HandledPod } from './kubelet-by-hand.ts';
 

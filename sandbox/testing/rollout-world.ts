@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { workloadKinds } from '../../runtime/contract.ts';
 import { listAll } from '../../runtime/kubernetes/http/client.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import { eventually } from './eventually.ts';
 import { forgery } from './forgeries.ts';
 import { KubeletByHand, type HandledPod } from './kubelet-by-hand.ts';

@@ -1,6 +1,7 @@
 import { labels, lumigo as contract, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
 import { templateOf } from '../../runtime/injection/workload.ts';
-import type { Condition, LumigoResource, PodTemplate, Workload } from '../../runtime/injection/types.ts';
+import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
+import type { Condition, LumigoResource } from '../../runtime/api/lumigo.ts';
 import { listAll, type Client } from '../../runtime/kubernetes/http/client.ts';
 import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
 import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';

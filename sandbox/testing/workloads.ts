@@ -1,5 +1,5 @@
 import { workloadKinds, workloads, type WorkloadKind } from '../../runtime/contract.ts';
-import type { Workload } from '../../runtime/injection/types.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
 import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { completionOf } from '../../runtime/rollout/completion.ts';
 import { eventually } from './eventually.ts';

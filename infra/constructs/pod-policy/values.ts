@@ -1,6 +1,7 @@
 import { annotations, injector } from '../../../runtime/contract.ts';
 import { initContainer } from '../../../runtime/injection/init-container.ts';
-import type { InjectorSettings, PodSpec } from '../../../runtime/injection/types.ts';
+import type { PodSpec } from '../../../runtime/api/objects.ts';
+import type { InjectorSettings } from '../../../runtime/injection/types.ts';
 import {
   currentFormat,
   variablesOf,

@@ -1,7 +1,7 @@
 import { annotations, injector } from '../../../runtime/contract.ts';
 import { labelValue } from '../../../runtime/injection/label.ts';
 import type { Settings } from '../../settings/schema.ts';
-import { operatorVersion } from '../../version.ts';
+import { operatorVersion } from '../../settings/version.ts';
 import { any, fieldOr, text, type Cel } from '../cel.ts';
 import { imageReference } from '../image.ts';
 import { telemetryProxyUrl } from '../runtime-environment.ts';

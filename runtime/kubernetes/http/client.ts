@@ -1,4 +1,4 @@
-import type { PatchOperation } from '../../injection/types.ts';
+import type { PatchOperation } from '../../api/objects.ts';
 import { metadataType, type ChangedObject, type KubernetesObject, type Manifest } from '../resources/objects.ts';
 import { isNotFound, undefinedIfNotFound, isConflict } from './errors.ts';
 import { type ListOptions, listPages, type Page, type ReadOptions } from './pages.ts';

@@ -1,4 +1,4 @@
-import type { Metadata } from '../../injection/types.ts';
+import type { Metadata } from '../../api/objects.ts';
 import type { Client } from '../http/client.ts';
 import { isAlreadyExists, isConflict, isNotFound, undefinedIf } from '../http/errors.ts';
 import type { ResourceRef } from '../http/paths.ts';

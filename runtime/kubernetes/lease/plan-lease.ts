@@ -1,5 +1,5 @@
 import type * as api from '@kubernetes/client-node';
-import type { Metadata, Sparse } from '../../injection/types.ts';
+import type { Metadata, Sparse } from '../../api/objects.ts';
 
 /** Its times are RFC 3339 with microseconds, by the holder's clock. */
 export type LeaseSpec = Sparse<api.V1LeaseSpec>;

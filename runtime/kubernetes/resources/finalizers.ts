@@ -1,4 +1,4 @@
-import type { Metadata } from '../../injection/types.ts';
+import type { Metadata } from '../../api/objects.ts';
 import { guarded, type Client, readAndChange } from '../http/client.ts';
 import { undefinedIfNotFound } from '../http/errors.ts';
 import type { ResourceRef } from '../http/paths.ts';

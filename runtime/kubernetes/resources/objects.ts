@@ -1,4 +1,4 @@
-import type { Metadata } from '../../injection/types.ts';
+import type { Metadata } from '../../api/objects.ts';
 
 /** What the API server always sets. */
 export interface ObjectMeta extends Metadata {

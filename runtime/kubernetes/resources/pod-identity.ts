@@ -1,6 +1,6 @@
 import { workloadKinds } from '../../contract.ts';
-import { mapAt } from '../../injection/lists.ts';
-import type { Metadata, Workload } from '../../injection/types.ts';
+import { mapAt } from '../../json/values.ts';
+import type { Metadata, Workload } from '../../api/objects.ts';
 import type { Client } from '../http/client.ts';
 
 /** How the pods of one generation of a workload are found: by the identity that their controller gave them. */

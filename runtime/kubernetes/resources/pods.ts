@@ -1,5 +1,5 @@
 import { pods } from '../../contract.ts';
-import type { Workload } from '../../injection/types.ts';
+import type { Workload } from '../../api/objects.ts';
 import type { Client } from '../http/client.ts';
 
 /** Reads a pod by a list, because the manager needs the right to get pods for nothing else; undefined if there is none. */

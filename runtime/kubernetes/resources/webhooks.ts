@@ -1,6 +1,6 @@
 import type * as api from '@kubernetes/client-node';
 import { suffixes } from '../../contract.ts';
-import type { Raw } from '../../injection/types.ts';
+import type { Raw } from '../../api/objects.ts';
 import { kinds } from './kinds.ts';
 import type { KubernetesObject } from './objects.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Container } from '../../../runtime/injection/types.ts';
+import type { Container } from '../../../runtime/api/objects.ts';
 
 /** Containers as odd as users' are, in the form in which the API server gives them back. */
 export interface ContainerOptions {

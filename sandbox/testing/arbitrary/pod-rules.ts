@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../../runtime/injection/quantity.ts';
-import type { Container, PodSpec, Resources } from '../../../runtime/injection/types.ts';
+import type { Container, PodSpec, Resources } from '../../../runtime/api/objects.ts';
 
 /**
  * Kubernetes' own rules on pods, written down a second time from its documentation, for tests to judge by.

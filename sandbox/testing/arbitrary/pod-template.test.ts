@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { annotations, labels } from '../../../runtime/contract.ts';
 import { inject } from '../../../runtime/injection/inject.ts';
 import { podTemplate } from './pod-template.ts';
-import type { Container, EnvVar, InjectionSettings, PodTemplate } from '../../../runtime/injection/types.ts';
+import type { Container, EnvVar, PodTemplate } from '../../../runtime/api/objects.ts';
+import type { InjectionSettings } from '../../../runtime/injection/types.ts';
 
 /** The laws say nothing about what is never generated: every shape that they are to hold for is looked for here. */
 

@@ -12,7 +12,7 @@ import {
   type ContainerOptions,
   type Fields,
 } from './container.ts';
-import type { PodTemplate } from '../../../runtime/injection/types.ts';
+import type { PodTemplate } from '../../../runtime/api/objects.ts';
 
 /**
  * Pod templates that an API server accepts, in the form in which it gives them back: no empty list or map where it shows

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { annotations } from '../../../runtime/contract.ts';
-import type { Metadata, PodSpec, PodTemplate, Workload } from '../../../runtime/injection/types.ts';
+import type { Metadata, PodSpec, PodTemplate, Workload } from '../../../runtime/api/objects.ts';
 import { onWindows, podTemplate } from './pod-template.ts';
 
 /** Pods that a user creates: of the pod templates, with what Pod mode looks at besides. */

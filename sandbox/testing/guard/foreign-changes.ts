@@ -1,6 +1,6 @@
 import { environment, injector as names, labels, lumigo } from '../../../runtime/contract.ts';
-import { isMap } from '../../../runtime/injection/lists.ts';
-import type { PatchOperation, Workload } from '../../../runtime/injection/types.ts';
+import { isMap } from '../../../runtime/json/values.ts';
+import type { PatchOperation, Workload } from '../../../runtime/api/objects.ts';
 import { variables } from '../../../runtime/injection/variables.ts';
 import { kindOf } from './guarded-cluster.ts';
 

@@ -3,7 +3,8 @@ import { annotations, injector as names, labels, lumigo } from '../../../runtime
 import { decide } from '../../../runtime/injection/decide.ts';
 import { inject } from '../../../runtime/injection/inject.ts';
 import { uninstrument } from '../../../runtime/injection/remove.ts';
-import type { InjectorSettings, NamespacePolicy, PodTemplate, Workload } from '../../../runtime/injection/types.ts';
+import type { PodTemplate, Workload } from '../../../runtime/api/objects.ts';
+import type { InjectorSettings, NamespacePolicy } from '../../../runtime/injection/types.ts';
 import { templateOf, withTemplate } from '../../../runtime/injection/workload.ts';
 import { instrumentedByOriginal } from '../../original/injected.ts';
 import { activePolicy } from '../injection.ts';

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { updaterKinds } from '../runtime/config/config.ts';
-import { readConfiguration } from '../runtime/config/document.ts';
-import { checkRules } from './constructs/updater-rules.ts';
-import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings/settings.ts';
-import { mayUpgrade, suspended, whySuspended } from './updater-state.ts';
-import { chartDefaults } from './helm/values.ts';
+import { updaterKinds } from '../../runtime/config/config.ts';
+import { readConfiguration } from '../../runtime/config/document.ts';
+import { checkRules } from './updater-rules.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
+import { parseSettings } from '../settings/settings.ts';
+import { mayUpgrade, suspended, whySuspended } from '../settings/updater-state.ts';
+import { chartDefaults } from '../helm/values.ts';
 
 /** The updater as it is installed, in each delivery and mode. */
 const deliveries = ['Manifests', 'Pulumi', 'Helm'] as const;

@@ -1,4 +1,4 @@
-import type { Settings } from './settings/schema.ts';
+import type { Settings } from './schema.ts';
 
 type UpdaterSettings = Settings['updater'];
 

@@ -19,7 +19,7 @@ export interface Tried {
 export const triedFile = 'docs/reference/tried-versions.json';
 
 export const readTried = (): readonly Tried[] =>
-  JSON.parse(readFileSync(new URL(`../${triedFile}`, import.meta.url), 'utf8')) as readonly Tried[];
+  JSON.parse(readFileSync(new URL(`../../${triedFile}`, import.meta.url), 'utf8')) as readonly Tried[];
 
 /** The README's sentence about Kubernetes. @param oldest the version that the chart requires, such as 1.30 */
 export function describeKubernetes(oldest: string, tried: readonly Tried[] = readTried()): string {

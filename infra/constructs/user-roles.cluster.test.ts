@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { lumigo } from '../runtime/contract.ts';
-import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
-import { apply } from '../sandbox/manager/apply.ts';
-import { install } from '../sandbox/manager/install.ts';
-import { ensureBinaries } from '../sandbox/programs/build.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { userRoles } from './constructs/user-roles.ts';
+import { lumigo } from '../../runtime/contract.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { apply } from '../../sandbox/manager/apply.ts';
+import { install } from '../../sandbox/manager/install.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { userRoles } from './user-roles.ts';
 
 /** Whoever has one of Kubernetes' own roles in a namespace, and nobody gave him anything of ours. */
 let cluster: ControlPlane;

@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
-import { ensureBinaries } from '../sandbox/programs/build.ts';
-import { finished } from '../sandbox/run.ts';
-import { parseSettings } from './settings/settings.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { finished } from '../../sandbox/run.ts';
+import { parseSettings } from '../settings/settings.ts';
 
 /**
  * Runs the commands of the pages, in the order of the page, in a copy of the repository as git has it: without node_modules.

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { labels, lumigo, probeLabel, workloadKinds, type WorkloadKind } from '../runtime/contract.ts';
-import { createClient, type Client } from '../runtime/kubernetes/http/client.ts';
-import { ownerOf } from '../runtime/injection/eligibility.ts';
-import type { Metadata } from '../runtime/injection/types.ts';
-import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
-import type { Transport } from '../runtime/kubernetes/http/transport.ts';
-import { connectTo } from '../sandbox/control-plane/connect.ts';
-import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
-import { apply, collectionOf } from '../sandbox/manager/apply.ts';
-import { install } from '../sandbox/manager/install.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { everyKind, workloadOf } from '../sandbox/testing/workloads.ts';
-import { operatorUser } from './constructs/access.ts';
-import { synthesize } from './manifests.ts';
-import { parseSettings } from './settings/settings.ts';
+import { labels, lumigo, probeLabel, workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
+import { createClient, type Client } from '../../runtime/kubernetes/http/client.ts';
+import { ownerOf } from '../../runtime/injection/eligibility.ts';
+import type { Metadata } from '../../runtime/api/objects.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { apply, collectionOf } from '../../sandbox/manager/apply.ts';
+import { install } from '../../sandbox/manager/install.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
+import { operatorUser } from './access.ts';
+import { synthesize } from '../operator.ts';
+import { parseSettings } from '../settings/settings.ts';
 
 /**
  * Which requests the API server sends to the webhooks. They point at a port where nobody listens and may fail a request

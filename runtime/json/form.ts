@@ -1,4 +1,4 @@
-import { isMap } from './lists.ts';
+import { isMap } from './values.ts';
 
 /** Forms of JSON values that anybody may have written, built of small ones. The webhook compares one with each review, in 2 µs. */
 export type Check = (value: unknown) => boolean;

@@ -1,6 +1,6 @@
-import { podModeKubernetes } from '../runtime/contract.ts';
+import { podModeKubernetes } from '../../runtime/contract.ts';
 import { unpublishedNotice } from './publisher.ts';
-import type { Settings } from './settings/schema.ts';
+import type { Settings } from './schema.ts';
 import { whySuspended } from './updater-state.ts';
 
 /** A delivery that does not know the cluster cannot refuse an older one. */

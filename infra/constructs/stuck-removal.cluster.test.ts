@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { awaitDefinition } from '../sandbox/manager/install.ts';
-import { cleanupFinalizer, lumigo, workloadKinds } from '../runtime/contract.ts';
-import type { ResourceRef } from '../runtime/kubernetes/http/paths.ts';
-import { protectedObjects } from '../runtime/uninstall/protected-objects.ts';
-import { apply, refOf } from '../sandbox/manager/apply.ts';
-import { ensureBinaries } from '../sandbox/programs/build.ts';
-import { whenGone } from '../sandbox/testing/destroy.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
-import { workloadOf } from '../sandbox/testing/workloads.ts';
-import type { Manifest } from './manifests.ts';
+import { awaitDefinition } from '../../sandbox/manager/install.ts';
+import { cleanupFinalizer, lumigo, workloadKinds } from '../../runtime/contract.ts';
+import type { ResourceRef } from '../../runtime/kubernetes/http/paths.ts';
+import { protectedObjects } from '../../runtime/uninstall/protected-objects.ts';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { whenGone } from '../../sandbox/testing/destroy.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import type { Manifest } from './manifest.ts';
 
 /** Runs the lines of docs/operate/uninstall.md for people who have nothing but kubectl. */
 let operator: OperatorBench;

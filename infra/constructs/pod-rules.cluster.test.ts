@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { annotations, injector, labels } from '../runtime/contract.ts';
-import type { Workload } from '../runtime/injection/types.ts';
-import { isInstrumented } from '../sandbox/lumigo.ts';
+import { annotations, injector, labels } from '../../runtime/contract.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
+import { isInstrumented } from '../../sandbox/lumigo.ts';
 import {
   podMode,
   setActive,
@@ -9,9 +9,9 @@ import {
   tracedNamespace,
   whenPodsAreInjected,
   type PodModeCluster,
-} from '../sandbox/testing/pod-policy.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { podOf } from '../sandbox/testing/workloads.ts';
+} from '../../sandbox/testing/pod-policy.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { podOf } from '../../sandbox/testing/workloads.ts';
 
 /** The pods that the policy skips, and the namespaces. No operator runs. */
 

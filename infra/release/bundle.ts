@@ -54,7 +54,7 @@ function keyOfSources(): string {
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => join('runtime', name));
   const hash = createHash('sha256');
-  for (const name of [...files.toSorted(), 'infra/bundle.ts', 'package.json', 'package-lock.json'])
+  for (const name of [...files.toSorted(), 'infra/release/bundle.ts', 'package.json', 'package-lock.json'])
     hash.update(`${name}\n${readFileSync(name, 'utf8')}\n`);
   return hash.digest('hex');
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings/settings.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
+import { parseSettings } from '../settings/settings.ts';
 
 /** What the updater may do follows from what the release has. */
 const updater = { mode: 'upgrade', repository: 'https://charts.example', verify: { keyringSecret: 'lumigo-charts' } };

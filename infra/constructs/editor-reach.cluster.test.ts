@@ -11,19 +11,19 @@ import {
   telemetryProxyFiles,
   workloadKinds,
   workloads,
-} from '../runtime/contract.ts';
-import { listAll } from '../runtime/kubernetes/http/client.ts';
-import { kinds } from '../runtime/kubernetes/resources/kinds.ts';
-import type { Manifest } from '../runtime/kubernetes/resources/objects.ts';
-import { lumigoOf } from '../sandbox/lumigo.ts';
-import { collectionOf } from '../sandbox/manager/apply.ts';
-import { withoutNodes } from '../sandbox/manager/install.ts';
-import { accountIn, type Account } from '../sandbox/testing/account.ts';
-import { validToken } from '../sandbox/testing/test-cluster.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
-import { tokenOf } from '../sandbox/testing/telemetry.ts';
-import { everyKind, workloadOf } from '../sandbox/testing/workloads.ts';
+} from '../../runtime/contract.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
+import { kinds } from '../../runtime/kubernetes/resources/kinds.ts';
+import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
+import { lumigoOf } from '../../sandbox/lumigo.ts';
+import { collectionOf } from '../../sandbox/manager/apply.ts';
+import { withoutNodes } from '../../sandbox/manager/install.ts';
+import { accountIn, type Account } from '../../sandbox/testing/account.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { tokenOf } from '../../sandbox/testing/telemetry.ts';
+import { everyKind, workloadOf } from '../../sandbox/testing/workloads.ts';
 
 /** docs/security/README.md: of what an editor of a namespace does, nothing reaches another namespace. */
 let operator: OperatorBench;

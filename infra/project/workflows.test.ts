@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { steps as releaseSteps } from './release/steps.ts';
+import { steps as releaseSteps } from '../release/steps.ts';
 
 /** The workflows call what is in this repository, and nothing of others that may change under them. */
 

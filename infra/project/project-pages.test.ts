@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { kubernetesVersion } from '../sandbox/programs/archives.ts';
-import { chartMetadata, oldestKubernetes } from './helm/chart-texts.ts';
+import { kubernetesVersion } from '../../sandbox/programs/archives.ts';
+import { chartMetadata, oldestKubernetes } from '../helm/chart-texts.ts';
 
 /** Checks the pages that a new user reads first against the code. */
 const read = (file: string): string => readFileSync(file, 'utf8');

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
-import { toolOn, type Tool } from '../sandbox/e2e/tools.ts';
-import { writeOriginalChart } from '../sandbox/original/chart.ts';
-import { ensureBinaries } from '../sandbox/programs/build.ts';
-import { TestCluster } from '../sandbox/testing/test-cluster.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { runToEnd } from '../sandbox/run.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
+import { writeOriginalChart } from '../../sandbox/original/chart.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { TestCluster } from '../../sandbox/testing/test-cluster.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { runToEnd } from '../../sandbox/run.ts';
 
 /** What docs/migrate-from-original.md says of plain YAML, word for word, over a release of the original; nobody runs in its pods. */
 const page = readFileSync('docs/migrate-from-original.md', 'utf8');

@@ -4,17 +4,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { lumigo } from '../runtime/contract.ts';
-import type { Client } from '../runtime/kubernetes/http/client.ts';
-import type { Transport } from '../runtime/kubernetes/http/transport.ts';
-import { connectTo } from '../sandbox/control-plane/connect.ts';
-import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
-import { apply, collectionOf } from '../sandbox/manager/apply.ts';
-import { ensureBinaries } from '../sandbox/programs/build.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { writeChart } from './helm/chart.ts';
-import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings/settings.ts';
+import { lumigo } from '../../runtime/contract.ts';
+import type { Client } from '../../runtime/kubernetes/http/client.ts';
+import type { Transport } from '../../runtime/kubernetes/http/transport.ts';
+import { connectTo } from '../../sandbox/control-plane/connect.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { apply, collectionOf } from '../../sandbox/manager/apply.ts';
+import { ensureBinaries } from '../../sandbox/programs/build.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { writeChart } from '../helm/chart.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
+import { parseSettings } from '../settings/settings.ts';
 
 /** The manifests meet a real API server, which validates strictly: a field that it does not know is an error. */
 

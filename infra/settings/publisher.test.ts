@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { chartMetadata, chartReadme } from './helm/chart-texts.ts';
-import { installWithHelm } from './helm/installation-texts.ts';
-import { synthesize } from './manifests.ts';
+import { chartMetadata, chartReadme } from '../helm/chart-texts.ts';
+import { installWithHelm } from '../helm/installation-texts.ts';
+import { synthesize } from '../operator.ts';
 import { chartRepositoryOf, imageRepositoryOf, parsePublisher, unpublishedNotice } from './publisher.ts';
-import { parseSettings } from './settings/settings.ts';
+import { parseSettings } from './settings.ts';
 
 /** F52: what is published has an identity of its own, which stands in publisher.yaml alone. */
 

@@ -6,15 +6,15 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
-import { writeChart } from './helm/chart.ts';
-import { synthesize } from './manifests.ts';
-import { noticesOf } from './notices.ts';
-import { parseSettings } from './settings/settings.ts';
-import { operatorVersion } from './version.ts';
+import { writeChart } from '../helm/chart.ts';
+import { synthesize } from '../operator.ts';
+import { noticesOf } from '../settings/notices.ts';
+import { parseSettings } from '../settings/settings.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 /** `cdk8s synth` as a person runs it: a process of its own. */
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(dirname(createRequire(import.meta.url).resolve('cdk8s-cli/package.json')), 'bin', 'cdk8s');
 const TIMEOUT_MS = 60_000;
 /** What there is to be said of images that are published nowhere, and of an updater that waits: a line each, or nothing. */

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startControlPlane, type ControlPlane } from '../sandbox/control-plane/control-plane.ts';
-import { toolOn, type Tool } from '../sandbox/e2e/tools.ts';
-import { apply, refOf } from '../sandbox/manager/apply.ts';
-import { definitionsOf } from '../sandbox/programs/definitions.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { writeChart } from './helm/chart.ts';
-import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings/settings.ts';
+import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
+import { toolOn, type Tool } from '../../sandbox/e2e/tools.ts';
+import { apply, refOf } from '../../sandbox/manager/apply.ts';
+import { definitionsOf } from '../../sandbox/programs/definitions.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { writeChart } from '../helm/chart.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
+import { parseSettings } from '../settings/settings.ts';
 
 /** What the operator brings for cert-manager and Prometheus, before the definitions that their makers release. */
 const certManager = { certificates: { issuer: 'cert-manager' } };

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { fromEnvironment } from '../runtime/config/config.ts';
-import { mounts, paths, ports, suffixes, webhooks, workloads } from '../runtime/contract.ts';
-import { permissions, type Permission } from '../runtime/access/permissions.ts';
-import { synthesize, type Manifest } from './manifests.ts';
-import { assumedConfig } from '../runtime/installation/assumed.ts';
-import { parseSettings } from './settings/settings.ts';
-import { operatorVersion } from './version.ts';
+import { fromEnvironment } from '../../runtime/config/config.ts';
+import { mounts, paths, ports, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
+import { permissions, type Permission } from '../../runtime/access/permissions.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
+import { assumedConfig } from '../../runtime/installation/assumed.ts';
+import { parseSettings } from '../settings/settings.ts';
+import { operatorVersion } from '../settings/version.ts';
 
 /** What two parts of the system must agree on, checked over the objects that are really installed. */
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { fields, httpsUrl, imageRepository, text } from './settings/leaves.ts';
+import { fields, httpsUrl, imageRepository, text } from './leaves.ts';
 
 const registry = () =>
   text().refine((value) => value === '' || imageRepository().safeParse(value).success, {
@@ -33,7 +33,7 @@ export function parsePublisher(yaml: string): Publisher {
   throw new Error(['publisher.yaml cannot be used:', ...problems].join('\n'));
 }
 
-export const publisher = parsePublisher(readFileSync(new URL('../publisher.yaml', import.meta.url), 'utf8'));
+export const publisher = parsePublisher(readFileSync(new URL('../../publisher.yaml', import.meta.url), 'utf8'));
 
 /**
  * The registry in the names of unpublished images. `buildah` uses it for what it builds, `docker` and `kind` accept it, and no node

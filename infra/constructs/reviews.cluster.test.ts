@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { workloadKinds, type WorkloadKind } from '../runtime/contract.ts';
-import { listAll } from '../runtime/kubernetes/http/client.ts';
-import { eventually } from '../sandbox/testing/eventually.ts';
-import { startOperator, type OperatorBench } from '../sandbox/testing/operator.ts';
-import { workloadOf } from '../sandbox/testing/workloads.ts';
+import { workloadKinds, type WorkloadKind } from '../../runtime/contract.ts';
+import { listAll } from '../../runtime/kubernetes/http/client.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
 
 /** Counts the reviews that a real API server asks for while Kubernetes' own controllers work. No namespace has a Lumigo resource. */
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { annotations } from '../runtime/contract.ts';
-import { decidePod } from '../runtime/injection/decide-pod.ts';
-import type { Workload } from '../runtime/injection/types.ts';
-import { pod } from '../sandbox/testing/arbitrary/pod.ts';
-import { fuzz } from '../sandbox/testing/fuzz.ts';
-import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../sandbox/testing/pod-policy.ts';
-import { podsPolicy } from '../sandbox/testing/injection.ts';
+import { annotations } from '../../runtime/contract.ts';
+import { decidePod } from '../../runtime/injection/decide-pod.ts';
+import type { Workload } from '../../runtime/api/objects.ts';
+import { pod } from '../../sandbox/testing/arbitrary/pod.ts';
+import { fuzz } from '../../sandbox/testing/fuzz.ts';
+import { podMode, startPodMode, tracedNamespace, type PodModeCluster } from '../../sandbox/testing/pod-policy.ts';
+import { podsPolicy } from '../../sandbox/testing/injection.ts';
 
 /** The policy and `inject` do the same to every pod. No operator runs. */
 

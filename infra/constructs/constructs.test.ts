@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { createProgram } from '../runtime/cli/program.ts';
-import { labels } from '../runtime/contract.ts';
-import type { Container } from '../runtime/injection/types.ts';
-import { configOf } from '../sandbox/manager/configuration.ts';
-import { synthesize, type Manifest } from './manifests.ts';
-import { parseSettings } from './settings/settings.ts';
+import { createProgram } from '../../runtime/cli/program.ts';
+import { labels } from '../../runtime/contract.ts';
+import type { Container } from '../../runtime/api/objects.ts';
+import { configOf } from '../../sandbox/manager/configuration.ts';
+import { synthesize } from '../operator.ts';
+import type { Manifest } from './manifest.ts';
+import { parseSettings } from '../settings/settings.ts';
 
 /** What each construct promises of its objects, beyond what they share with the runtime (contract.test.ts). */
 

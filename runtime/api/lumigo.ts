@@ -1,0 +1,74 @@
+import type { Metadata } from './objects.ts';
+
+/** A Lumigo resource. The schema fills the defaults; readers tolerate a missing field all the same (an older CRD may be installed). */
+export interface LumigoResource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata & {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    /** In memory only (lumigo/essential-lumigo.ts): differs if labels or annotations differ. */
+    readonly labelsDigest?: string;
+  };
+  readonly spec?: LumigoSpec;
+  readonly status?: LumigoStatus;
+}
+
+export interface LumigoSpec {
+  readonly lumigoToken?: { readonly secretRef?: { readonly name?: string; readonly key?: string } };
+  readonly tracing?: {
+    readonly enabled?: boolean;
+    readonly injection?: {
+      readonly enabled?: boolean;
+      readonly mode?: 'Workload' | 'Pod';
+      readonly injectLumigoIntoExistingResourcesOnCreation?: boolean;
+      readonly removeLumigoFromResourcesOnDeletion?: boolean;
+    };
+  };
+  readonly logging?: { readonly enabled?: boolean };
+  readonly infrastructure?: { readonly enabled?: boolean; readonly kubeEvents?: { readonly enabled?: boolean } };
+}
+
+/** The reason why a `Lumigo` resource does not act: CamelCase for programs, a sentence for people. */
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
+}
+
+export interface InstrumentedResource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly resourceVersion: string;
+  readonly uid: string;
+  /** How far its rollout is; left out where that is not known. */
+  readonly state?: 'RollingOut' | 'Verified';
+}
+
+/** `unverified`: a workload is about to show how the injector fares. `failing`: workloads, or the injector itself, failed. */
+export interface InjectorReport {
+  readonly health: 'unverified' | 'failing';
+  /** A sentence. */
+  readonly why: string;
+}
+
+export interface LumigoStatus {
+  readonly conditions?: readonly Condition[];
+  readonly instrumentedResources?: readonly InstrumentedResource[];
+  readonly instrumentedResourcesCount?: number;
+  readonly secretVersion?: string;
+  /** The reason why the webhook injects nothing new, or nothing that cannot be reverted. */
+  readonly injector?: InjectorReport;
+  readonly observedGeneration?: number;
+}
