@@ -1,5 +1,6 @@
 /** The layers of docs/contributing/adr/0001: who may import what. A rule's name says the reason. */
-const PURE = '^runtime/(contract|access/permissions|(api|json|injection)/.*|.*/(plan|decide|render|conditions)[^/]*)\\.ts$';
+const PURE =
+  '^runtime/(contract|access/permissions|(api|json|injection)/.*|.*/(plan|decide|render|conditions)[^/]*)\\.ts$';
 const DUTIES = 'webhook|reconciler|telemetry-proxy|token-checks|monitoring|uninstall|updater|diagnostics';
 /** Of docs/contributing/architecture.md, from the lowest to the highest: what stands on one imports from it and from those below. */
 const FLOORS = {
@@ -14,14 +15,7 @@ const FLOORS = {
     'cli',
     'main',
   ],
-  infra: [
-    'settings',
-    'constructs',
-    'guard',
-    'operator',
-    'helm|pulumi',
-    'generate|release|main',
-  ],
+  infra: ['settings', 'constructs', 'guard', 'operator', 'helm|pulumi', 'generate|release|main'],
 };
 const TESTS = '\\.test\\.ts$';
 

@@ -83,7 +83,7 @@ describe('the npm package in an empty project', () => {
       const { installed, cwd, run } = await project('cdk8s');
       await run();
       expect(installed).not.toContain('@pulumi');
-      expect(await program(join(cwd, 'node_modules', '.bin', 'lumigo-operator'), ['--help'])).toContain('preview');
+      expect(await program(join(cwd, 'node_modules', '.bin', 'lumigo'), ['--help'])).toContain('preview');
       const documents = readdirSync(join(cwd, 'dist'))
         .sort()
         .map((file) => parseAllDocuments(readFileSync(join(cwd, 'dist', file), 'utf8')));
