@@ -9,6 +9,9 @@ export const text = (value: string): Cel => `'${value.replaceAll('\\', '\\\\').r
 /** Returns a CEL list of string literals. */
 export const texts = (values: readonly string[]): Cel => `[${values.map(text).join(', ')}]`;
 
+/** Returns a CEL list of texts. The expression contains one text, because a chart knows a list only as a whole. */
+export const listOf = (values: readonly string[]): Cel => `${text(values.join(','))}.split(',')`;
+
 /** Joins conditions by a logical operator, one in each line. */
 const joined = (operator: '&&' | '||', conditions: readonly Cel[]): Cel => {
   const lines = conditions.map((condition) => condition.replaceAll('\n', '\n  '));
@@ -24,6 +27,9 @@ export const fieldOr = (object: Cel, path: string, empty: Cel): Cel =>
     .split('.')
     .map((step) => `.?${step}`)
     .join('')}.orValue(${empty})`;
+
+/** Returns the text at a key of a map; `missing` if there is none. */
+export const entryOr = (map: Cel, key: string, missing: Cel = "''"): Cel => `${map}[?${text(key)}].orValue(${missing})`;
 
 /** Returns true if two maps are equal, apart from the keys for which `excepted` is true. */
 export const sameBut = (map: Cel, before: Cel, excepted: (key: Cel) => Cel): Cel =>

@@ -1,30 +1,15 @@
 import { ApiObject } from 'cdk8s';
 import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { annotations, lumigo, paths, suffixes, webhooks, workloads } from '../../runtime/contract.ts';
+import { annotations, lumigo, paths, suffixes, webhooks } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import { operatorUser } from './access.ts';
+import { apiVersion, includedNamespaces, workloadRules } from './admission.ts';
 import { injectedFrom } from './cert-manager.ts';
 import { labels, selectorLabels, type Installation } from './labels.ts';
 import { injectorConditions, lumigoConditions } from './match-conditions.ts';
 
 const operations = ['CREATE', 'UPDATE'];
-const namespaceName = 'kubernetes.io/metadata.name';
-
-/** One rule for each API group, with its kinds in the contract's order. */
-function workloadRules() {
-  const groups = [...new Set(workloads.map(({ group }) => group))];
-  return groups.map((group) => {
-    const kinds = workloads.filter((workload) => workload.group === group);
-    return {
-      apiGroups: [group],
-      apiVersions: [...new Set(kinds.map(({ version }) => version))],
-      resources: kinds.map(({ plural }) => plural),
-      operations,
-      scope: 'Namespaced',
-    };
-  });
-}
 
 export type InjectorWebhookProps = Installation & Pick<Settings, 'webhook' | 'certificates'>;
 
@@ -65,7 +50,7 @@ export class InjectorWebhook extends Construct {
     });
 
     new ApiObject(this, 'configuration', {
-      apiVersion: 'admissionregistration.k8s.io/v1',
+      apiVersion,
       kind: 'MutatingWebhookConfiguration',
       metadata: {
         name: this.configurationName,
@@ -79,15 +64,10 @@ export class InjectorWebhook extends Construct {
         {
           name: webhooks.injector,
           ...call(paths.inject),
-          rules: workloadRules(),
+          rules: workloadRules(operations).map((rule) => ({ ...rule, scope: 'Namespaced' })),
           // Another webhook may add a container after this one: that container wants the injection too.
           reinvocationPolicy: 'IfNeeded',
-          namespaceSelector: {
-            matchExpressions: [
-              { key: namespaceName, operator: 'NotIn', values: webhook.excludedNamespaces },
-              { key: namespaceName, operator: 'NotIn', values: [namespace] },
-            ],
-          },
+          namespaceSelector: includedNamespaces(props),
           matchConditions: injectorConditions(operator),
         },
         {

@@ -1,3 +1,4 @@
+import { texts } from './cel.ts';
 import { followers, labels, probeLabel, workloads } from '../../runtime/contract.ts';
 
 /**
@@ -24,8 +25,6 @@ const injectionConcerned = [
   `${podTemplate('object')} != ${podTemplate('oldObject')}`,
   `${autoTrace('object')} != ${autoTrace('oldObject')}`,
 ].join(' || ');
-
-const texts = (values: readonly string[]): string => `[${values.map((value) => `'${value}'`).join(', ')}]`;
 
 /**
  * A ReplicaSet of a Deployment and a Job of a CronJob take their pod template from it, so the webhook has nothing to add. Without

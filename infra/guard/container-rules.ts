@@ -1,18 +1,12 @@
 import { injector } from '../../runtime/contract.ts';
-import { initContainer, injectorMount } from '../../runtime/injection/init-container.ts';
+import { injectorMount } from '../../runtime/injection/init-container.ts';
 import { initResources } from '../../runtime/injection/init-resources.ts';
-import type { PodSpec } from '../../runtime/api/objects.ts';
-import type { InjectorSettings } from '../../runtime/injection/types.ts';
-import { all, any, fieldOr, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
+import { all, any, sameExcept, sameItemsBut, text, type Cel } from '../constructs/cel.ts';
+import { isOnOurPath, mountsOf, plainInitContainer } from '../constructs/injected.ts';
 import { isMount } from './record-rules.ts';
 import { hasShape, Optional, type Shape } from './shape.ts';
 
-/** The injector's directory, as the container runtime reads a path. */
-const OUR_PATH = `^${injector.mountPath.replaceAll('/', '/+')}/*$`;
-
-export const mountsOf = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
 const isOurVolume = (mount: Cel): Cel => `${mount}.name == ${text(injector.volume)}`;
-export const isOnOurPath = (mount: Cel): Cel => `${mount}.mountPath.matches(${text(OUR_PATH)})`;
 const isOurMount = (mount: Cel): Cel => any(isOurVolume(mount), isOnOurPath(mount));
 
 /** Returns true if two lists of containers have the same names in the same order, and each pair differs in these fields only. */
@@ -41,16 +35,10 @@ export const initMounts = (container: Cel, before: Cel): readonly Cel[] => [
   `${mountsOf(container)}.all(mount, mount in ${mountsOf(before)})`,
 ];
 
-const anyPod: PodSpec = { containers: [] };
-const anySettings: InjectorSettings = {
-  ...{ version: '', image: '', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [], endpoint: '' },
-  platform: 'kubernetes',
-};
-
 /** The form of the injector's init container. The security context has the fields that OpenShift sets itself, or not. */
 export function injectorShape(): Shape {
-  const { securityContext, resources: _resources, ...fixed } = initContainer(anySettings, anyPod);
-  const required = initContainer({ ...anySettings, platform: 'openshift' }, anyPod).securityContext ?? {};
+  const { securityContext, resources: _resources, ...fixed } = plainInitContainer();
+  const required = plainInitContainer('openshift').securityContext ?? {};
   const context = Object.entries({ ...securityContext }).map(([key, value]) => [
     key,
     key in required ? value : new Optional(key === 'runAsUser' ? (path) => `${path} > 0` : (value as never)),

@@ -1,14 +1,12 @@
-import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { operatorUser } from '../constructs/access.ts';
+import { addPolicy, namespaceName } from '../constructs/admission.ts';
 import { labels } from '../constructs/labels.ts';
 import type { Settings } from '../settings/schema.ts';
 import { text } from '../constructs/cel.ts';
 import { installationPolicy } from './installation-policy.ts';
 import { namespacesPolicy } from './namespaces-policy.ts';
 import { workloadPolicy } from './workload-policy.ts';
-
-const apiVersion = 'admissionregistration.k8s.io/v1';
 
 /** The beginning of each answer. */
 const ANSWER = 'The guard lets the Lumigo operator';
@@ -22,32 +20,21 @@ export class Guard extends Construct {
     super(scope, id);
     const policies = [workloadPolicy, installationPolicy, namespacesPolicy].map((policy) => policy(settings));
     for (const { suffix, rules, namespace, variables, validations } of policies) {
-      const metadata = { name: `${settings.name}${suffix}`, labels: labels(settings, 'guard') };
-      new ApiObject(this, `policy${suffix}`, {
-        apiVersion,
+      addPolicy(this, {
         kind: 'ValidatingAdmissionPolicy',
-        metadata,
+        metadata: { name: `${settings.name}${suffix}`, labels: labels(settings, 'guard') },
+        conditions: { 'by-the-manager': `request.userInfo.username == ${text(operatorUser(settings))}` },
+        variables,
         spec: {
           failurePolicy: 'Fail',
           matchConstraints: {
             matchPolicy: 'Equivalent',
             resourceRules: rules.map((rule) => ({ ...rule, scope: '*' })),
-            ...(namespace === undefined
-              ? {}
-              : { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }),
+            ...(namespace === undefined ? {} : { namespaceSelector: { matchLabels: { [namespaceName]: namespace } } }),
           },
-          matchConditions: [
-            { name: 'by-the-manager', expression: `request.userInfo.username == ${text(operatorUser(settings))}` },
-          ],
-          variables: Object.entries(variables).map(([name, expression]) => ({ name, expression })),
           validations: validations.map(({ may, expression }) => ({ expression, message: `${ANSWER} ${may}` })),
         },
-      });
-      new ApiObject(this, `binding${suffix}`, {
-        apiVersion,
-        kind: 'ValidatingAdmissionPolicyBinding',
-        metadata,
-        spec: { policyName: metadata.name, validationActions: [settings.guard] },
+        binding: { validationActions: [settings.guard] },
       });
     }
   }

@@ -1,5 +1,5 @@
 import { any, all, text, type Cel } from '../constructs/cel.ts';
-import { isOnOurPath, mountsOf } from './container-rules.ts';
+import { isOnOurPath, mountsOf } from '../constructs/injected.ts';
 import { environmentOf, joinedNames, writtenReferences } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { isMount, isVariable } from './record-rules.ts';

@@ -1,5 +1,5 @@
 import { annotations, injector, workloads } from '../../runtime/contract.ts';
-import { fieldOr, text, type Cel } from '../constructs/cel.ts';
+import { entryOr, fieldOr, text, type Cel } from '../constructs/cel.ts';
 import { otherEntries } from './environment-rules.ts';
 import { recordedNames, replacedMounts, replacedVariables } from './record-rules.ts';
 
@@ -13,8 +13,6 @@ function templateOf(object: Cel): Cel {
       fieldOr(object, usual.join('.'), '{}'),
     );
 }
-
-const annotation = (map: Cel, key: string): Cel => `${map}[?${text(key)}].orValue('')`;
 
 /** Returns the parts of an object by name. */
 const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
@@ -32,9 +30,9 @@ const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
     initContainers: fieldOr(at('pod'), 'initContainers', '[]'),
     volumes: fieldOr(at('pod'), 'volumes', '[]'),
     imagePullSecrets: fieldOr(at('pod'), 'imagePullSecrets', '[]'),
-    safeToEvict: otherEntries(annotation(at('templateAnnotations'), annotations.safeToEvict), injector.volume),
+    safeToEvict: otherEntries(entryOr(at('templateAnnotations'), annotations.safeToEvict), injector.volume),
     usersInitContainers: `${at('initContainers')}.filter(container, container.name != ${text(injector.container)})`,
-    record: annotation(at('templateAnnotations'), annotations.injection),
+    record: entryOr(at('templateAnnotations'), annotations.injection),
     replaced: replacedVariables(at('record')),
     replacedMounts: replacedMounts(at('record')),
     recordedVariables: recordedNames(at('record'), 'variables'),

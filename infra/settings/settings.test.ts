@@ -105,6 +105,7 @@ describe('problems', () => {
     [{ replicas: 3 }, 'replicas is not a setting; did you mean controllerManager.replicas?'],
     [{ debug: { Enabled: true } }, 'debug.Enabled is not a setting; did you mean debug.enabled?'],
     [{ webhook: { timeout: 3 } }, 'webhook.timeout is not a setting; did you mean webhook.timeoutSeconds?'],
+    [{ rolluot: {} }, 'rolluot is not a setting; did you mean rollout?'],
     [{ webhook: { port: 3 } }, 'webhook.port is not a setting; did you mean ports?'],
     [
       { monitoredNamespaces: [{ namespace: 'shop', secretname: 'x' }] },
@@ -112,6 +113,15 @@ describe('problems', () => {
     ],
   ])('suggest what %j was meant to be', (given, problem) => {
     expect(problemsOf(given)).toEqual([problem]);
+  });
+
+  it.each([
+    [{ lumigoToken: { value: 'a password' } }, /^lumigoToken\.value .*, but is a text \(not shown/],
+    [{ lumigoToken: ['a password'] }, /^lumigoToken .*, but is a list \(not shown/],
+    [{ lumigoToken: { apassword: 'x' } }, /^lumigoToken has a key that is not a setting; it is not shown/],
+  ])('show nothing of the token %j', (given, problem) => {
+    expect(problemsOf(given)).toEqual([expect.stringMatching(problem)]);
+    expect(problemsOf(given).join()).not.toMatch(/a ?password/);
   });
 
   it('suggests no setting of a list for a key at the top [F83]', () => {

@@ -2,7 +2,7 @@ import { workloads, type WorkloadKind } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { hiddenPreloads } from '../injection/hidden-preload.ts';
 import { ourLabel } from '../injection/label.ts';
-import { isOriginals } from '../injection/original.ts';
+import { isOriginals } from '../injection/standing.ts';
 import { stampOf } from '../injection/stamp.ts';
 import type { Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';

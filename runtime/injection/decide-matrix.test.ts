@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { injector } from '../../sandbox/testing/injection.ts';
-import { everyKind, workloadOf, type WorkloadOptions } from '../../sandbox/testing/workloads.ts';
-import { labels, workloadKinds, workloads, type WorkloadKind } from '../contract.ts';
-import { decide, type Decision, type DecisionInput } from './decide.ts';
+import { active, decided, instrumented, made, withMetadata } from '../../sandbox/testing/injection.ts';
+import { everyKind } from '../../sandbox/testing/workloads.ts';
+import { labels, workloads } from '../contract.ts';
+import type { Decision, DecisionInput } from './decide.ts';
 import { isBlocked } from './decision.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import type { Workload } from '../api/objects.ts';
-import type { NamespacePolicy } from './types.ts';
-import { templateOf, withTemplate } from './workload.ts';
+import type { NamespacePolicy, Workload } from './types.ts';
+import { withTemplate } from './workload.ts';
 
 type Operation = DecisionInput['operation'];
 
@@ -17,14 +16,7 @@ type Operation = DecisionInput['operation'];
 const policies = {
   none: { state: 'none' },
   excluded: { state: 'excluded' },
-  active: {
-    state: 'active',
-    lumigo: 'lumigo',
-    tracing: { secretName: 's', secretKey: 'k', traces: true, logs: false },
-    createdAt: '2026-01-01T00:00:00Z',
-    injectExisting: true,
-    remove: true,
-  },
+  active,
   'disabled, to be removed': { state: 'disabled', lumigo: 'lumigo', remove: true },
   'disabled, to be kept': { state: 'disabled', lumigo: 'lumigo', remove: false },
   inactive: { state: 'inactive', lumigo: 'lumigo', reason: 'SecretNotFound' },
@@ -35,29 +27,10 @@ type State = keyof typeof policies;
 const states = Object.keys(policies) as State[];
 
 /** Action and code; a `!` behind it: somebody is told that it cannot be done. */
-const said = (decision: Decision): string => {
-  return `${decision.action} ${decision.code}${isBlocked(decision) ? '!' : ''}`;
-};
+const said = (decision: Decision): string => `${decision.action} ${decision.code}${isBlocked(decision) ? '!' : ''}`;
 
-const judge = (workload: Workload, operation: Operation, policy: NamespacePolicy, old?: Workload): Decision =>
-  decide({
-    workload,
-    ...(old === undefined ? {} : { old }),
-    operation,
-    policy,
-    injector,
-    now: '2026-06-01T00:00:00.000Z',
-    by: operation === 'RECONCILE' ? 'controller' : 'webhook',
-  });
-
-const make = (kind: WorkloadKind, options: WorkloadOptions = {}): Workload =>
-  workloadOf(kind, 'shop', 'app', options) as unknown as Workload;
-
-function instrumented(workload: Workload): Workload {
-  const decision = judge(workload, 'CREATE', policies.active);
-  if (decision.action !== 'inject') throw new Error(decision.message);
-  return decision.workload;
-}
+const judge = (workload: Workload, operation: Operation, policy: NamespacePolicy): Decision =>
+  decided(workload, { operation, policy, ...(operation === 'UPDATE' ? { old: workload } : {}) });
 
 const leftAlone: Readonly<Record<State, string>> = {
   none: 'none no-lumigo',
@@ -107,15 +80,10 @@ const cases = everyKind.flatMap(([name, kind]) =>
 describe('D1 D2 D3 D14: what is decided', () => {
   it.each(cases)('about a %s on %s', (name, operation, kind) => {
     const expected = (name === 'Job' ? jobs : usual)[operation];
-    const clean = make(kind);
+    const clean = made({}, kind);
     const injected = instrumented(clean);
     const outcomes = (workload: Workload) =>
-      Object.fromEntries(
-        states.map((state) => [
-          state,
-          said(judge(workload, operation, policies[state], operation === 'UPDATE' ? workload : undefined)),
-        ]),
-      );
+      Object.fromEntries(states.map((state) => [state, said(judge(workload, operation, policies[state]))]));
     expect(outcomes(clean)).toEqual(expected.clean);
     expect(outcomes(injected)).toEqual(expected.instrumented);
   });
@@ -124,9 +92,8 @@ describe('D1 D2 D3 D14: what is decided', () => {
     const optedOut = { [labels.autoTrace]: 'False' };
     for (const state of states.filter((each) => each !== 'excluded'))
       for (const options of [{ labels: optedOut }, { podLabels: optedOut }]) {
-        expect(said(judge(make(kind, options), 'CREATE', policies[state]))).toBe('none opted-out');
-        const injected = instrumented(make(kind));
-        const workload = { ...injected, metadata: { ...injected.metadata, labels: optedOut } };
+        expect(said(judge(made(options, kind), 'CREATE', policies[state]))).toBe('none opted-out');
+        const workload = withMetadata(instrumented(made({}, kind)), { labels: optedOut });
         const removal = name === 'Job' ? 'none job-immutable-removal!' : 'remove removed';
         expect(said(judge(workload, 'RECONCILE', policies[state]))).toBe(removal);
       }
@@ -135,17 +102,16 @@ describe('D1 D2 D3 D14: what is decided', () => {
   it.each(everyKind)('about a %s in an excluded namespace is nothing, whatever its labels say', (_name, kind) => {
     for (const value of ['true', 'false']) {
       const labelled = { [labels.autoTrace]: value };
-      for (const workload of [make(kind, { labels: labelled }), make(kind, { podLabels: labelled })])
+      for (const workload of [made({ labels: labelled }, kind), made({ podLabels: labelled }, kind)])
         for (const operation of ['CREATE', 'RECONCILE'] as const)
           expect(said(judge(workload, operation, policies.excluded))).toBe('none excluded');
-      const injected = instrumented(make(kind));
-      const workload = { ...injected, metadata: { ...injected.metadata, labels: labelled } };
+      const workload = withMetadata(instrumented(made({}, kind)), { labels: labelled });
       expect(said(judge(workload, 'RECONCILE', policies.excluded))).toBe('none excluded');
     }
   });
 
   it.each(everyKind)('about a %s that opts in by itself', (name, kind) => {
-    const workload = make(kind, { labels: { [labels.autoTrace]: 'true' } });
+    const workload = made({ labels: { [labels.autoTrace]: 'true' } }, kind);
     const injected = instrumented(workload);
     expect(said(judge(workload, 'CREATE', policies.none))).toBe('inject opted-in');
     // It says so itself; a Lumigo that is there has the last word.
@@ -162,28 +128,11 @@ describe('D5: pods on Windows', () => {
     fc.assert(
       fc.property(podTemplate({ unknownFields: true }), fc.constantFrom(...workloads), (template, kind) => {
         // An opted-out pod has a reason of its own, and one without metadata selects nothing.
-        const workload = withTemplate(make(kind), onWindows({ ...template, metadata: { labels: { app: 'app' } } }));
+        const workload = withTemplate(made({}, kind), onWindows({ ...template, metadata: { labels: { app: 'app' } } }));
         expect(said(judge(workload, 'CREATE', policies.active))).toBe('none windows');
         expect(said(judge(workload, 'RECONCILE', policies.active))).toBe('none windows');
       }),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('D17: what has become impossible to inject', () => {
-  it('loses its injection, and says why', () => {
-    const injected = instrumented(make(workloadKinds.deployment));
-    const template = templateOf(injected);
-    if (template === undefined) throw new Error('no template');
-    const containers = template.spec.containers.map((container) => ({
-      ...container,
-      resources: { limits: { 'ephemeral-storage': '50Mi' } },
-    }));
-    const changed = withTemplate(injected, { ...template, spec: { ...template.spec, containers } });
-    const decision = judge(changed, 'UPDATE', policies.active, injected);
-    expect(decision).toMatchObject({ action: 'remove', code: 'removed' });
-    expect(decision.message).toMatch(/too low for the injector/);
-    if (decision.action === 'remove') expect(JSON.stringify(decision.workload)).not.toContain('lumigo-injector');
   });
 });

@@ -1,9 +1,33 @@
+import { annotations } from '../contract.ts';
+import { choiceIn, choiceOf } from './chosen-containers.ts';
 import type { Decision } from './decision.ts';
-import { isInjected, uninstrument } from './remove.ts';
-import { revertKey } from './revert-key.ts';
-import { withRevert, type Revert } from './revert.ts';
-import type { Workload } from '../api/objects.ts';
+import { fingerprint } from './fingerprint.ts';
+import { isInjected, remove, uninstrument } from './remove.ts';
+import { revertOf, withRevert, type Revert } from './revert.ts';
+import type { PodTemplate, Workload } from './types.ts';
+import { currentFormat } from './variables.ts';
 import { templateOf } from './workload.ts';
+
+/**
+ * Returns a fingerprint of what a program met: the injector, and of the workload its images, commands, chosen containers and the
+ * annotation `lumigo.retry`. An upgrade of the operator, a restart or another sidecar name changes none of them.
+ * @param image of the injector
+ */
+export function revertKey({ metadata }: Workload, template: PodTemplate, image: string): string {
+  const { containers, initContainers = [] } = remove(template).spec;
+  const programs = [...initContainers, ...containers].map(({ name, image: own, command, args }) => ({
+    ...{ name, image: own, command, args },
+  }));
+  const choice = choiceIn(template.metadata, choiceOf(metadata));
+  const retry = metadata.annotations?.[annotations.retry];
+  return fingerprint({ image, format: currentFormat, programs, choice, retry });
+}
+
+/** Returns the revert that holds for a workload as it is now; undefined where there is none, or its program changed since. */
+export function standingRevert(workload: Workload, template: PodTemplate, image: string): Revert | undefined {
+  const found = revertOf(workload.metadata);
+  return found !== undefined && found.key === revertKey(workload, template, image) ? found : undefined;
+}
 
 interface RevertInput extends Omit<Revert, 'key'> {
   readonly workload: Workload;

@@ -12,17 +12,15 @@ import {
 } from './decision.ts';
 import { inject } from './inject.ts';
 import { labelValue, optedOut, ourLabel } from './label.ts';
-import { asItOptedIn } from './original.ts';
+
+import { standingRevert } from './decide-revert.ts';
 import { heldBack, ineligible } from './eligibility.ts';
 import { isInjected, uninstrument } from './remove.ts';
-import { standingRevert } from './revert-key.ts';
 import { revertOf, withoutRevert } from './revert.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
-import { leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
-import type { PodTemplate, Workload } from '../api/objects.ts';
-import type { InjectorReport } from '../api/lumigo.ts';
-import type { TracingSettings } from './types.ts';
+import { asItOptedIn, leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
+import type { InjectorReport, PodTemplate, TracingSettings, Workload } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { replacesPods, templateOf, withTemplate } from './workload.ts';
 
@@ -135,9 +133,8 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   const waiting = injected ? undefined : notYet(input, template);
   if (waiting !== undefined) return waiting;
   const decision = write(input, template, tracing, code);
-  const problem = typeof decision === 'string' ? decision : problemAfter(decision);
-  if (typeof decision !== 'string' && problem === undefined) return ifNotGrown(input, injected, size, decision);
-  return injected ? removeFrom(input, template, 'refused', problem) : blocked('add', 'refused', workload, problem);
+  if (typeof decision !== 'string') return ifNotGrown(input, injected, size, decision);
+  return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
 }
 
 /** What the leader knows of the injector keeps the webhook from injecting anything new. The reconciler asks its own knowledge. */
@@ -163,11 +160,22 @@ function frozen({ workload, injector, attempt = 0 }: DecisionInput, template: Po
 const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>
   blocked(injected ? 'update' : 'add', 'too-large', workload, tooLarge);
 
-/** The injection as it stands or anew; a sentence where there can be none. */
+/** Returns the injection as it stands or anew; a sentence if there can be none. */
 function write(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
-  const { workload } = input;
   const standing = standingTemplate(input, template, tracing);
-  if (standing !== undefined) return leaveAsItIs(input, standing, tracing);
+  const decision =
+    standing === undefined ? writeAnew(input, template, tracing, code) : leaveAsItIs(input, standing, tracing);
+  if (typeof decision === 'string' || decision.action !== 'inject') return decision;
+  return whyInvalid(decision.workload) ?? decision;
+}
+
+function writeAnew(
+  input: DecisionInput,
+  template: PodTemplate,
+  tracing: TracingSettings,
+  code: Code,
+): Decision | string {
+  const { workload } = input;
   const result = inject(template, { ...input.injector, ...tracing, choice: choiceOf(workload.metadata) });
   if (result.refused !== undefined) return result.refused;
   const tried = attemptOf(input, isInjected(template), result.template);
@@ -176,9 +184,6 @@ function write(input: DecisionInput, template: PodTemplate, tracing: TracingSett
   const message = sentence(code, workload);
   return { action: 'inject', tried, workload: changed, code, message, leftAlone: result.leftAlone };
 }
-
-const problemAfter = (decision: Decision): string | undefined =>
-  decision.action === 'inject' ? whyInvalid(decision.workload) : undefined;
 
 /** An injected workload must stay small enough for the removal. */
 function ifNotGrown({ workload }: DecisionInput, injected: boolean, size: number, decision: Decision): Decision {

@@ -1,19 +1,11 @@
-import { isMap } from '../json/values.ts';
+import { hash } from 'node:crypto';
+import { isMap } from './lists.ts';
 
 /**
- * A short text that differs where two JSON values differ. The order of keys does not count, nor do nulls and what is empty: the
- * API server shows the same object with and without them. It keeps nobody from making two that are the same; nothing hangs on that.
+ * Returns 16 hexadecimal digits that differ if two JSON values differ. The order of keys does not count, nor do nulls and empty values:
+ * the API server shows the same object with and without them.
  */
-export function fingerprint(value: unknown): string {
-  const text = canonical(value);
-  let [low, high] = [0x811c9dc5, 0xdeadbeef];
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code, 0x5bd1e995);
-  }
-  return [low, high].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
-}
+export const fingerprint = (value: unknown): string => hash('sha256', canonical(value)).slice(0, 16);
 
 /** Deeper than any object that an API server shows; but anybody may write one, and JSON can be as deep as it is long. */
 const DEEPEST = 100;

@@ -1,16 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { settings } from '../../sandbox/testing/injection.ts';
+import { injected, settings } from '../../sandbox/testing/injection.ts';
 import { annotations, labels } from '../contract.ts';
-import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
-import type { PodTemplate } from '../api/objects.ts';
-import type { InjectionSettings } from './types.ts';
-
-/** A later version with other settings of the installation: no damage to what an earlier one wrote. */
-const later: InjectionSettings = { ...settings, version: '2.0.0', image: 'autotrace:2', endpoint: 'http://elsewhere' };
+import type { PodTemplate } from './types.ts';
+import { variables } from './variables.ts';
 
 type Damage = (template: PodTemplate) => PodTemplate;
 
@@ -30,16 +26,6 @@ const inContainers = (lose: (container: PodTemplate['spec']['containers'][number
         : container,
     ),
   }));
-
-const variables = [
-  'LD_PRELOAD',
-  'LUMIGO_TRACER_TOKEN',
-  'LUMIGO_ENDPOINT',
-  'LUMIGO_LOGS_ENDPOINT',
-  'LUMIGO_ENABLE_TRACES',
-  'LUMIGO_ENABLE_LOGS',
-  'LUMIGO_CONTAINER_NAME',
-];
 
 const damages: readonly (readonly [string, Damage])[] = [
   ['the volume', inSpec(({ volumes = [] }) => ({ volumes: volumes.filter(({ name }) => name !== 'lumigo-injector') }))],
@@ -70,29 +56,12 @@ const damages: readonly (readonly [string, Damage])[] = [
     })),
   ],
   ...variables.map(
-    (variable) =>
+    ({ name: variable }) =>
       [variable, inContainers(({ env = [] }) => ({ env: env.filter(({ name }) => name !== variable) }))] as const,
   ),
 ];
 
-function injected(template: PodTemplate): PodTemplate | undefined {
-  const result = inject(template, settings);
-  return result.refused === undefined ? result.template : undefined;
-}
-
 describe('an injection', () => {
-  it('is intact for the version that wrote it and for a later one', () => {
-    fc.assert(
-      fc.property(podTemplate({ unknownFields: true }), (template) => {
-        const result = injected(template);
-        if (result === undefined) return;
-        expect(isIntact(result, settings)).toBe(true);
-        expect(isIntact(result, later)).toBe(true);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
   it.each(damages)('that has lost %s is not, and is mended and removed all the same', (_lost, damage) => {
     let damaged = 0;
     fc.assert(

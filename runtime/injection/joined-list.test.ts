@@ -57,4 +57,13 @@ describe('joined lists', () => {
       { numRuns: 1_000 },
     );
   });
+
+  it.each([
+    ['/a.so /b.so:/ours.so', '/a.so /b.so'],
+    ['/ours.so:/a.so /b.so', '/a.so /b.so'],
+    ['/a.so:/ours.so:/b.so', '/a.so:/b.so'],
+    [':/ours.so', undefined],
+  ])('%s comes apart as %s', (joined, expected) => {
+    expect(part(joined, ours)).toBe(expected);
+  });
 });

@@ -1,102 +1,163 @@
 import { describe, expect, it } from '@jest/globals';
-import { injector } from '../../sandbox/testing/injection.ts';
 import { instrumentedByOriginal, originalLabel } from '../../sandbox/original/injected.ts';
-import { mutableKinds, workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, labels, workloadKinds, type WorkloadKind } from '../contract.ts';
-import { decide, type DecisionInput } from './decide.ts';
+import {
+  changed,
+  decided,
+  injector,
+  made,
+  tracing,
+  withMetadata,
+  activePolicy,
+} from '../../sandbox/testing/injection.ts';
+import { mutableKinds } from '../../sandbox/testing/workloads.ts';
+import { annotations, labels } from '../contract.ts';
+import type { DecisionInput } from './decide.ts';
+import { inject } from './inject.ts';
+import { isInjected, remove } from './remove.ts';
 import { optInOf, stampOf } from './stamp.ts';
-import type { Workload } from '../api/objects.ts';
-import { templateOf } from './workload.ts';
+import type { PodTemplate, Workload } from './types.ts';
+import { templateOf, withTemplate } from './workload.ts';
 
-/** What the original had instrumented by a label alone, replayed through the one decision. */
-const plain = (kind: WorkloadKind, own: Record<string, string> = {}): Workload =>
-  workloadOf(kind, 'shop', 'app', { labels: own }) as unknown as Workload;
-const found = (kind: WorkloadKind, own: Record<string, string> = {}): Workload =>
-  instrumentedByOriginal(plain(kind, own));
+/** Workloads as the original operator leaves them: instrumented, and without a record of what was there. */
 
-const judge = (workload: Workload, more: Partial<DecisionInput> = {}) =>
-  decide({
-    workload,
-    operation: 'RECONCILE',
-    policy: { state: 'none' },
-    injector,
-    now: '2026-06-01T00:00:00.000Z',
-    by: 'controller',
-    ...more,
+const plain = templateOf(
+  made({
+    env: [{ name: 'OWN', value: '1' }],
+    pod: {
+      initContainers: [{ name: 'migrate', image: 'migrate:1' }],
+      volumes: [{ name: 'data', emptyDir: {} }],
+      securityContext: { fsGroup: 3000 },
+    },
+  }),
+) as PodTemplate;
+const later = templateOf(instrumentedByOriginal(withTemplate(made(), plain), { logs: true })) as PodTemplate;
+const variablesOfFirst = ['OWN', 'LD_PRELOAD', 'LUMIGO_TRACER_TOKEN', 'LUMIGO_ENDPOINT'];
+
+const inSpec = (template: PodTemplate, change: (spec: PodTemplate['spec']) => object): PodTemplate => ({
+  ...template,
+  spec: { ...template.spec, ...change(template.spec) },
+});
+/** Its first releases wrote three variables, the later ones seven. */
+const first = inSpec(later, ({ containers }) => ({
+  containers: containers.map(({ env = [], ...rest }) => ({
+    ...rest,
+    env: env.filter(({ name }) => variablesOfFirst.includes(name)),
+  })),
+}));
+
+const policy = activePolicy({ ...tracing, secretName: 'lumigo-credentials', secretKey: 'token', logs: true });
+const deleting = { state: 'deleting', lumigo: 'lumigo', remove: true } as const;
+const judge = (workload: Workload, more: Partial<DecisionInput> = {}) => decided(workload, { policy, ...more });
+const own = { labels: { [labels.autoTrace]: originalLabel } };
+
+describe.each([
+  ['first', first],
+  ['later', later],
+])('an injection of a %s release of the original operator [D6, D10, D17]', (_release, template) => {
+  it('is recognised, and comes out whole, also without its label and after an addition', () => {
+    expect(isInjected(template)).toBe(true);
+    expect(remove(template)).toEqual(plain);
+    expect(remove({ ...template, metadata: {} }).spec).toEqual(plain.spec);
+    const added = inSpec(template, ({ initContainers = [] }) => ({
+      initContainers: initContainers.map((each) => ({ ...each, env: [...(each.env ?? []), { name: 'X' }] })),
+    }));
+    expect(remove(added).spec.initContainers?.map(({ name }) => name)).toEqual(['migrate']);
   });
 
-function adopted(workload: Workload, more: Partial<DecisionInput> = {}): Workload {
-  const decision = judge(workload, more);
-  if (decision.action !== 'inject') throw new Error(decision.message);
-  return decision.workload;
-}
+  it('is renewed as if it were new', () => {
+    const settings = { ...injector, ...policy.tracing };
+    expect(inject(template, settings)).toEqual(inject(plain, settings));
+  });
 
-const { deployment } = workloadKinds;
+  it.each(mutableKinds)('in a %s is renewed when the user changes the pod, and removed with its Lumigo', (_, kind) => {
+    const old = withTemplate(made(own, kind), template);
+    const next = inSpec(template, ({ containers }) => ({
+      containers: containers.map((container) => ({ ...container, image: 'app:2' })),
+    }));
+    const decision = judge(withTemplate(old, next), { operation: 'UPDATE', old, by: 'webhook' });
+    expect(decision).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(changed(decision).metadata.labels?.[labels.autoTrace]).toBe('lumigo-operator.v2.0.0');
+    expect(templateOf(changed(decision))?.spec.initContainers?.[1]).toMatchObject({ image: 'autotrace:2' });
+    const removal = judge(old, { policy: deleting });
+    expect(removal).toMatchObject({ action: 'remove' });
+    expect(templateOf(changed(removal))).toEqual(plain);
+    expect(changed(removal).metadata.labels).toEqual({ app: 'app' });
+  });
+});
 
-describe.each(mutableKinds)('F50: a %s that had opted in by its label, without a Lumigo', (_name, kind) => {
+describe('an upgrade from the original operator [D17]', () => {
+  const found = withTemplate(made(own), later);
+
+  it('restarts nothing', () => {
+    const decision = judge(found);
+    expect(decision).toMatchObject({ action: 'inject', tried: 'nothing', code: 'relabelled' });
+    expect(templateOf(changed(decision))).toBe(templateOf(found));
+    expect(judge(changed(decision))).toMatchObject({ action: 'none', code: 'up-to-date' });
+  });
+
+  it('restarts workloads if they are renewed, or if the Lumigo has another Secret', () => {
+    expect(judge(found, { renew: true })).toMatchObject({ action: 'inject', tried: 'update' });
+    expect(judge(found, { policy: activePolicy(tracing) })).toMatchObject({ tried: 'update' });
+  });
+
+  it('leaves the pod as it is on an update that leaves it as it is', () => {
+    const scaled = { ...found, spec: { ...(found['spec'] as object), replicas: 5 } };
+    const decision = judge(scaled, { operation: 'UPDATE', old: found, by: 'webhook' });
+    expect(templateOf(changed(decision))).toBe(templateOf(scaled));
+    expect(decision.tried).toBe('nothing');
+  });
+});
+
+const alone = (workload: Workload, more: Partial<DecisionInput> = {}) =>
+  decided(workload, { policy: { state: 'none' }, ...more });
+const adopted = (workload: Workload, more: Partial<DecisionInput> = {}) => changed(alone(workload, more));
+
+describe.each(mutableKinds)('a %s that opted in by its label, without a Lumigo [F50]', (_name, kind) => {
+  const workload = instrumentedByOriginal(made({}, kind));
+
   it('is adopted as it stands: no pod restarts, and there is nothing to tell', () => {
-    const workload = found(kind);
-    expect(judge(workload)).toMatchObject({ action: 'inject', tried: 'nothing' });
+    expect(alone(workload)).toMatchObject({ action: 'inject', tried: 'nothing' });
     expect(templateOf(adopted(workload))).toBe(templateOf(workload));
     expect(adopted(workload).metadata.annotations?.[annotations.instrumentation]).toMatch(/^adopted .* label=true$/);
-    expect(judge(adopted(workload))).toMatchObject({ action: 'none', code: 'up-to-date' });
-  });
-
-  it('is one whose token is let in from then on', () => {
-    expect(optInOf(found(kind).metadata)).toBeUndefined();
-    expect(optInOf(adopted(found(kind)).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
+    expect(alone(adopted(workload))).toMatchObject({ action: 'none', code: 'up-to-date' });
+    // Its token is let in from then on.
+    expect(optInOf(workload.metadata)).toBeUndefined();
+    expect(optInOf(adopted(workload).metadata)).toMatchObject({ secretName: 'lumigo-credentials' });
   });
 
   it('is renewed where the settings ask for it', () => {
-    const renewed = adopted(found(kind), { renew: true });
+    const renewed = adopted(workload, { renew: true });
     expect(templateOf(renewed)?.spec.initContainers).toMatchObject([{ image: 'autotrace:2' }]);
     expect(stampOf(renewed.metadata)?.userLabel).toBe('true');
   });
 
   it('comes out whole when its user opts out', () => {
-    const optedOut = adopted(found(kind));
-    const workload = { ...optedOut, metadata: { ...optedOut.metadata, labels: { [labels.autoTrace]: 'false' } } };
-    const decision = judge(workload, { operation: 'UPDATE', old: optedOut, by: 'webhook' });
+    const before = adopted(workload);
+    const optedOut = withMetadata(before, { labels: { [labels.autoTrace]: 'false' } });
+    const decision = alone(optedOut, { operation: 'UPDATE', old: before, by: 'webhook' });
     expect(decision).toMatchObject({ action: 'remove' });
-    if (decision.action === 'remove') expect(templateOf(decision.workload)).toEqual(templateOf(plain(kind)));
+    expect(templateOf(changed(decision))).toEqual(templateOf(made({}, kind)));
   });
 });
 
-describe('F50: an injection of the original', () => {
+describe('an injection of the original operator [F50]', () => {
   it('without a Lumigo has the settings of its labels', () => {
-    const own = { [labels.enableLogs]: 'true' };
-    const workload = instrumentedByOriginal(plain(deployment, own), { logs: true });
+    const logging = made({ labels: { [labels.enableLogs]: 'true' } });
+    const workload = instrumentedByOriginal(logging, { logs: true });
     expect(stampOf(adopted(workload).metadata)?.tracing).toMatchObject({ logs: true });
     expect(templateOf(adopted(workload))).toBe(templateOf(workload));
   });
 
   it('is adopted by the webhook as well, which may be faster', () => {
-    const workload = found(deployment);
+    const workload = instrumentedByOriginal(made());
     const scaled = { ...workload, spec: { ...(workload['spec'] as object), replicas: 5 } };
-    const changed = adopted(scaled, { operation: 'UPDATE', old: workload, by: 'webhook' });
-    expect(stampOf(changed.metadata)?.userLabel).toBe('true');
-    expect(templateOf(changed)).toEqual(templateOf(workload));
+    const after = adopted(scaled, { operation: 'UPDATE', old: workload, by: 'webhook' });
+    expect(stampOf(after.metadata)?.userLabel).toBe('true');
+    expect(templateOf(after)).toEqual(templateOf(workload));
   });
 
-  it('of a Lumigo is no opt-in, and goes with its Lumigo', () => {
-    const policy = { state: 'deleting', lumigo: 'lumigo', remove: true } as const;
-    const decision = judge(found(deployment), { policy });
-    expect(decision).toMatchObject({ action: 'remove' });
-    if (decision.action === 'remove')
-      expect(decision.workload.metadata.labels).toEqual(plain(deployment).metadata.labels);
+  it('that it removed may have left a word to itself in the label, which the user does not get back', () => {
+    const workload = made({ labels: { [labels.autoTrace]: 'skip-next-injector' } });
+    expect(stampOf(changed(judge(workload)).metadata)?.userLabel).toBeUndefined();
   });
-
-  it('that it took out may have left a word to itself in the label, which nobody gets back', () => {
-    const workload = plain(deployment, { [labels.autoTrace]: 'skip-next-injector' });
-    const policy = {
-      state: 'active',
-      lumigo: 'lumigo',
-      tracing: { secretName: 'lumigo-credentials', secretKey: 'token', traces: true, logs: false },
-      ...{ createdAt: '', injectExisting: true, remove: true },
-    } as const;
-    expect(stampOf(adopted(workload, { policy }).metadata)?.userLabel).toBeUndefined();
-  });
-
-  it('has the label of its release', () =>
-    expect(found(deployment).metadata.labels).toMatchObject({ [labels.autoTrace]: originalLabel }));
 });

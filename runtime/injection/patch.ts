@@ -35,10 +35,10 @@ function diffMaps(before: JsonMap, after: JsonMap, path: string, patch: PatchOpe
     // A label may be called `constructor`: what every object inherits is none of its members.
     const other = Object.hasOwn(after, key) ? after[key] : undefined;
     // What is shared, which is most of an object, costs no path.
-    if (value !== other) diffMember(value, other, `${path}/${escape(key)}`, patch);
+    if (value !== other) diffMember(value, other, `${path}/${pointerStep(key)}`, patch);
   }
   for (const key in after)
-    if (!Object.hasOwn(before, key)) diffMember(undefined, after[key], `${path}/${escape(key)}`, patch);
+    if (!Object.hasOwn(before, key)) diffMember(undefined, after[key], `${path}/${pointerStep(key)}`, patch);
 }
 
 function diffLists(before: readonly unknown[], after: readonly unknown[], path: string, patch: PatchOperation[]): void {
@@ -57,5 +57,5 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
 }
 
 /** A key as a step of a JSON pointer. */
-const escape = (key: string): string =>
+export const pointerStep = (key: string): string =>
   key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;

@@ -1,16 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { settings } from '../../sandbox/testing/injection.ts';
+import { injected } from '../../sandbox/testing/injection.ts';
 import { annotations } from '../contract.ts';
-import { inject } from './inject.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { isInjected, remove } from './remove.ts';
 import type { Container, PodTemplate } from '../api/objects.ts';
-
-function injected(template: PodTemplate): PodTemplate | undefined {
-  const result = inject(template, settings);
-  return result.refused === undefined ? result.template : undefined;
-}
 
 const templates = podTemplate({ unknownFields: true });
 

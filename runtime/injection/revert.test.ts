@@ -1,16 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { older as injector, tracing, activePolicy } from '../../sandbox/testing/injection.ts';
+import {
+  active as policy,
+  changed,
+  decided as decide,
+  injected,
+  older as injector,
+  tracing,
+  activePolicy,
+} from '../../sandbox/testing/injection.ts';
 import { annotations, labels } from '../contract.ts';
-import { decide, type Decision, type DecisionInput } from './decide.ts';
-import { inject } from './inject.ts';
-import { revertKey } from './revert-key.ts';
+import type { Decision, DecisionInput } from './decide.ts';
+import { revertKey } from './decide-revert.ts';
 import { parseRevert, revertOf, withoutRevert, withRevert } from './revert.ts';
 import { isReverted, stampOf, stampText } from './stamp.ts';
 import type { PodTemplate, Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from './types.ts';
 
-const policy = activePolicy(tracing);
 const at = '2026-11-22T10:00:00.000Z';
 const template = (more: object = {}): PodTemplate => ({
   spec: { containers: [{ name: 'app', image: 'app:1', command: ['run'], ...more }] },
@@ -32,7 +38,7 @@ const annotated = (name: string, value: string): Workload => {
 };
 
 const decided = (subject: Workload, more: Partial<DecisionInput> = {}): Decision =>
-  decide({ workload: subject, operation: 'RECONCILE', policy, injector, now: at, by: 'controller', ...more });
+  decide(subject, { injector, ...more });
 
 describe('the record of a revert', () => {
   it('is read as it was written, and comes off without a trace', () => {
@@ -85,25 +91,21 @@ describe('a reverted workload', () => {
 
   it('keeps the number of its attempts, and no record, once it is injected', () => {
     const decision = decided(reverted(), { attempt: 2 });
-    if (decision.action !== 'inject') throw new Error(decision.message);
-    const { metadata } = decision.workload;
+    const { metadata } = changed(decision);
     expect([stampOf(metadata)?.attempt, revertOf(metadata), metadata.labels?.[labels.rollout]]).toEqual([
       ...[2, undefined, undefined],
     ]);
   });
 
   it('has the same key with the injection and without it', () => {
-    const result = inject(template(), { ...injector, ...tracing });
-    if (result.refused !== undefined) throw new Error(result.refused);
-    expect(revertKey(workload(result.template), result.template, injector.image)).toBe(key);
+    const after = injected(template(), { ...injector, ...tracing }) as PodTemplate;
+    expect(revertKey(workload(after), after, injector.image)).toBe(key);
   });
 });
 
 describe('the webhook', () => {
-  const known = (health: 'failing' | 'unverified'): Partial<DecisionInput> => {
-    if (policy.state !== 'active') throw new Error(policy.state);
-    return { operation: 'CREATE', by: 'webhook', policy: { ...policy, injector: { health, why: 'it crashed' } } };
-  };
+  const known = (health: 'failing' | 'unverified') =>
+    ({ operation: 'CREATE', by: 'webhook', policy: { ...policy, injector: { health, why: 'it crashed' } } }) as const;
   const job: Workload = { ...workload(), apiVersion: 'batch/v1', kind: 'Job' };
   const idle: Workload = { ...workload(), spec: { replicas: 0, template: template() } };
   it.each<[string, Workload, Partial<DecisionInput>, string]>([
@@ -112,12 +114,11 @@ describe('the webhook', () => {
     ['leaves a Job until the injector is verified [F67]', job, known('unverified'), 'injector-unverified'],
     ['and what has no replicas [F67]', idle, known('unverified'), 'injector-unverified'],
     ['injects what its pods can judge', workload(), known('unverified'), 'injected'],
+    ['leaves the decision to the reconciler', workload(), { policy: known('failing').policy }, 'injected'],
   ])('%s', (_title, subject, more, code) => expect(decided(subject, more).code).toBe(code));
 
   it('keeps an injection that stands while the injector fails', () => {
-    const first = decided(workload());
-    if (first.action !== 'inject') throw new Error(first.message);
-    const sent = { ...known('failing'), operation: 'UPDATE' as const, old: first.workload };
+    const sent = { ...known('failing'), operation: 'UPDATE' as const, old: changed(decided(workload())) };
     expect(decided(workload(), sent).code).toBe('restored');
   });
 });

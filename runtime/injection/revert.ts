@@ -10,7 +10,7 @@ export interface Revert {
   readonly cause: string;
   /** How often an injection of this program was removed (1: the first time). */
   readonly attempt: number;
-  /** The program and the injector, as `revertKey` returns them (revert-key.ts). */
+  /** The program and the injector, as `revertKey` returns them (decide-revert.ts). */
   readonly key: string;
   /** A sentence: container, reason, exit code, last output. */
   readonly evidence: string;

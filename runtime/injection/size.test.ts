@@ -1,24 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { older } from '../../sandbox/testing/injection.ts';
-import { workloadOf } from '../../sandbox/testing/workloads.ts';
-import { annotations, environment, labels, workloadKinds } from '../contract.ts';
-import { decide, type DecisionInput } from './decide.ts';
+import { decided, instrumented, made, older, tracing, withMetadata } from '../../sandbox/testing/injection.ts';
+import { annotations, environment, labels } from '../contract.ts';
+import type { DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
-import { sizeOf } from './size.ts';
-import type { Workload } from '../api/objects.ts';
-import type { NamespacePolicy } from './types.ts';
+import { LARGEST, sizeOf } from './size.ts';
+import type { PodTemplate, Workload } from './types.ts';
+import { templateOf, withTemplate } from './workload.ts';
 
-const tracing = { secretName: 's', secretKey: 'k', traces: true, logs: false };
-const policy: NamespacePolicy = {
-  ...{ state: 'active', lumigo: 'lumigo', createdAt: '', injectExisting: true, remove: true },
-  tracing,
-};
 const injector = { ...older, imagePullSecrets: ['a', 'b'] };
 
 type Operation = DecisionInput['operation'];
 const operations: readonly Operation[] = ['CREATE', 'UPDATE', 'RECONCILE'];
 const judge = (workload: Workload, operation: Operation, old?: Workload) =>
-  decide({ workload, ...(old && { old }), operation, policy, injector, now: '', by: 'webhook' });
+  decided(workload, { operation, injector, ...(old && { old }) });
 
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const names = (count: number) => range(count, (index) => ({ name: `e${index}` }));
@@ -31,14 +25,10 @@ const forged = (count: number): string =>
   });
 
 function deployment(pod: object, optOut = false, record?: string): Workload {
-  const made = workloadOf(workloadKinds.deployment, 'shop', 'app', {
-    labels: optOut ? { [labels.autoTrace]: 'false' } : {},
-    pod,
-  }) as unknown as Workload & { spec: { template: { metadata: object } } };
-  const { template } = made.spec;
-  if (record === undefined) return made;
-  const metadata = { ...template.metadata, annotations: { [annotations.injection]: record } };
-  return { ...made, spec: { ...made.spec, template: { ...template, metadata } } };
+  const workload = made({ labels: optOut ? { [labels.autoTrace]: 'false' } : {}, pod });
+  const template = templateOf(workload) as PodTemplate;
+  if (record === undefined) return workload;
+  return withTemplate(workload, { ...template, metadata: { annotations: { [annotations.injection]: record } } });
 }
 
 const app = (fields: object) => ({ name: 'app', image: 'app:1', ...fields });
@@ -108,17 +98,22 @@ describe('F20: what a decision costs', () => {
   it('is not asked of what is not ours to change', () => {
     const pod = { containers: [app({ env: names(25_000) })] };
     expect(judge(deployment(pod, true), 'CREATE')).toMatchObject({ code: 'opted-out' });
-    const { tried } = decide({
-      ...{
-        workload: deployment(pod),
-        operation: 'CREATE',
-        policy: { state: 'none' },
-        injector,
-        now: '',
-        by: 'webhook',
-      },
-    });
+    const { tried } = decided(deployment(pod), { policy: { state: 'none' } });
     expect(tried).toBe('nothing');
+  });
+
+  it('is the same up to the bound, and nothing beyond it', () => {
+    const before = instrumented(deployment({ containers: [app({ env: names(1_900) })] }));
+    const sized = (text: number) =>
+      withMetadata(before, { annotations: { ...before.metadata.annotations, n: 'x'.repeat(text) } });
+    const missing = 32 * (LARGEST - sizeOf(sized(0)));
+    expect([sizeOf(sized(missing)), sizeOf(sized(missing + 32))]).toEqual([LARGEST, LARGEST + 1]);
+    const deleting = { policy: { state: 'deleting', lumigo: 'l', remove: true } } as const;
+    expect([decided(sized(missing)).code, decided(sized(missing + 32)).code]).toEqual(['up-to-date', 'too-large']);
+    expect([sized(missing), sized(missing + 32)].map((each) => decided(each, deleting).code)).toEqual([
+      'removed',
+      'too-large',
+    ]);
   });
 
   it('counts a large old object as well', () => {

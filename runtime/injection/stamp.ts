@@ -24,7 +24,12 @@ export interface Stamp {
 
 /** Anybody can write an annotation: a label that Kubernetes would not take is none that was remembered. */
 const FORM =
-  /^(added|updated|adopted) (\S+) by (webhook|controller); secret=([^/\s]+)\/(\S+) traces=(true|false) logs=(true|false)( keep)?(?: attempt=(\d{1,4}))?(?: label=((?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?$/;
+  /^(?<change>added|updated|adopted) (?<at>\S+) by (?<by>webhook|controller); secret=(?<secretName>[^/\s]+)\/(?<secretKey>\S+) traces=(?<traces>true|false) logs=(?<logs>true|false)(?<keep> keep)?(?: attempt=(?<attempt>\d{1,4}))?(?: label=(?<userLabel>(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?))?$/;
+
+type Groups = Pick<Stamp, 'change' | 'at' | 'by' | 'userLabel'> &
+  Readonly<
+    Record<'secretName' | 'secretKey' | 'traces' | 'logs', string> & Record<'keep' | 'attempt', string | undefined>
+  >;
 
 /** One line for people and programs: `added 2026-11-20T10:00:00.000Z by webhook; secret=lumigo-credentials/token traces=true logs=false`. */
 function writeStamp({ change, at, by, tracing, keep, attempt, userLabel }: Stamp): string {
@@ -52,20 +57,9 @@ export const isReverted = (text: string | undefined): boolean => text?.startsWit
 export function parseStamp(text: string | undefined): Stamp | undefined {
   const found = text === undefined || text.length > MAX_STAMP ? null : FORM.exec(text);
   if (found === null) return undefined;
-  const [change, at, by, secretName, secretKey, traces, logs] = found.slice(1) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  const [, , , , , , , , keep, attempt, userLabel] = found;
+  const { secretName, secretKey, traces, logs, keep, attempt, userLabel, ...rest } = found.groups as unknown as Groups;
   return {
-    change: change as Stamp['change'],
-    at,
-    by: by as Stamp['by'],
+    ...rest,
     tracing: { secretName, secretKey, traces: traces === 'true', logs: logs === 'true' },
     ...(keep === undefined ? {} : { keep: true }),
     ...(attempt === undefined ? {} : { attempt: Number(attempt) }),

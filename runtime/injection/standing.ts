@@ -1,9 +1,11 @@
+import { labels } from '../contract.ts';
 import { choiceOf } from './chosen-containers.ts';
 import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
 import { isCurrent, isIntact, recordedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { covers, equal } from '../json/values.ts';
-import { remove } from './remove.ts';
+import { covers, equal } from './lists.ts';
+import { readRecord } from './record.ts';
+import { isInjected, remove } from './remove.ts';
 import { withoutRevert } from './revert.ts';
 import { labelOf, stamp, stampOf } from './stamp.ts';
 import type { Metadata, PodTemplate, Workload } from '../api/objects.ts';
@@ -11,9 +13,8 @@ import type { TracingSettings } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 /**
- * No surprise rollouts: an injection that does what it should is left as it was written, whatever version wrote it, until
- * the user changes the pod template or the settings ask for a renewal. This is the pod template that stays; undefined
- * where the injection is to be written anew.
+ * Returns the pod template that stays; undefined if the injection is written anew. An injection that works stays as any version wrote
+ * it, until the user changes the pod template or the settings ask for a renewal. So there are no surprise rollouts.
  */
 export function standingTemplate(
   { workload, old, operation, injector, renew }: DecisionInput,
@@ -33,7 +34,7 @@ function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplat
   return before !== undefined && equal(remove(before), remove(template)) ? before : undefined;
 }
 
-/** The injection stays; so that it does, it is put back where it is missing, and the workload's own label and stamp are put right. */
+/** Keeps the injection: restores it if it is missing, and corrects the workload's own label and stamp. */
 export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
   const { workload, injector } = input;
   const label = ourLabel(standing.metadata) ?? labelValue(injector.version);
@@ -42,8 +43,8 @@ export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing
   const more = endpoint === undefined || endpoint === injector.endpoint ? {} : { elsewhere: endpoint };
   if (!equal(standing, templateOf(workload)))
     return { ...putRight({ ...withTemplate(workload, standing), metadata }, 'restored'), ...more };
-  const { labels, annotations } = workload.metadata;
-  const isRight = equal(metadata.labels, labels) && equal(metadata.annotations, annotations);
+  const before = workload.metadata;
+  const isRight = equal(metadata.labels, before.labels) && equal(metadata.annotations, before.annotations);
   return { ...(isRight ? none('up-to-date', workload) : putRight({ ...workload, metadata }, 'relabelled')), ...more };
 }
 
@@ -74,3 +75,22 @@ function changeIn(input: DecisionInput, change: 'added' | 'updated' | 'none') {
   const tries = known.attempt === undefined ? {} : { attempt: known.attempt };
   return { change: known.change, at: known.at, by: known.by, ...tries };
 }
+
+/** Returns true if the original operator made the injection, which left neither record nor stamp, and it is not adopted yet. */
+export const isOriginals = ({ metadata }: Workload, template: PodTemplate): boolean =>
+  ourLabel(metadata) !== undefined &&
+  stampOf(metadata) === undefined &&
+  readRecord(template) === undefined &&
+  isInjected(template);
+
+/**
+ * Returns a workload as its user had it, in a namespace without a `Lumigo`. The original operator injected workloads that opted in by
+ * their label, and replaced the label by its version. With the user's label the workload is renewed, and its token is let in.
+ */
+export const asItOptedIn = (workload: Workload, template: PodTemplate): Workload =>
+  isOriginals(workload, template)
+    ? {
+        ...workload,
+        metadata: { ...workload.metadata, labels: { ...workload.metadata.labels, [labels.autoTrace]: 'true' } },
+      }
+    : workload;

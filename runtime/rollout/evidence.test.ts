@@ -52,6 +52,13 @@ describe('what speaks against an injection', () => {
     expect(evidenceIn(long)?.message).toMatch(/xthe end$/);
     expect(evidenceIn(long)?.message.length).toBeLessThan(1_000);
   });
+
+  it.each([
+    [0, "container 'lumigo-injector': ended with exit code 1"],
+    [1, "container 'lumigo-injector': ended with exit code 1, 1 restarts"],
+  ])('counts %d restarts', (restartCount, message) => {
+    expect(evidenceIn(injector({ restartCount, ...ended(1) }))?.message).toBe(message);
+  });
 });
 
 const crashing = (name: string): ContainerStatus => ({

@@ -36,7 +36,7 @@ export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean =>
   cause === 'InjectorImage' || cause === 'InjectorFailed';
 
 /** A kubelet that tries again alternates between the first two: each counts, and two looks have to agree. */
-const noImage = new Set([
+const noImage = new Set<string | undefined>([
   'ErrImagePull',
   'ImagePullBackOff',
   'ErrImageNeverPull',
@@ -44,7 +44,11 @@ const noImage = new Set([
   'RegistryUnavailable',
   'SignatureValidationFailed',
 ]);
-const noStart = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
+const noStart = new Set<string | undefined>([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
 /** A program that ends so often after its injection is taken to end because of it; what it does without shows whose fault it was. */
 const CRASHES = 2;
 const WORDS = 400;
@@ -90,7 +94,7 @@ export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] 
 }
 
 function againstInjector(status: ContainerStatus): Evidence | undefined {
-  const waiting = status.state?.waiting?.reason ?? '';
+  const waiting = status.state?.waiting?.reason;
   if (noImage.has(waiting)) return { cause: 'InjectorImage', message: inWords(status) };
   return noStart.has(waiting) || endOf(status) !== undefined
     ? { cause: 'InjectorFailed', message: inWords(status) }
@@ -98,7 +102,7 @@ function againstInjector(status: ContainerStatus): Evidence | undefined {
 }
 
 function againstProgram(status: ContainerStatus): Evidence | undefined {
-  if (noStart.has(status.state?.waiting?.reason ?? '')) return { cause: 'CannotStart', message: inWords(status) };
+  if (noStart.has(status.state?.waiting?.reason)) return { cause: 'CannotStart', message: inWords(status) };
   return endsOf(status) >= CRASHES && endOf(status) !== undefined
     ? { cause: 'Crash', message: inWords(status) }
     : undefined;

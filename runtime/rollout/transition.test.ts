@@ -139,6 +139,8 @@ const rows: readonly Row[] = [
     1_000,
     { state: { ...over, until: 1_000 } as never },
   ],
+  ['a pod that did not get that far shows nothing', untested, pods(), 1_000, { state: untested }],
+  ['nor does one of a workload that rolls', rolling, pods(undefined, true), 20_000, { state: rolling }],
   [
     'two looks revert it as well [F67]',
     { ...untested, look: { evidence: crash, at: 0 } },
@@ -161,6 +163,9 @@ const rows: readonly Row[] = [
     0,
     { state: { kind: 'verified', until: 0, wakeAt: Infinity } as never },
   ],
+  ['one that is judged is judged on', rolling, standing(complete), 0, { state: rolling }],
+  ['one that is being reverted is reverted', reverting, standing(complete), 0, { state: reverting }],
+  ['one that was reverted stays reverted', reverted, standing(complete), 0, { state: reverted }],
   ['one that does not run is not judged [F63]', idle, standing(progressing(0)), 0, { state: idle }],
   [
     'a revert before its time is known from the annotation',

@@ -2,12 +2,9 @@ import { environment, injector } from '../../../runtime/contract.ts';
 import { currentFormat, variablesOf } from '../../../runtime/injection/variables.ts';
 import { readOnlySources } from '../../../runtime/injection/refusal.ts';
 import { all, fieldOr, text, texts, type Cel } from '../cel.ts';
+import { isOnOurPath, mountsOf, slashes } from '../injected.ts';
 import type { Variables } from './variables.ts';
 
-/** A path as the container runtime reads it: any number of slashes stands for one. */
-const slashes = (path: string): string => path.replaceAll('/', '/+');
-
-const OUR_PATH = `^${slashes(injector.mountPath)}/*$`;
 const INSIDE_OUR_PATH = `^${slashes(injector.mountPath)}/+[^/]`;
 
 /** `/opt` of `/opt/lumigo`. */
@@ -17,7 +14,6 @@ const parents = injector.mountPath
   .filter((path) => path !== '');
 const ABOVE_OUR_PATH = `^(${parents.map(slashes).join('|')})/*$`;
 
-const mountsOf = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
 const isAt = (path: string): Cel => `mount.mountPath.matches(${text(path)})`;
 
 /** Returns true if neither annotations nor settings exclude a container. */
@@ -38,7 +34,7 @@ const hasPreload: Cel = 'variables.preloadPlaces[index] >= 0';
 const isPossible = all(
   `!(${hasPreload} && has(${preload}.valueFrom))`,
   `!${mountsOf('container')}.exists(mount, ${isAt(INSIDE_OUR_PATH)})`,
-  `${mountsOf('container')}.filter(mount, ${isAt(OUR_PATH)}).size() <= 1`,
+  `${mountsOf('container')}.filter(mount, ${isOnOurPath('mount')}).size() <= 1`,
   `!${mountsOf('container')}.exists(mount, ${all(
     isAt(ABOVE_OUR_PATH),
     `(${fieldOr('mount', 'readOnly', 'false')} || mount.name in variables.readOnlyVolumes)`,
@@ -51,7 +47,7 @@ export const containerVariables: Variables = {
   environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => placeOf(name)).join(', ')}])`,
   preloadPlaces: `variables.environmentNames.map(names, ${placeOf(environment.preload)})`,
   preloads: `variables.containers.transformList(index, container, ${hasPreload} ? ${fieldOr(preload, 'value', "''")} : '')`,
-  ownMounts: `variables.containers.map(container, ${mountsOf('container')}.map(mount, ${isAt(OUR_PATH)}).lastIndexOf(true))`,
+  ownMounts: `variables.containers.map(container, ${mountsOf('container')}.map(mount, ${isOnOurPath('mount')}).lastIndexOf(true))`,
   readOnlyVolumes: `variables.volumes.filter(volume, volume.exists(source, source != 'name' && ${`(source in ${texts(
     readOnlySources,
   )} || ${fieldOr('volume[source]', 'readOnly', 'false')})`})).map(volume, volume.name)`,

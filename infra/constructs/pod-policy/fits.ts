@@ -2,7 +2,7 @@ import { annotations, injector } from '../../../runtime/contract.ts';
 import { needs } from '../../../runtime/injection/eligibility.ts';
 import { NEEDED_CPU, NEEDED_STORAGE } from '../../../runtime/injection/refusal.ts';
 import { MOST_ANNOTATION_BYTES } from '../../../runtime/injection/validity.ts';
-import { all, any, fieldOr, text, texts, type Cel } from '../cel.ts';
+import { all, any, entryOr, fieldOr, text, texts, type Cel } from '../cel.ts';
 import { storageLimits } from './resources.ts';
 import type { Variables } from './variables.ts';
 
@@ -13,7 +13,7 @@ const isMet = ({ label, values }: (typeof needs)[number]): Cel => {
     `(expression.operator == 'In' ? value in ${fieldOr('expression', 'values', '[]')} : expression.operator != 'NotIn' || !(value in ${fieldOr('expression', 'values', '[]')}))`,
   );
   return `${texts(values)}.exists(value, ${all(
-    `variables.nodeSelector[?${text(label)}].orValue(value) == value`,
+    `${entryOr('variables.nodeSelector', label, 'value')} == value`,
     `${fieldOr('term', 'matchExpressions', '[]')}.all(expression, ${allows})`,
   )})`;
 };

@@ -1,7 +1,8 @@
 import { annotations, labels } from '../../../runtime/contract.ts';
 import { injectorMount, injectorVolume } from '../../../runtime/injection/init-container.ts';
 import { instrumentedPrefix } from '../../../runtime/injection/label.ts';
-import { text, type Cel } from '../cel.ts';
+import { entryOr, text, type Cel } from '../cel.ts';
+import { pointerStep } from '../../../runtime/injection/patch.ts';
 import { json } from './json.ts';
 
 /** Operations of RFC 6902 in CEL. A path is an expression, a value as well. */
@@ -17,9 +18,7 @@ const appended = (field: string, value: Cel): readonly Cel[] => [
   `[${operation('add', text(`/spec/${field}/-`), value)}]`,
 ];
 
-/** A slash of a key is `~1` in a path. */
-const keyPath = (map: string, key: string): Cel =>
-  text(`/metadata/${map}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+const keyPath = (map: string, key: string): Cel => text(`/metadata/${map}/${pointerStep(key)}`);
 
 const at = (field: string): Cel => `'/spec/containers/' + string(index) + '/${field}'`;
 
@@ -44,7 +43,7 @@ const pullSecrets: readonly Cel[] = [
 ];
 
 /** A label of the user's stays: a selector may ask for it. */
-const isOwnLabel = `variables.labels[?${text(labels.autoTrace)}].orValue(${text(instrumentedPrefix)}).startsWith(${text(instrumentedPrefix)})`;
+const isOwnLabel = `${entryOr('variables.labels', labels.autoTrace, text(instrumentedPrefix))}.startsWith(${text(instrumentedPrefix)})`;
 
 const metadata: readonly Cel[] = [
   provided('has(object.metadata.labels)', text('/metadata/labels'), '{}'),

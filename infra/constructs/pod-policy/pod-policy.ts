@@ -1,8 +1,8 @@
-import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { annotations, labels as contract, lumigo, pods, suffixes } from '../../../runtime/contract.ts';
 import type { Settings } from '../../settings/schema.ts';
-import { all, fieldOr, text, type Cel } from '../cel.ts';
+import { addPolicy, includedNamespaces } from '../admission.ts';
+import { all, entryOr, fieldOr, text, type Cel } from '../cel.ts';
 import { labels } from '../labels.ts';
 import { containerVariables } from './containers.ts';
 import { fitVariables } from './fits.ts';
@@ -10,9 +10,6 @@ import { patch } from './operations.ts';
 import { resourceVariables } from './resources.ts';
 import { baseVariables } from './variables.ts';
 import { valueVariables } from './values.ts';
-
-const apiVersion = 'admissionregistration.k8s.io/v1';
-const namespaceName = 'kubernetes.io/metadata.name';
 
 const secret = (field: 'name' | 'key'): Cel => `params.spec.lumigoToken.secretRef.${field}`;
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -33,7 +30,7 @@ const conditions: Readonly<Record<string, Cel>> = {
     `${secret('key')}.matches('^[-._a-zA-Z0-9]+$')`,
     `!${secret('key')}.matches('^([.]$|[.][.])')`,
   ),
-  'pod-does-not-opt-out': `${fieldOr('object', 'metadata.labels', '{}')}[?${text(contract.autoTrace)}].orValue('').lowerAscii() != 'false'`,
+  'pod-does-not-opt-out': `${entryOr(fieldOr('object', 'metadata.labels', '{}'), contract.autoTrace)}.lowerAscii() != 'false'`,
   // A pod that mirrors a file may refer to no Secret.
   'pod-is-not-of-a-node': `!(${text(annotations.mirror)} in ${fieldOr('object', 'metadata.annotations', '{}')})`,
 };
@@ -45,18 +42,17 @@ const conditions: Readonly<Record<string, Cel>> = {
 export class PodPolicy extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const metadata = { name: `${settings.name}${suffixes.podPolicy}`, labels: labels(settings, 'pod-policy') };
-    const variables = {
-      ...baseVariables(settings),
-      ...containerVariables,
-      ...resourceVariables,
-      ...valueVariables,
-      ...fitVariables,
-    };
-    new ApiObject(this, 'policy', {
-      apiVersion,
+    addPolicy(this, {
       kind: 'MutatingAdmissionPolicy',
-      metadata,
+      metadata: { name: `${settings.name}${suffixes.podPolicy}`, labels: labels(settings, 'pod-policy') },
+      conditions,
+      variables: {
+        ...baseVariables(settings),
+        ...containerVariables,
+        ...resourceVariables,
+        ...valueVariables,
+        ...fitVariables,
+      },
       spec: {
         paramKind: { apiVersion: lumigo.apiVersion, kind: lumigo.kind },
         failurePolicy: 'Ignore',
@@ -72,27 +68,12 @@ export class PodPolicy extends Construct {
               scope: 'Namespaced',
             },
           ],
-          namespaceSelector: {
-            matchExpressions: [
-              { key: namespaceName, operator: 'NotIn', values: settings.webhook.excludedNamespaces },
-              { key: namespaceName, operator: 'NotIn', values: [settings.namespace] },
-            ],
-          },
+          namespaceSelector: includedNamespaces(settings),
         },
-        matchConditions: Object.entries(conditions).map(([name, expression]) => ({ name, expression })),
-        variables: Object.entries(variables).map(([name, expression]) => ({ name, expression })),
         mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }],
       },
-    });
-    new ApiObject(this, 'binding', {
-      apiVersion,
-      kind: 'MutatingAdmissionPolicyBinding',
-      metadata,
-      spec: {
-        policyName: metadata.name,
-        // The parameter is looked for in the pod's own namespace. Without one, nothing happens.
-        paramRef: { selector: {}, parameterNotFoundAction: 'Allow' },
-      },
+      // The parameter is looked for in the pod's own namespace. Without one, nothing happens.
+      binding: { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } },
     });
   }
 }

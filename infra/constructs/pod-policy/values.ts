@@ -1,14 +1,12 @@
 import { annotations, injector } from '../../../runtime/contract.ts';
-import { initContainer } from '../../../runtime/injection/init-container.ts';
-import type { PodSpec } from '../../../runtime/api/objects.ts';
-import type { InjectorSettings } from '../../../runtime/injection/types.ts';
 import {
   currentFormat,
   variablesOf,
   type InjectedVariable,
   type Recorded,
 } from '../../../runtime/injection/variables.ts';
-import { fieldOr, text, type Cel } from '../cel.ts';
+import { entryOr, fieldOr, text, type Cel } from '../cel.ts';
+import { plainInitContainer } from '../injected.ts';
 import { Expression, json, Maybe } from './json.ts';
 import { initResources } from './resources.ts';
 import type { Variables } from './variables.ts';
@@ -50,15 +48,9 @@ const environmentVariable = (row: InjectedVariable): Cel =>
     ? json({ name: row.name, value: new Expression(joined('variables.preloads[index]', row.joined, ':')) })
     : json({ name: row.name, ...row.write(recorded, '{container}') }, filled);
 
-const anyPod: PodSpec = { containers: [] };
-const anySettings: InjectorSettings = {
-  ...{ version: '', image: '', imagePullPolicy: 'IfNotPresent', imagePullSecrets: [], endpoint: '' },
-  platform: 'kubernetes',
-};
-
 /** The init container. Its security context pins nothing on OpenShift, except in a pod that does so itself. */
 function initContainerValue(): Cel {
-  const { securityContext, ...fixed } = initContainer(anySettings, anyPod);
+  const { securityContext, ...fixed } = plainInitContainer();
   return json({
     ...fixed,
     image: new Expression('variables.image'),
@@ -76,7 +68,7 @@ function initContainerValue(): Cel {
 }
 
 const podUser = (field: string): Cel => fieldOr('variables.pod', `securityContext.${field}`, '-1');
-const safeToEvict = `variables.annotations[?${text(annotations.safeToEvict)}].orValue('')`;
+const safeToEvict = entryOr('variables.annotations', annotations.safeToEvict);
 
 /** The values that the injection writes. The record is short, because nothing is ever removed from a pod. */
 export const valueVariables: Variables = {

@@ -1,19 +1,17 @@
 import { annotations, injector } from '../../../runtime/contract.ts';
 import { labelValue } from '../../../runtime/injection/label.ts';
 import type { Settings } from '../../settings/schema.ts';
-import { operatorVersion } from '../../settings/version.ts';
-import { any, fieldOr, text, type Cel } from '../cel.ts';
-import { imageReference } from '../image.ts';
+import { operatorVersion } from '../../version.ts';
+import { any, entryOr, fieldOr, listOf, text, type Cel } from '../cel.ts';
+import { injectionVariables } from '../injected.ts';
 import { telemetryProxyUrl } from '../runtime-environment.ts';
 
 /** CEL variables by name. An expression may use those before it as `variables.NAME`. */
 export type Variables = Readonly<Record<string, Cel>>;
 
-/** Splits a text at commas, as a person writes names. */
-const namesIn = (list: Cel): Cel => `${list}.split(',').map(name, name.trim()).filter(name, name != '')`;
-
-/** Returns a list of the settings. The expression contains one text, because a chart knows a list only as a whole. */
-const listOf = (values: readonly string[]): Cel => namesIn(text(values.join(',')));
+/** Returns the names in a list of texts, as a person writes them. */
+const names = (list: Cel): Cel => `${list}.map(name, name.trim()).filter(name, name != '')`;
+const settingList = (values: readonly string[]): Cel => names(listOf(values));
 
 /** OpenShift gives each namespace a range of user ids. */
 const OPENSHIFT_NAMESPACE = 'openshift.io/sa.scc.uid-range';
@@ -25,10 +23,8 @@ const isOpenShift: Readonly<Record<Settings['platform'], Cel>> = {
 };
 
 const settingsVariables = (settings: Settings): Variables => ({
-  image: text(imageReference(settings.injectorWebhook.lumigoInjector.image, settings.imagePrefix)),
-  imagePullPolicy: text(settings.injection.imagePullPolicy),
-  pullSecrets: listOf(settings.injection.imagePullSecrets),
-  sidecars: listOf(settings.injection.sidecars),
+  ...injectionVariables(settings, settingList),
+  sidecars: settingList(settings.injection.sidecars),
   endpoint: text(telemetryProxyUrl(settings)),
   ownLabel: text(labelValue(operatorVersion())),
   isOpenShift: isOpenShift[settings.platform],
@@ -49,8 +45,8 @@ const podVariables: Variables = {
   containers: 'variables.pod.containers',
   initContainers: fieldOr('variables.pod', 'initContainers', '[]'),
   volumes: fieldOr('variables.pod', 'volumes', '[]'),
-  included: namesIn(`variables.annotations[?${text(annotations.injectContainers)}].orValue('')`),
-  excluded: namesIn(`variables.annotations[?${text(annotations.excludeContainers)}].orValue('')`),
+  included: names(`${entryOr('variables.annotations', annotations.injectContainers)}.split(',')`),
+  excluded: names(`${entryOr('variables.annotations', annotations.excludeContainers)}.split(',')`),
   isNameTaken: any(
     `variables.volumes.exists(volume, volume.name == ${text(injector.volume)})`,
     `variables.containers.exists(container, container.name == ${text(injector.container)})`,

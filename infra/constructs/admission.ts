@@ -1,0 +1,63 @@
+import { ApiObject } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { workloads } from '../../runtime/contract.ts';
+import type { Settings } from '../settings/schema.ts';
+import type { Cel } from './cel.ts';
+
+/** The API version of webhook configurations and admission policies. */
+export const apiVersion = 'admissionregistration.k8s.io/v1';
+
+/** The label that each namespace has its name in. */
+export const namespaceName = 'kubernetes.io/metadata.name';
+
+/** Selects every namespace except the excluded ones and the operator's own. */
+export const includedNamespaces = ({ webhook, namespace }: Pick<Settings, 'webhook' | 'namespace'>) => ({
+  matchExpressions: [webhook.excludedNamespaces, [namespace]].map((values) => ({
+    ...{ key: namespaceName, operator: 'NotIn', values },
+  })),
+});
+
+/** Returns a rule for each API group of workloads, with its kinds in the contract's order. */
+export function workloadRules<T extends string>(operations: readonly T[]) {
+  const groups = [...new Set(workloads.map(({ group }) => group))];
+  return groups.map((group) => {
+    const kinds = workloads.filter((workload) => workload.group === group);
+    return {
+      apiGroups: [group],
+      apiVersions: [...new Set(kinds.map(({ version }) => version))],
+      resources: kinds.map(({ plural }) => plural),
+      operations,
+    };
+  });
+}
+
+type Expressions = Readonly<Record<string, Cel>>;
+
+interface AdmissionPolicy {
+  readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  /** The conditions under which the policy is evaluated, by name. */
+  readonly conditions: Expressions;
+  /** By name. An expression may use those before it as `variables.NAME`. */
+  readonly variables: Expressions;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly binding: Readonly<Record<string, unknown>>;
+}
+
+const named = (expressions: Expressions) =>
+  Object.entries(expressions).map(([name, expression]) => ({ name, expression }));
+
+/** Adds a policy in CEL that the API server evaluates itself, and its binding. */
+export function addPolicy(
+  scope: Construct,
+  { kind, metadata, conditions, variables, spec, binding }: AdmissionPolicy,
+): void {
+  new ApiObject(scope, `${metadata.name}-policy`, {
+    ...{ apiVersion, kind, metadata },
+    spec: { matchConditions: named(conditions), variables: named(variables), ...spec },
+  });
+  new ApiObject(scope, `${metadata.name}-binding`, {
+    ...{ apiVersion, kind: `${kind}Binding`, metadata },
+    spec: { policyName: metadata.name, ...binding },
+  });
+}

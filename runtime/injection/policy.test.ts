@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { policyOf } from './policy.ts';
+import type { LumigoResource } from './types.ts';
+
+const lumigo = (name: string, creationTimestamp: string, more: object = {}, injection?: object): LumigoResource => ({
+  ...{ apiVersion: 'operator.lumigo.io/v1alpha1', kind: 'Lumigo' },
+  metadata: { namespace: 'shop', name, uid: `uid-${name}`, creationTimestamp, ...more },
+  spec: { lumigoToken: { secretRef: { name: 's', key: 'k' } }, ...(injection && { tracing: { injection } }) },
+  status: { conditions: [{ type: 'Active', status: 'True', reason: 'Ready', message: '', lastTransitionTime: '' }] },
+});
+
+describe('D16: the Lumigo that acts', () => {
+  it('is the oldest, then the one with the smaller uid, whatever the order in which they come', () => {
+    const all = [
+      lumigo('c', '2026-01-02T00:00:00Z'),
+      lumigo('b', '2026-01-01T00:00:00Z'),
+      lumigo('a', '2026-01-01T00:00:00Z'),
+    ];
+    for (const order of [all, all.toReversed()])
+      expect(policyOf(order)).toMatchObject({ state: 'active', lumigo: 'a' });
+  });
+
+  it('is not one that is being deleted while another is there', () => {
+    const going = lumigo('a', '2026-01-01T00:00:00Z', { deletionTimestamp: '2026-06-01T00:00:00Z' });
+    expect(policyOf([going, lumigo('b', '2026-01-02T00:00:00Z')])).toMatchObject({ state: 'active', lumigo: 'b' });
+    expect(policyOf([going])).toEqual({ state: 'deleting', lumigo: 'a', remove: true });
+    expect(policyOf([])).toEqual({ state: 'none' });
+  });
+
+  it.each([
+    [{}, true],
+    [{ removeLumigoFromResourcesOnDeletion: true }, true],
+    [{ removeLumigoFromResourcesOnDeletion: false }, false],
+  ])('with the injection %j removes injections with it: %s', (injection, remove) => {
+    expect(policyOf([lumigo('l', '', {}, injection)])).toMatchObject({ state: 'active', remove });
+  });
+});
