@@ -6,7 +6,8 @@ import { labels, workloads } from '../contract.ts';
 import type { Decision, DecisionInput } from './decide.ts';
 import { isBlocked } from './decision.ts';
 import { onWindows, podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
-import type { NamespacePolicy, Workload } from './types.ts';
+import type { NamespacePolicy } from './types.ts';
+import type { Workload } from '../api/objects.ts';
 import { withTemplate } from './workload.ts';
 
 type Operation = DecisionInput['operation'];

@@ -4,7 +4,7 @@ import type { Decision } from './decision.ts';
 import { fingerprint } from './fingerprint.ts';
 import { isInjected, remove, uninstrument } from './remove.ts';
 import { revertOf, withRevert, type Revert } from './revert.ts';
-import type { PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import { currentFormat } from './variables.ts';
 import { templateOf } from './workload.ts';
 

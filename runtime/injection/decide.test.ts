@@ -16,7 +16,8 @@ import { labels, workloadKinds } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { remove } from './remove.ts';
 import { stampOf } from './stamp.ts';
-import type { NamespacePolicy, PodTemplate, Workload } from './types.ts';
+import type { NamespacePolicy } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 const now = '2026-06-01T00:00:00.000Z';

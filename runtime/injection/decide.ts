@@ -20,7 +20,9 @@ import { revertOf, withoutRevert } from './revert.ts';
 import { LARGEST, mayOutgrow, sizeOf, tooLarge } from './size.ts';
 import { optInOf, stamp, stampOf } from './stamp.ts';
 import { asItOptedIn, leaveAsItIs, stampedMetadata, standingTemplate } from './standing.ts';
-import type { InjectorReport, PodTemplate, TracingSettings, Workload } from './types.ts';
+import type { InjectorReport } from '../api/lumigo.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
+import type { TracingSettings } from './types.ts';
 import { whyInvalid } from './validity.ts';
 import { replacesPods, templateOf, withTemplate } from './workload.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isMap } from './lists.ts';
+import { isMap } from '../json/values.ts';
 
 /**
  * Returns 16 hexadecimal digits that differ if two JSON values differ. The order of keys does not count, nor do nulls and empty values:

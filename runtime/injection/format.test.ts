@@ -16,7 +16,8 @@ import { isCurrent, isIntact } from './intact.ts';
 import { lastNamed } from '../json/values.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
-import type { InjectionSettings, PodTemplate, Workload } from './types.ts';
+import type { InjectionSettings } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import { currentFormat, variables, variablesOf, type InjectedVariable } from './variables.ts';
 import { templateOf, withTemplate } from './workload.ts';
 

@@ -5,7 +5,7 @@ import { annotations, labels } from '../contract.ts';
 import { isIntact } from './intact.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove } from './remove.ts';
-import type { PodTemplate } from './types.ts';
+import type { PodTemplate } from '../api/objects.ts';
 import { variables } from './variables.ts';
 
 type Damage = (template: PodTemplate) => PodTemplate;

@@ -12,7 +12,8 @@ import type { WorkloadOptions } from '../../sandbox/testing/workloads.ts';
 import { annotations, labels } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { stampOf } from './stamp.ts';
-import type { InjectorSettings, NamespacePolicy, Workload } from './types.ts';
+import type { InjectorSettings, NamespacePolicy } from './types.ts';
+import type { Workload } from '../api/objects.ts';
 import { templateOf } from './workload.ts';
 
 /** What becomes of an injection whose Lumigo goes: the stamp says whether it stays. */

@@ -15,7 +15,8 @@ import {
 } from '../../sandbox/testing/arbitrary/pod-rules.ts';
 import { podTemplate } from '../../sandbox/testing/arbitrary/pod-template.ts';
 import { remove, uninstrument } from './remove.ts';
-import type { InjectionSettings, PodTemplate, Workload } from './types.ts';
+import type { InjectionSettings } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 
 /** A law that has nothing to judge in two of three templates fails, and each of its 500 runs has something [F88]. */
 const RUNS = { numRuns: 500, maxSkipsPerRun: 2 };

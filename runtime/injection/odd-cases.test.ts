@@ -5,7 +5,8 @@ import { inject } from './inject.ts';
 import { isIntact } from './intact.ts';
 import { workloadPatch } from './patch.ts';
 import { remove } from './remove.ts';
-import type { InjectionSettings, PodTemplate } from './types.ts';
+import type { InjectionSettings } from './types.ts';
+import type { PodTemplate } from '../api/objects.ts';
 
 const settings = { ...injector, ...tracing };
 const plain: PodTemplate = {

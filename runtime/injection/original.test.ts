@@ -15,7 +15,7 @@ import type { DecisionInput } from './decide.ts';
 import { inject } from './inject.ts';
 import { isInjected, remove } from './remove.ts';
 import { optInOf, stampOf } from './stamp.ts';
-import type { PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 /** Workloads as the original operator leaves them: instrumented, and without a record of what was there. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { policyOf } from './policy.ts';
-import type { LumigoResource } from './types.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
 
 const lumigo = (name: string, creationTimestamp: string, more: object = {}, injection?: object): LumigoResource => ({
   ...{ apiVersion: 'operator.lumigo.io/v1alpha1', kind: 'Lumigo' },

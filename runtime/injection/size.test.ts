@@ -4,7 +4,7 @@ import { annotations, environment, labels } from '../contract.ts';
 import type { DecisionInput } from './decide.ts';
 import { workloadPatch } from './patch.ts';
 import { LARGEST, sizeOf } from './size.ts';
-import type { PodTemplate, Workload } from './types.ts';
+import type { PodTemplate, Workload } from '../api/objects.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
 const injector = { ...older, imagePullSecrets: ['a', 'b'] };

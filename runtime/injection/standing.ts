@@ -3,7 +3,7 @@ import { choiceOf } from './chosen-containers.ts';
 import { none, putRight, type Decision, type DecisionInput } from './decision.ts';
 import { isCurrent, isIntact, recordedSettings } from './intact.ts';
 import { labelValue, ourLabel } from './label.ts';
-import { covers, equal } from './lists.ts';
+import { covers, equal } from '../json/values.ts';
 import { readRecord } from './record.ts';
 import { isInjected, remove } from './remove.ts';
 import { withoutRevert } from './revert.ts';

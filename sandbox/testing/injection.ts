@@ -5,10 +5,9 @@ import type {
   InjectionSettings,
   InjectorSettings,
   NamespacePolicy,
-  PodTemplate,
   TracingSettings,
-  Workload,
 } from '../../runtime/injection/types.ts';
+import type { PodTemplate, Workload } from '../../runtime/api/objects.ts';
 import { workloadOf, type WorkloadOptions } from './workloads.ts';
 
 /** The injector of an installation. */

@@ -1,7 +1,7 @@
 import { annotations, injector } from '../../../runtime/contract.ts';
 import { labelValue } from '../../../runtime/injection/label.ts';
 import type { Settings } from '../../settings/schema.ts';
-import { operatorVersion } from '../../version.ts';
+import { operatorVersion } from '../../settings/version.ts';
 import { any, entryOr, fieldOr, listOf, text, type Cel } from '../cel.ts';
 import { injectionVariables } from '../injected.ts';
 import { telemetryProxyUrl } from '../runtime-environment.ts';
