@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createProgram } from '../../runtime/cli/program.ts';
+import { processShell } from '../../runtime/cli/shell.ts';
 import { labels } from '../../runtime/contract.ts';
 import type { Container } from '../../runtime/api/objects.ts';
 import { configOf } from '../../sandbox/manager/configuration.ts';
@@ -119,7 +120,7 @@ describe('the pods of the operator', () => {
   });
 
   it('run a command of the image, with flags that it has and the flags of the image, in every delivery [F62]', () => {
-    const program = createProgram({ print: String, note: String, environment: {} });
+    const program = createProgram(processShell());
     const deliveries = ['Manifests', 'Helm', 'Pulumi'] as const;
     const made = deliveries.flatMap((delivery) => synthesize(parseSettings({}), delivery));
     const own = containersIn(made).filter(({ image }) => String(image).includes('lumigo-kubernetes-operator'));

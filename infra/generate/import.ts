@@ -8,6 +8,7 @@ import { App, Chart } from 'cdk8s';
 import { lumigo } from '../../runtime/contract.ts';
 import { alertSections } from '../constructs/alerts.ts';
 import { LumigoCrd } from '../constructs/lumigo-crd.ts';
+import { commandsReference } from './commands-reference.ts';
 import { withGenerated } from './generated-parts.ts';
 import { migrationTable } from './migration-reference.ts';
 import { oldestKubernetes } from '../helm/chart-texts.ts';
@@ -18,7 +19,7 @@ import { renderings, renderingsFolder } from './renderings.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 
 /**
- * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the reference of the settings, tables of docs/security/README.md,
+ * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the references of settings and commands, tables of docs/security/README.md,
  * docs/operate/monitoring.md and docs/migrate-from-original.md, parts of the README and of docs/install/helm.md, and what the constructs render. With `--check` it writes nothing, and ends with 1
  * where what is committed is not what would be written.
  */
@@ -40,6 +41,7 @@ function generate(): Generated {
       [join('imports', definition)]: yaml,
       [join('imports', imported)]: readFileSync(join(folder, imported), 'utf8'),
       [join('docs', 'reference', 'settings.md')]: settingsReference(),
+      [join('docs', 'reference', 'commands.md')]: commandsReference(),
       ...anew('README.md', {
         status: () => releaseStatus(),
         install: () => quickInstallation(),

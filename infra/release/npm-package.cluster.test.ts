@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { startControlPlane, type ControlPlane } from '../../sandbox/control-plane/control-plane.ts';
 import { apply } from '../../sandbox/manager/apply.ts';
 import type { Manifest } from '../constructs/manifest.ts';
@@ -12,12 +13,19 @@ import { publisher } from '../settings/publisher.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { getPublishedReadme, LOCAL_ARCHIVE, packageNpm, UNPUBLISHED_NAME } from './npm-package.ts';
+import { krewManifest } from './krew.ts';
 import { program } from './program.ts';
 
 /**
  * Packs the npm package, installs it into an empty project of each kind by the command of its README, and runs the README's own
  * program there.
  */
+interface Plugin {
+  readonly spec: {
+    readonly platforms: readonly [{ readonly uri: string; readonly sha256: string; readonly bin: string }];
+  };
+}
+
 const MINUTES_MS = 60_000;
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
@@ -70,6 +78,22 @@ describe('the README of the npm package', () => {
   });
 });
 
+describe('the kubectl plugin', () => {
+  it('is the archive of the package, with the program where the manifest for krew says', async () => {
+    const release = { version: operatorVersion(), publisher };
+    const { spec } = parse(krewManifest(release, archive, 'https://files.example')) as Plugin;
+    const [{ uri, sha256, bin }] = spec.platforms;
+    expect(uri).toMatch(/^https:\/\/files\.example\/[^/]+\.tgz$/);
+    expect(sha256).toBe(createHash('sha256').update(readFileSync(archive)).digest('hex'));
+    // As krew does: it unpacks the archive, and links to the program.
+    const plugin = join(folder, 'krew');
+    mkdirSync(plugin);
+    await program('tar', ['--extract', '--gzip', `--file=${archive}`, `--directory=${plugin}`]);
+    symlinkSync(join(plugin, bin), join(plugin, 'kubectl-lumigo'));
+    expect(await program(join(plugin, 'kubectl-lumigo'), ['--help'])).toContain('preview');
+  });
+});
+
 describe('the npm package in an empty project', () => {
   let cluster: ControlPlane;
   beforeAll(async () => {
@@ -83,7 +107,8 @@ describe('the npm package in an empty project', () => {
       const { installed, cwd, run } = await project('cdk8s');
       await run();
       expect(installed).not.toContain('@pulumi');
-      expect(await program(join(cwd, 'node_modules', '.bin', 'lumigo'), ['--help'])).toContain('preview');
+      for (const command of ['lumigo', 'kubectl-lumigo'])
+        expect(await program(join(cwd, 'node_modules', '.bin', command), ['--help'])).toContain('preview');
       const documents = readdirSync(join(cwd, 'dist'))
         .sort()
         .map((file) => parseAllDocuments(readFileSync(join(cwd, 'dist', file), 'utf8')));

@@ -8,6 +8,7 @@ import { changelogSection } from './changelog.ts';
 import { isSigned, packageChart, pushChart, writeIndex, type ChartKey } from './chart.ts';
 import { checksumsFile, verifyChecksums, writeChecksums } from './checksums.ts';
 import { buildAndPush, type ImageBuild } from './images.ts';
+import { KREW_FILE, krewManifest } from './krew.ts';
 import { packageNpm } from './npm-package.ts';
 import { program } from './program.ts';
 import { provenance, type Builder } from './provenance.ts';
@@ -44,7 +45,11 @@ const predicateFile = (folder: string): string => join(folder, '..', 'provenance
 /** The steps in order: everything is made before the first push, and verified before the release is announced. */
 export const steps: readonly Step[] = [
   { name: 'notes', does: 'reads the text of the release from CHANGELOG.md', run: writeNotes },
-  { name: 'files', does: 'creates the chart, the npm package, the plain YAML and the SBOM', run: makeFiles },
+  {
+    name: 'files',
+    does: 'creates the chart, the npm package, the manifest for krew, the plain YAML and the SBOM',
+    run: makeFiles,
+  },
   { name: 'push', does: 'builds the images for each architecture and pushes them and the chart', run: push },
   { name: 'list', does: 'writes the list of images and the checksums of all files', run: list },
   { name: 'sign', does: 'signs and attests everything that was pushed, and the checksums', run: signAll },
@@ -62,7 +67,9 @@ async function makeFiles({ release, folder, published, chartKey }: Releasing): P
   mkdirSync(folder, { recursive: true });
   await packageChart(release, folder, chartKey);
   await writeIndex(release, folder, published);
-  writeFileSync(npmFile(folder), await packageNpm(release, folder));
+  const archive = await packageNpm(release, folder);
+  writeFileSync(npmFile(folder), archive);
+  writeFileSync(join(folder, KREW_FILE), krewManifest(release, archive, published));
   // For `kubectl apply --server-side -f` of its address.
   writeFileSync(join(folder, 'lumigo-operator.yaml'), Yaml.stringify(...synthesize(parseSettings({}))));
   writeFileSync(join(folder, sbomFile), await program('npm', ['run', '--silent', 'sbom']));

@@ -6,23 +6,28 @@ import { connect } from '../kubernetes/http/connect.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
 import { createTransport, type Transport } from '../kubernetes/http/transport.ts';
 import type { Invocation } from './invocation.ts';
+import { progressOn } from './progress.ts';
 
 export interface Cluster {
   readonly connection: Connection;
   readonly transport: Transport;
   readonly client: Client;
+  /** Says what is under way, if the command takes long. */
+  readonly step: (text: string) => void;
 }
 
 /** Does something in the cluster that the flags name. The connections are closed afterwards. */
 export async function inCluster<T>(
-  { flags, environment }: Invocation,
+  { flags, environment, stderr }: Invocation,
   action: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(flags, environment);
   const transport = createTransport(connection, { userAgent: 'lumigo-operator' });
+  const { step, end } = progressOn(stderr);
   try {
-    return await action({ connection, transport, client: createClient(transport) });
+    return await action({ connection, transport, client: createClient(transport), step });
   } finally {
+    end();
     transport.close();
   }
 }

@@ -1,11 +1,10 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Argument, InvalidArgumentError, Option } from 'commander';
 import type { CommandModule } from './invocation.ts';
 
 /** A command of the program. Its module has its code. */
 interface CommandSpec {
   readonly name: string;
-  /** The argument as the help shows it, and its meaning. */
-  readonly argument?: readonly [form: string, meaning: string];
+  readonly argument?: Argument;
   readonly does: string;
   readonly options?: readonly Option[];
   readonly example: string;
@@ -24,6 +23,19 @@ const output = new Option('-o, --output <format>', 'format of the result')
 /** Every command, in the order of the help. */
 export const commands: readonly CommandSpec[] = [
   {
+    name: 'check',
+    does: 'check the installation: definition, operator, certificate, webhook, policies, images and tokens',
+    options: [
+      namespace('check images and tokens of this namespace only'),
+      new Option('--wait [seconds]', 'repeat the checks until none fails, for 120 s or the given time').argParser(
+        seconds,
+      ),
+      output,
+    ],
+    example: 'lumigo check --wait',
+    load: () => import('./check.ts'),
+  },
+  {
     name: 'preview',
     does: 'show the planned change of each workload, the reason, and if the API server accepts it; changes nothing',
     options: [
@@ -36,11 +48,32 @@ export const commands: readonly CommandSpec[] = [
   },
   {
     name: 'explain',
-    argument: ['<kind/name>', 'a workload or a pod, for example deployment/cart'],
+    argument: new Argument('<kind/name>', 'a workload or a pod, for example deployment/cart'),
     does: 'explain why a workload or a pod is or is not instrumented',
     options: [namespace('its namespace (default: the namespace of your context)'), output],
     example: 'lumigo explain deployment/cart -n shop',
     load: () => import('./explain.ts'),
+  },
+  {
+    name: 'status',
+    does: 'show how far the rollout of a namespace is, workload by workload',
+    options: [
+      namespace('the namespace (default: the namespace of your context)'),
+      new Option('-w, --watch', 'show each change until the rollout is complete'),
+      output,
+    ],
+    example: 'lumigo status -w -n shop',
+    load: () => import('./status.ts'),
+  },
+  {
+    name: 'diagnose',
+    does: 'write a file for support: objects, statuses, events, logs and versions, without Secrets and tokens',
+    options: [
+      namespace('only this namespace, besides the operator (default: every namespace with a Lumigo resource)'),
+      new Option('--output <file>', 'the file to write, or - for standard output').default('lumigo-diagnose.yaml'),
+    ],
+    example: 'lumigo diagnose --output report.yaml',
+    load: () => import('./diagnose.ts'),
   },
   {
     name: 'uninstall',
@@ -48,6 +81,13 @@ export const commands: readonly CommandSpec[] = [
     options: [new Option('--deadline <seconds>', 'maximum time to wait').argParser(seconds).default(UNINSTALL_SECONDS)],
     example: 'lumigo uninstall --deadline 600',
     load: () => import('./uninstall.ts'),
+  },
+  {
+    name: 'completion',
+    argument: new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']),
+    does: 'print a script that completes commands and flags in your shell',
+    example: 'source <(lumigo completion bash)',
+    load: () => import('./completion.ts'),
   },
   {
     name: 'manager',

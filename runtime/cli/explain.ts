@@ -13,6 +13,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async (cluster) => {
     const { argument: target, flags } = invocation;
     const namespace = flags.namespace ?? cluster.connection.namespace ?? 'default';
+    cluster.step(`reading ${target}`);
     const context = await decisionContext(cluster, invocation, namespace);
     const explanation = await explain({ ...context, target, namespace });
     invocation.print(await formatted(flags.output, explanation, renderExplanation));

@@ -14,6 +14,7 @@ interface Flags {
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async (cluster) => {
     const { namespace, assumeLumigo, output } = invocation.flags;
+    cluster.step('reading the workloads, and asking the API server about each change');
     const context = await decisionContext(cluster, invocation, namespace);
     const assume = assumeLumigo === true ? assumedPolicy : undefined;
     const previews = await preview({ ...context, namespace, assume, pace: context.config });

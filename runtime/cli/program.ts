@@ -1,11 +1,7 @@
 import { Command } from 'commander';
 import { commands } from './commands.ts';
 import type { Invocation, Shell } from './invocation.ts';
-
-declare const __OPERATOR_VERSION__: string;
-
-/** The version of this program. */
-export const programVersion = typeof __OPERATOR_VERSION__ === 'string' ? __OPERATOR_VERSION__ : 'dev';
+import { programVersion } from './version.ts';
 
 const notes = `
 The commands use your kubeconfig and your rights. In the operator's container they use its ServiceAccount.
@@ -26,12 +22,12 @@ export function createProgram(shell: Shell): Command {
     .helpCommand(false);
   for (const { name, argument, does, options = [], example, isInternal, load } of commands) {
     const command = program.command(name, { hidden: isInternal === true }).description(does);
-    if (argument !== undefined) command.argument(...argument);
+    if (argument !== undefined) command.addArgument(argument);
     for (const option of options) command.addOption(option);
     command.addHelpText('after', `\nExample:\n  ${example}`).action(async () => {
       const { run } = await load();
       const [typed = ''] = command.args;
-      await run({ ...shell, flags: command.optsWithGlobals(), argument: typed } as Invocation<never>);
+      await run({ ...shell, flags: command.optsWithGlobals(), argument: typed, program } as Invocation<never>);
     });
   }
   return program;

@@ -40,8 +40,8 @@ async function versions(): Promise<Record<string, string>> {
 describe('lumigo preview', () => {
   it('shows for every workload what would happen, why, and whether the API server takes it; and changes nothing', async () => {
     const before = await versions();
-    const { code, stdout, stderr } = await asUser('preview', '-n', shop, '--assume-lumigo');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { code, stdout } = await asUser('preview', '-n', shop, '--assume-lumigo');
+    expect(code).toBe(0);
     expect(stdout).toContain(`Namespace ${shop}: the Lumigo 'lumigo (assumed)' is active`);
     for (const kind of ['Deployment', 'DaemonSet', 'StatefulSet', 'ReplicaSet', 'CronJob'])
       expect(stdout).toMatch(new RegExp(`${kind}/a-${kind.toLowerCase()} +instrument `));

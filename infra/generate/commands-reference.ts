@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { commands } from '../../runtime/cli/commands.ts';
+import { createProgram } from '../../runtime/cli/program.ts';
+import { processShell } from '../../runtime/cli/shell.ts';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+
+/** The options as a table. */
+function optionsOf(command: Command): string {
+  const rows = command.options.map(({ flags, description, defaultValue, argChoices }) => {
+    const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`;
+    const fallback = defaultValue === undefined ? '' : `\`${String(defaultValue)}\``;
+    return `| \`${cell(flags)}\` | ${fallback} | ${cell(description + choices)} |`;
+  });
+  return ['| flag | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+function section(command: Command): string {
+  const { example = '' } = commands.find(({ name }) => name === command.name()) ?? {};
+  const options = command.options.length === 0 ? [] : [optionsOf(command)];
+  const usage = `\`\`\`console\n$ ${example}\n\`\`\``;
+  return [`## lumigo ${command.name()}`, sentence(command.description()), usage, ...options].join('\n\n');
+}
+
+const manager = 'deployment/lumigo-lumigo-operator-controller-manager -c manager';
+const places = [
+  '| where | how |',
+  '| --- | --- |',
+  '| in a clone of this repository | `npm run build`, then `node dist/runtime/main.js` in place of `lumigo` |',
+  '| in a project with the npm package | `npx lumigo` |',
+  "| as a plugin of kubectl | `kubectl lumigo`, with the package or the release's krew manifest installed |",
+  `| in the operator's container | \`kubectl exec -n lumigo-system ${manager} -- /nodejs/bin/node /app/main.js\` |`,
+].join('\n');
+
+/** docs/reference/commands.md. */
+export function commandsReference(): string {
+  const program = createProgram(processShell());
+  const visible = program.createHelp().visibleCommands(program);
+  return `# Commands
+
+Generated from \`runtime/cli/commands.ts\` by \`npm run generate\`; do not edit.
+
+\`lumigo\` is the operator's program. It runs in these places:
+
+${places}
+
+The program uses your kubeconfig and your rights. All commands but \`uninstall\` change nothing. For one namespace (\`-n\`), the role \`edit\` in
+it is enough. The result names each part that needs more rights. The exit code is 0 for success, 1 for a failure and 2 for an invalid
+configuration. Colors are for terminals, and the variable \`NO_COLOR\` switches them off.
+
+${visible.map(section).join('\n\n')}
+
+## Flags of every command
+
+${optionsOf(program)}
+`;
+}

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkContext } from '../diagnostics/check-context.ts';
+import { checks } from '../diagnostics/checks.ts';
+import { renderFindings, runChecks, type Finding } from '../diagnostics/finding.ts';
+import { inCluster } from './cluster.ts';
+import type { Invocation } from './invocation.ts';
+import { formatted, type Format } from './output.ts';
+
+interface Flags {
+  readonly namespace?: string;
+  /** `true` without a number. */
+  readonly wait?: number | true;
+  readonly output: Format;
+}
+
+const WAIT_SECONDS = 120;
+const PAUSE_MS = 1_000;
+
+const isFailed = ({ result }: Finding): boolean => result === 'failed';
+
+/** `lumigo check` */
+export const run = (invocation: Invocation<Flags>): Promise<void> =>
+  inCluster(invocation, async ({ client, transport, step }) => {
+    const { namespace, wait = 0, output } = invocation.flags;
+    const until = Date.now() + (wait === true ? WAIT_SECONDS : wait) * 1_000;
+    const look = () => runChecks(checks, checkContext(client, transport, namespace));
+    step('checking');
+    let findings = await look();
+    while (findings.some(isFailed) && Date.now() < until) {
+      step(
+        `waiting for ${findings
+          .filter(isFailed)
+          .map(({ check }) => check)
+          .join(', ')}`,
+      );
+      await sleep(PAUSE_MS);
+      findings = await look();
+    }
+    invocation.write(await formatted(output, findings, (all) => renderFindings(all, invocation.paint)));
+    const bad = findings.filter(isFailed).length;
+    if (bad > 0) throw new Error(`${bad} of ${findings.length} checks failed`);
+  });

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import type { Invocation } from './invocation.ts';
+
+type ShellName = 'bash' | 'zsh' | 'fish';
+
+/** `lumigo completion SHELL` */
+export const run = async ({ argument, program, print }: Invocation): Promise<void> =>
+  print(completionFor(argument as ShellName, program));
+
+interface Completed {
+  readonly name: string;
+  readonly does: string;
+  /** Each with its long form, and the short one if it has one. */
+  readonly flags: readonly { readonly long: string; readonly short?: string | undefined; readonly does: string }[];
+}
+
+/** The commands that the help lists. */
+function completedIn(program: Command): Completed[] {
+  const help = program.createHelp();
+  const flagsOf = (command: Command) =>
+    command.options.map(({ long, short, description }) => ({ long: long ?? '', short, does: description }));
+  return help.visibleCommands(program).map((command) => ({
+    name: command.name(),
+    does: command.description(),
+    flags: [...flagsOf(command), ...flagsOf(program).filter(({ long }) => long !== '--version')],
+  }));
+}
+
+/** Returns a script that teaches a shell the commands and flags of the program. */
+export function completionFor(shell: ShellName, program: Command): string {
+  const commands = completedIn(program);
+  if (shell === 'fish') return fish(commands);
+  return shell === 'bash' ? bash(commands) : `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
+}
+
+const bash = (commands: readonly Completed[]): string => `_lumigo() {
+  local words
+  case "\${COMP_WORDS[1]}" in
+${commands.map(({ name, flags }) => `    ${name}) words="${flags.map(({ long }) => long).join(' ')}" ;;`).join('\n')}
+    *) words="${commands.map(({ name }) => name).join(' ')}" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -F _lumigo lumigo`;
+
+const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`;
+
+const fish = (commands: readonly Completed[]): string =>
+  commands
+    .flatMap(({ name, does, flags }) => [
+      `complete -c lumigo -f -n __fish_use_subcommand -a ${name} -d ${quoted(does)}`,
+      ...flags.map(
+        ({ long, short, does: meaning }) =>
+          `complete -c lumigo -f -n '__fish_seen_subcommand_from ${name}' -l ${long.slice(2)}${short === undefined ? '' : ` -s ${short.slice(1)}`} -d ${quoted(meaning)}`,
+      ),
+    ])
+    .join('\n');

@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import { collectBundle } from '../diagnostics/bundle.ts';
+import { checkContext } from '../diagnostics/check-context.ts';
+import { scrub } from '../diagnostics/redact.ts';
+import { inCluster } from './cluster.ts';
+import type { Invocation } from './invocation.ts';
+import { programVersion } from './version.ts';
+import { toYaml } from './yaml.ts';
+
+interface Flags {
+  readonly namespace?: string;
+  /** `-`: standard output. */
+  readonly output: string;
+}
+
+/** `lumigo diagnose`: one text file, which its sender can read before. */
+export const run = (invocation: Invocation<Flags>): Promise<void> =>
+  inCluster(invocation, async ({ client, transport, step }) => {
+    const { namespace, output } = invocation.flags;
+    const context = checkContext(client, transport, namespace);
+    const bundle = await collectBundle({ ...context, version: programVersion, step });
+    const text = scrub(toYaml(bundle));
+    if (output === '-') return invocation.print(text);
+    writeFileSync(output, `${text}\n`, { mode: 0o600 });
+    invocation.note(`Wrote ${output}. It has no Secret and no token. Read it before you send it to support.`);
+  });

@@ -1,0 +1,109 @@
+import { lumigo as contract, pods, workloads } from '../contract.ts';
+import type { Workload } from '../api/objects.ts';
+import { leaseOf, listManagers } from '../installation/installation.ts';
+import { listAll } from '../kubernetes/http/client.ts';
+import type { ListOptions } from '../kubernetes/http/pages.ts';
+import { resourcePath, type ResourceRef } from '../kubernetes/http/paths.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import { webhooksRef } from '../kubernetes/resources/webhooks.ts';
+import { describeError } from '../wording/errors.ts';
+import type { CheckContext } from './check-context.ts';
+import { checks } from './checks.ts';
+import { runChecks } from './finding.ts';
+import { redactOwn, redactWorkload } from './redact.ts';
+
+interface BundleOptions extends CheckContext {
+  readonly version: string;
+  readonly step: (text: string) => void;
+}
+
+const LOG_LINES = 1_000;
+
+/** Collects everything that support asks for. A part that cannot be read has the reason in its place. No Secret is read. */
+export async function collectBundle(options: BundleOptions): Promise<object> {
+  const { transport, version, step } = options;
+  const attempt = async (name: string, read: () => Promise<unknown>): Promise<unknown> => {
+    step(`reading ${name}`);
+    return read().catch((error: unknown) => ({ notRead: describeError(error) }));
+  };
+  const get = async (path: string) => (await transport.request({ method: 'GET', path })).body;
+  return {
+    collectedAt: new Date(options.now).toISOString(),
+    versions: {
+      lumigo: version,
+      node: process.version,
+      kubernetes: await attempt('the version of Kubernetes', () => get('/version')),
+    },
+    checks: await attempt('the checks', () => runChecks(checks, options)),
+    operator: await attempt('the operator', () => operatorOf(options, attempt)),
+    namespaces: await attempt('the namespaces', () => namespacesOf(options, attempt)),
+  };
+}
+
+type Attempt = (name: string, read: () => Promise<unknown>) => Promise<unknown>;
+
+async function operatorOf({ client, transport }: BundleOptions, attempt: Attempt): Promise<unknown> {
+  const found = await listManagers(client);
+  const each = found.map(async ({ deployment, ...installed }) => {
+    const { operatorNamespace: namespace } = installed;
+    const own = await listAll(client, { ...pods, namespace }, { labelSelector: 'app.kubernetes.io/part-of=lumigo' });
+    return {
+      ...{ namespace, deployment: redactOwn(deployment), pods: redactOwn(own) },
+      lease: await attempt('the lease', async () =>
+        redactOwn(await client.get({ ...kinds.leases, ...leaseOf(installed) })),
+      ),
+      webhooks: await attempt('the webhooks', async () => redactOwn(await client.get(webhooksRef(installed)))),
+      events: await attempt('events', async () =>
+        (await listAll(client, { ...kinds.events, namespace })).map(redactOwn),
+      ),
+      logs: await attempt('logs', async () => {
+        const logs: Record<string, unknown> = {};
+        for (const { metadata, ...pod } of own)
+          for (const container of containersOf(pod))
+            logs[`${metadata.name}/${container}`] = await attempt(`the log of ${metadata.name}`, async () => {
+              const path = resourcePath({ ...pods, namespace, name: metadata.name, subresource: 'log' });
+              const { body } = await transport.request({
+                method: 'GET',
+                path,
+                query: { container, tailLines: LOG_LINES },
+              });
+              return typeof body === 'string' ? body.split('\n') : body;
+            });
+        return logs;
+      }),
+    };
+  });
+  return Promise.all(each);
+}
+
+const containersOf = ({ spec }: { readonly [field: string]: unknown }): string[] => {
+  const { initContainers = [], containers = [] } = spec as Readonly<
+    Record<string, readonly { readonly name: string }[]>
+  >;
+  return [...initContainers, ...containers].map(({ name }) => name);
+};
+
+/** The namespaces with a `Lumigo` resource, or the one that was asked for. */
+async function namespacesOf(options: BundleOptions, attempt: Attempt): Promise<unknown> {
+  const { client, namespace } = options;
+  const lumigoes = await options.lumigoes();
+  const names =
+    namespace === undefined ? [...new Set(lumigoes.map(({ metadata }) => metadata.namespace))].sort() : [namespace];
+  const found: Record<string, unknown> = {};
+  for (const name of names) {
+    const list = (ref: ResourceRef, more: ListOptions = {}) => listAll(client, { ...ref, namespace: name }, more);
+    const redacted = async (ref: ResourceRef, kind: { readonly apiVersion: string; readonly kind: string }) =>
+      (await list(ref)).map((each) => redactWorkload({ ...each, ...kind } as Workload));
+    const parts: Record<string, unknown> = {
+      [contract.plural]: lumigoes.filter(({ metadata }) => metadata.namespace === name).map(redactOwn),
+      events: await attempt(`events in ${name}`, async () =>
+        (await list(kinds.events)).filter(({ reason }) => String(reason).startsWith('Lumigo')).map(redactOwn),
+      ),
+      pods: await attempt(`pods in ${name}`, () => redacted(pods, { apiVersion: 'v1', kind: 'Pod' })),
+    };
+    for (const kind of workloads)
+      parts[kind.plural] = await attempt(`${kind.plural} in ${name}`, () => redacted(kind, kind));
+    found[name] = parts;
+  }
+  return found;
+}

@@ -1,0 +1,41 @@
+import { lumigo as contract } from '../contract.ts';
+import { listManagers } from '../installation/installation.ts';
+import { listAll, type Client } from '../kubernetes/http/client.ts';
+import { isNotFound } from '../kubernetes/http/errors.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
+
+/** Everything that checks look at. An object that several of them need is read once. */
+export interface CheckContext {
+  readonly client: Client;
+  readonly transport: Transport;
+  /** Left out: all namespaces. */
+  readonly namespace: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Undefined: no operator is installed. */
+  readonly installed: () => Promise<Awaited<ReturnType<typeof listManagers>>[number] | undefined>;
+  readonly lumigoes: () => Promise<readonly LumigoResource[]>;
+  /** The namespace for a dry run. */
+  readonly probeNamespace: () => Promise<string>;
+}
+
+const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
+  let reading: Promise<T> | undefined;
+  return () => (reading ??= read());
+};
+
+export function checkContext(client: Client, transport: Transport, namespace: string | undefined): CheckContext {
+  const lumigoes = once(async () => {
+    const found = await listAll(client, { ...contract, namespace }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return [];
+    });
+    return found as unknown as readonly LumigoResource[];
+  });
+  return {
+    ...{ client, transport, namespace, now: Date.now(), lumigoes },
+    installed: once(async () => (await listManagers(client))[0]),
+    probeNamespace: async () => namespace ?? (await lumigoes())[0]?.metadata.namespace ?? 'default',
+  };
+}

@@ -1,0 +1,141 @@
+import { X509Certificate } from 'node:crypto';
+import { lumigo as contract, probeEchoPrefix, probeLabel, suffixes, webhooks } from '../contract.ts';
+import type { Workload } from '../api/objects.ts';
+import { leaseOf } from '../installation/installation.ts';
+import { listAll } from '../kubernetes/http/client.ts';
+import { isNotFound } from '../kubernetes/http/errors.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import { webhooksOf, webhooksRef } from '../kubernetes/resources/webhooks.ts';
+import { completionOf } from '../rollout/completion.ts';
+import { describeError } from '../wording/errors.ts';
+import type { CheckContext } from './check-context.ts';
+import { failed, ok, unknown, type Check, type Outcome } from './finding.ts';
+import { images, tokens } from './namespace-checks.ts';
+
+const INSTALL = 'Install the operator, or apply its manifests again';
+
+/** Every check of `lumigo check`, in the order of the table. */
+export const checks: readonly Check<CheckContext>[] = [
+  { name: 'definition', look: definition },
+  { name: 'manager', look: manager },
+  { name: 'leader', look: leader },
+  { name: 'certificate', look: certificate },
+  { name: 'webhook', look: webhook },
+  { name: 'policies', look: policies },
+  { name: 'images', look: images },
+  { name: 'tokens', look: tokens },
+];
+
+/** By discovery, which every account may use. */
+async function definition({ transport }: CheckContext): Promise<Outcome> {
+  const { apiVersion, plural } = contract;
+  try {
+    const { body } = await transport.request({ method: 'GET', path: `/apis/${apiVersion}` });
+    const { resources = [] } = body as { readonly resources?: readonly { readonly name: string }[] };
+    if (resources.some(({ name }) => name === plural)) return ok(`The API server serves ${plural}.${apiVersion}`);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return failed(`The API server does not serve ${apiVersion}`, INSTALL);
+}
+
+async function manager({ installed }: CheckContext): Promise<Outcome> {
+  const found = await installed();
+  if (found === undefined) return failed('No Lumigo operator is installed in this cluster', INSTALL);
+  const { operatorNamespace: namespace, deployment } = found;
+  const { name } = deployment.metadata;
+  const seen = completionOf({ ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' } as unknown as Workload);
+  if (seen.kind === 'complete') return ok(`All replicas of ${namespace}/${name} are available`);
+  const counts = seen.kind === 'progressing' ? `${seen.available} of ${seen.wanted}` : '0';
+  return failed(
+    `${counts} replicas of ${namespace}/${name} are available`,
+    `kubectl describe pods -n ${namespace} -l app.kubernetes.io/component=controller-manager`,
+  );
+}
+
+async function leader({ client, installed, now }: CheckContext): Promise<Outcome> {
+  const found = await installed();
+  if (found === undefined) return unknown('No operator is installed');
+  const lease = await client.find({ ...kinds.leases, ...leaseOf(found) });
+  const spec = (lease?.['spec'] ?? {}) as Readonly<Record<string, string | number | undefined>>;
+  const ageSeconds = (now - Date.parse(String(spec['renewTime'] ?? ''))) / 1_000;
+  const holder = spec['holderIdentity'] ?? '';
+  if (holder !== '' && ageSeconds < Number(spec['leaseDurationSeconds'])) return ok(`${holder} leads`);
+  return failed(
+    'No replica of the operator leads',
+    `kubectl logs -n ${found.operatorNamespace} deployment/${found.operatorName}${suffixes.manager} -c manager`,
+  );
+}
+
+const DAY_MS = 24 * 3_600_000;
+/** The operator, cert-manager and Helm renew much earlier. */
+const SOON_DAYS = 7;
+
+async function certificate({ client, installed, now }: CheckContext): Promise<Outcome> {
+  const found = await installed();
+  if (found === undefined) return unknown('No operator is installed');
+  const configuration = await client.find(webhooksRef(found));
+  if (configuration === undefined) return failed('The webhook configuration does not exist', INSTALL);
+  const [bundle = ''] = webhooksOf(configuration).map(({ clientConfig }) => clientConfig.caBundle ?? '');
+  return judgeAuthorities(Buffer.from(bundle, 'base64').toString(), now);
+}
+
+/** Judges the authorities that the API server trusts, in PEM: one of them must be valid for some time. */
+export function judgeAuthorities(pem: string, now: number): Outcome {
+  const todo = 'See docs/operate/certificates.md';
+  const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (each.length === 0) return failed('The webhook configuration trusts no certificate (caBundle)', todo);
+  const ends = Math.max(...each.map((text) => Date.parse(new X509Certificate(text).validTo)));
+  const until = `The trust in the webhook's certificate ends on ${new Date(ends).toISOString().slice(0, 10)}`;
+  return ends - now < SOON_DAYS * DAY_MS ? failed(until, todo) : ok(until);
+}
+
+/** A server-side dry run: the webhook marks its answer, or refuses a second `Lumigo`. Nothing is stored. */
+async function webhook({ client, probeNamespace, now }: CheckContext): Promise<Outcome> {
+  const [namespace, probe] = [await probeNamespace(), `check-${now}`];
+  const metadata = { name: 'lumigo-check', namespace, labels: { [probeLabel]: probe } };
+  const spec = { lumigoToken: { secretRef: { name: 'lumigo-check', key: 'token' } } };
+  const body = { apiVersion: contract.apiVersion, kind: contract.kind, metadata, spec };
+  const reached = ok(`The API server reaches the injector webhook (dry run in '${namespace}')`);
+  try {
+    const { warnings } = await client.create({ ...contract, namespace }, body, { dryRun: true });
+    if (warnings.some((text) => text.includes(probeEchoPrefix + probe))) return reached;
+  } catch (error) {
+    if (isNotFound(error)) return unknown(describeError(error));
+    if (!describeError(error).includes(webhooks.lumigoes)) throw error;
+    return reached;
+  }
+  return failed(
+    'The API server does not reach the injector webhook. New workloads are instrumented later, and restart once',
+    'See docs/operate/troubleshooting.md, "New workloads restart once"',
+  );
+}
+
+const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;
+
+interface Policy {
+  readonly spec?: { readonly policyName?: string };
+  readonly status?: { readonly typeChecking?: { readonly expressionWarnings?: readonly unknown[] } };
+}
+
+/** The guard, and in Pod mode the policy that injects. */
+async function policies({ client, installed }: CheckContext): Promise<Outcome> {
+  const found = await installed();
+  if (found === undefined) return unknown('No operator is installed');
+  const named = async (plural: string) =>
+    (await listAll(
+      client,
+      { ...admission, plural },
+      { labelSelector: 'app.kubernetes.io/part-of=lumigo' },
+    )) as unknown as readonly (Policy & {
+      readonly metadata: { readonly name: string };
+    })[];
+  const all = await named('validatingadmissionpolicies');
+  const bound = new Set((await named('validatingadmissionpolicybindings')).map(({ spec }) => spec?.policyName));
+  const wrong = all.filter(
+    ({ metadata, status }) => !bound.has(metadata.name) || status?.typeChecking?.expressionWarnings !== undefined,
+  );
+  if (wrong.length > 0)
+    return failed(`Not bound, or not valid: ${wrong.map(({ metadata }) => metadata.name).join(', ')}`, INSTALL);
+  return ok(all.length === 0 ? 'None is installed (setting guard)' : `${all.length} are bound`);
+}

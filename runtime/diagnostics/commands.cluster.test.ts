@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { kubeconfigOf } from '../../sandbox/control-plane/files.ts';
+import { runCommand } from '../../sandbox/manager/command.ts';
+import { withoutNodes } from '../../sandbox/manager/install.ts';
+import { accountIn, type Account } from '../../sandbox/testing/account.ts';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startOperator, type OperatorBench } from '../../sandbox/testing/operator.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { lumigo as contract, pods, workloadKinds } from '../contract.ts';
+import { listAll } from '../kubernetes/http/client.ts';
+import { kinds } from '../kubernetes/resources/kinds.ts';
+import type { Finding } from './finding.ts';
+import type { NamespaceStatus } from './rollout-status.ts';
+
+/** `lumigo check`, `status` and `diagnose`, for a cluster administrator and for an editor of one namespace. */
+let operator: OperatorBench;
+let shop: string;
+let editor: Account;
+const { deployment } = workloadKinds;
+const secretValue = 'hunter2-hunter2';
+
+beforeAll(async () => {
+  operator = await startOperator({ settings: withoutNodes });
+  const { bench, cluster, installation } = operator;
+  const { namespace } = installation.settings;
+  await runPodsOf(namespace);
+  shop = await bench.namespace('shop');
+  await bench.activate(shop);
+  const env = [
+    { name: 'PASSWORD', value: secretValue },
+    { name: 'LUMIGO_TRACER_TOKEN', value: validToken },
+  ];
+  await bench.create(workloadOf(deployment, shop, 'cart', { env }));
+  await bench.create(workloadOf(deployment, shop, 'out', { labels: { 'lumigo.auto-trace': 'false' } }));
+  await bench.whenInstrumented(deployment, shop, 'cart');
+  editor = await accountIn(cluster, shop, 'edit');
+  const text = kubeconfigOf(cluster.server, cluster.ca, { token: editor.token });
+  writeFileSync(join(cluster.dir, 'editor.kubeconfig'), text, { mode: 0o600 });
+  // A controller of Kubernetes works the operator's rules into the role.
+  await eventually(() => editor.client.get({ ...contract, namespace: shop, name: 'lumigo' }));
+});
+afterAll(async () => {
+  editor?.close();
+  await operator?.stop();
+});
+
+/** Does the part of a kubelet: the operator runs beside the cluster, and its pods have no node. */
+const runPodsOf = (namespace: string) =>
+  eventually(async () => {
+    const found = await listAll(operator.cluster.client, { ...pods, namespace });
+    expect(found.length).toBeGreaterThan(1);
+    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: new Date().toISOString() }];
+    for (const { metadata } of found)
+      await operator.bench.setStatus({ ...pods, namespace, name: metadata.name }, { phase: 'Running', conditions });
+  });
+
+const run = (kubeconfig: string, ...args: string[]) =>
+  runCommand([...args, '--kubeconfig', kubeconfig], { HOME: '/nonexistent' });
+const asAdministrator = (...args: string[]) => run(operator.cluster.kubeconfig, ...args);
+const asEditor = (...args: string[]) => run(join(operator.cluster.dir, 'editor.kubeconfig'), ...args);
+
+const results = (json: string) =>
+  Object.fromEntries((JSON.parse(json) as readonly Finding[]).map(({ check, result }) => [check, result]));
+const good = {
+  ...{ definition: 'ok', manager: 'ok', leader: 'ok', certificate: 'ok' },
+  ...{ webhook: 'ok', policies: 'ok', images: 'ok', tokens: 'ok' },
+};
+
+describe('lumigo check', () => {
+  it('finds nothing wrong with an installation that works', async () => {
+    // Kubernetes may still be counting the operator's pods.
+    const { code, stdout } = await asAdministrator('check', '-o', 'json', '--wait', '30');
+    expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good });
+    expect((await asAdministrator('check')).stdout).toMatch(
+      /^CHECK +RESULT +DETAILS\ndefinition +ok +The API server serves/,
+    );
+  });
+
+  it('names for an editor of one namespace the checks that need more rights, and makes the others', async () => {
+    const { code, stdout } = await asEditor('check', '-n', shop, '-o', 'json');
+    const unknown = { manager: 'unknown', leader: 'unknown', certificate: 'unknown', policies: 'unknown' };
+    expect({ code, ...results(stdout) }).toEqual({ code: 0, ...good, ...unknown });
+    expect(stdout).toContain('Your account may not check this: ');
+  });
+
+  it('says what to do about a webhook that is not reached, and exits with 1', async () => {
+    await operator.withoutWebhook(async () => {
+      const { code, stdout, stderr } = await asAdministrator('check');
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('lumigo: 2 of 8 checks failed\n') });
+      expect(stdout).toMatch(/webhook +failed +The API server does not reach the injector webhook\..*\n +→ See docs/);
+      expect(stdout).toMatch(/certificate +failed +The webhook configuration does not exist/);
+    });
+  });
+
+  it('finds a token that is not in order, and an image that is not pulled', async () => {
+    const { bench } = operator;
+    const broken = await bench.namespace('broken');
+    await bench.lumigo(broken);
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'waits', namespace: broken } };
+    const containers = [{ name: 'app', image: 'app:1' }];
+    await bench.create({
+      ...pod,
+      spec: { initContainers: [{ name: 'lumigo-injector', image: 'none:1' }], containers },
+    });
+    const waiting = { name: 'lumigo-injector', image: 'none:1', state: { waiting: { reason: 'ImagePullBackOff' } } };
+    await bench.setStatus(
+      { ...pods, namespace: broken, name: 'waits' },
+      {
+        phase: 'Pending',
+        initContainerStatuses: [{ ...waiting, ready: false, restartCount: 0, imageID: '' }],
+      },
+    );
+    const { code, stdout } = await asAdministrator('check', '-n', broken, '--wait', '2');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/images +failed +Pod broken-.*\/waits: ImagePullBackOff of none:1\n +→ See docs/);
+    expect(stdout).toMatch(/tokens +failed +Lumigo broken-.*\/lumigo: .*Secret/);
+    const waited = asAdministrator('check', '-n', broken, '--wait', '60', '-o', 'json');
+    await bench.secret(broken);
+    await operator.cluster.client.delete({ ...pods, namespace: broken, name: 'waits' });
+    const { stdout: repaired, ...rest } = await waited;
+    expect({ code: rest.code, ...results(repaired) }).toEqual({ code: 0, ...good });
+  });
+});
+
+describe('lumigo status', () => {
+  it('shows an editor each workload of the namespace, and ends once the rollout is complete', async () => {
+    const { code, stdout } = await asEditor('status', '-w', '-n', shop);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Namespace ${shop}: the Lumigo 'lumigo' is active\n`);
+    expect(stdout).toMatch(/Deployment\/cart +instrumented +added .* by the (controller|webhook)/);
+    expect(stdout).toMatch(/Deployment\/out +skipped +the resource has the 'lumigo.auto-trace' label set to 'false'/);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('prints the same for programs', async () => {
+    const { stdout } = await asEditor('status', '-n', shop, '-o', 'yaml');
+    expect(parse(stdout)).toMatchObject({
+      namespace: shop,
+      isComplete: true,
+      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Active', status: 'True' })]),
+      workloads: [
+        { name: 'cart', state: 'instrumented' },
+        { name: 'out', state: 'skipped' },
+      ],
+    } satisfies Partial<Record<keyof NamespaceStatus, unknown>>);
+  });
+});
+
+describe('lumigo diagnose', () => {
+  const secrets = new RegExp(`${secretValue}|${validToken}|${Buffer.from(validToken).toString('base64')}`);
+
+  it('writes objects, events, conditions and versions, and no value of a Secret or of a variable', async () => {
+    const { bench, cluster, installation } = operator;
+    await bench.merge(deployment, shop, 'out', { metadata: { annotations: { note: validToken } } });
+    const file = join(cluster.dir, 'report.yaml');
+    const { code, stderr } = await asAdministrator('diagnose', '--output', file);
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining(`Wrote ${file}`) });
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toMatch(secrets);
+    expect(text).not.toMatch(/BEGIN [A-Z ]*PRIVATE KEY/);
+    expect(parse(text)).toMatchObject({
+      versions: { lumigo: '0.1.0', kubernetes: { gitVersion: expect.stringMatching(/^v1\./) } },
+      checks: expect.arrayContaining([expect.objectContaining({ check: 'manager', result: 'ok' })]),
+      operator: [{ namespace: installation.settings.namespace, webhooks: { kind: 'MutatingWebhookConfiguration' } }],
+      namespaces: {
+        [shop]: {
+          lumigoes: [{ status: { instrumentedResourcesCount: 1 } }],
+          events: expect.arrayContaining([expect.objectContaining({ reason: 'LumigoAddedInstrumentation' })]),
+          deployments: [
+            { metadata: { name: 'cart' }, template: { spec: { initContainers: [{ name: 'lumigo-injector' }] } } },
+            {},
+          ],
+        },
+      },
+    });
+  });
+
+  it('writes for an editor of one namespace what may be read, and why the rest may not', async () => {
+    const { code, stdout } = await asEditor('diagnose', '-n', shop, '--output', '-');
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(secrets);
+    expect(parse(stdout)).toMatchObject({
+      operator: { notRead: expect.stringContaining('forbidden') },
+      namespaces: { [shop]: { lumigoes: [{}], deployments: [{}, {}] } },
+    });
+    expect(
+      (await editor.client.find({ ...kinds.secrets, namespace: shop, name: 'lumigo-credentials' }))?.metadata.name,
+    ).toBe('lumigo-credentials');
+  });
+});
+
+describe('in a namespace with 200 workloads', () => {
+  it('each command answers in time', async () => {
+    const { bench } = operator;
+    const large = await bench.namespace('large');
+    for (let index = 0; index < 200; index += 1) await bench.create(workloadOf(deployment, large, `app-${index}`));
+    const seconds = async (...args: string[]) => {
+      const started = performance.now();
+      expect(await asAdministrator(...args, '-n', large)).toMatchObject({ code: 0 });
+      return (performance.now() - started) / 1_000;
+    };
+    const took = {
+      explain: await seconds('explain', 'deployment/app-7'),
+      check: await seconds('check'),
+      status: await seconds('status'),
+    };
+    expect(took.explain).toBeLessThan(1.5);
+    expect(took.check).toBeLessThan(3);
+  });
+});

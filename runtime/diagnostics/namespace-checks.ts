@@ -1,0 +1,59 @@
+import { injector, pods } from '../contract.ts';
+import type { LumigoResource } from '../api/lumigo.ts';
+import type { Sparse } from '../api/objects.ts';
+import type * as api from '@kubernetes/client-node';
+import { listAll } from '../kubernetes/http/client.ts';
+import type { CheckContext } from './check-context.ts';
+import { failed, ok, type Outcome } from './finding.ts';
+
+const MAX_NAMES_SHOWN = 3;
+const some = (found: readonly string[]): string =>
+  `${found.slice(0, MAX_NAMES_SHOWN).join('. ')}${found.length > MAX_NAMES_SHOWN ? `. And ${found.length - MAX_NAMES_SHOWN} more` : ''}`;
+
+/** The images of the injector and of the operator, by the pods that wait for them. */
+export async function images(context: CheckContext): Promise<Outcome> {
+  const { client, namespace } = context;
+  const own = namespace === undefined ? (await context.installed())?.operatorNamespace : undefined;
+  const traced = (await context.lumigoes()).map(({ metadata }) => metadata.namespace);
+  const namespaces =
+    namespace === undefined ? new Set([own, ...traced].filter((each) => each !== undefined)) : [namespace];
+  const waiting: string[] = [];
+  for (const each of namespaces) {
+    const found = await listAll(client, { ...pods, namespace: each }, { fieldSelector: 'status.phase=Pending' });
+    waiting.push(...found.flatMap((pod) => withoutImage(pod as Sparse<api.V1Pod>, each === own)));
+  }
+  if (waiting.length === 0) return ok('No pod waits for an image of the injector or of the operator');
+  return failed(some(waiting), 'See docs/install/private-registry.md');
+}
+
+/** Returns a sentence for each container that waits for its image. */
+function withoutImage({ metadata, status }: Sparse<api.V1Pod>, isOperator: boolean): string[] {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return all
+    .filter(({ name, state }) => {
+      const isImage = /ImagePull|InvalidImageName|ImageInspect/.test(state?.waiting?.reason ?? '');
+      return isImage && (isOperator || name === injector.container);
+    })
+    .map(({ image, state }) => `Pod ${metadata?.namespace}/${metadata?.name}: ${state?.waiting?.reason} of ${image}`);
+}
+
+/** By the conditions of the `Lumigo` resources: no Secret is read. */
+export async function tokens({ lumigoes }: CheckContext): Promise<Outcome> {
+  const all = await lumigoes();
+  const problems = all.flatMap(problemOf);
+  if (problems.length > 0) return failed(some(problems), 'See docs/use/tokens.md');
+  return ok(
+    all.length === 0
+      ? 'There is no Lumigo resource yet'
+      : `${all.length} of ${all.length} Lumigo resources have a token that is in order`,
+  );
+}
+
+function problemOf({ metadata, status }: LumigoResource): string[] {
+  const name = `Lumigo ${metadata.namespace}/${metadata.name}`;
+  const condition = (type: string) => status?.conditions?.find((each) => each.type === type);
+  const [error, accepted] = [condition('Error'), condition('TokenAccepted')];
+  if (error === undefined) return [`${name}: the operator has not reported its status yet`];
+  if (error.status === 'True') return [`${name}: ${error.message}`];
+  return accepted?.status === 'False' ? [`${name}: ${accepted.message}`] : [];
+}

@@ -1,0 +1,37 @@
+import { workloads } from '../contract.ts';
+import type { Workload } from '../api/objects.ts';
+import type { InjectorSettings } from '../injection/types.ts';
+import { listAll, type Client } from '../kubernetes/http/client.ts';
+import { isForbidden } from '../kubernetes/http/errors.ts';
+import { listLumigoes, policyIn } from './preview.ts';
+import { byKindAndName, statusOfNamespace, type NamespaceStatus } from './rollout-status.ts';
+
+interface ReadOptions {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly injector: InjectorSettings;
+  readonly isExcluded: (namespace: string) => boolean;
+  readonly note: (text: string) => void;
+}
+
+/** Reads the rollout of a namespace, with one list for each kind of workload. */
+export async function readStatus(options: ReadOptions): Promise<NamespaceStatus> {
+  const { client, namespace, injector, note } = options;
+  const [lumigoes, ...lists] = await Promise.all([
+    listLumigoes(options),
+    ...workloads.map(async (kind) => {
+      try {
+        const found = (await listAll(client, { ...kind, namespace })) as readonly Workload[];
+        return found.map((each) => ({ kind, workload: { ...each, apiVersion: kind.apiVersion, kind: kind.kind } }));
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        if (kind.addOn === undefined) note(`Your account cannot list ${kind.plural}, which are left out.`);
+        return [];
+      }
+    }),
+  ]);
+  const policy = policyIn(namespace, lumigoes, options);
+  const name = 'lumigo' in policy ? policy.lumigo : undefined;
+  const lumigo = lumigoes.find(({ metadata }) => metadata.name === name);
+  return statusOfNamespace({ namespace, policy, lumigo, injector, workloads: lists.flat().sort(byKindAndName) });
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { validToken } from '../../sandbox/testing/test-cluster.ts';
+import { workloadOf } from '../../sandbox/testing/workloads.ts';
+import { workloadKinds } from '../contract.ts';
+import type { Workload } from '../api/objects.ts';
+import { redactOwn, redactWorkload, scrub } from './redact.ts';
+
+describe('a bundle for support', () => {
+  it('has names and images of a workload, and no value that its user wrote', () => {
+    const env = [
+      { name: 'PASSWORD', value: 'hunter2' },
+      { name: 'LUMIGO_TRACER_TOKEN', value: validToken },
+      { name: 'LD_PRELOAD', value: '/own.so' },
+    ];
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': 'hunter2', 'lumigo.retry': 'now' };
+    const workload = workloadOf(workloadKinds.deployment, 'shop', 'cart', {
+      env,
+      annotations,
+    } as never) as unknown as Workload;
+    const text = JSON.stringify(redactWorkload(workload));
+    expect(text).not.toMatch(/hunter2|t_0123/);
+    expect(text).toContain('"PASSWORD","LUMIGO_TRACER_TOKEN","LD_PRELOAD=/own.so"');
+  });
+
+  it('has no token, neither as text nor as a Secret has it', () => {
+    const encoded = Buffer.from(validToken).toString('base64');
+    expect(scrub(`a ${validToken} b ${encoded} c`)).toBe('a t_… b t_… c');
+  });
+
+  it('has no managed fields, at whatever depth', () => {
+    expect(redactOwn({ items: [{ metadata: { name: 'x', managedFields: [{}] } }] })).toEqual({
+      items: [{ metadata: { name: 'x' } }],
+    });
+  });
+});

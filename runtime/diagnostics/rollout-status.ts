@@ -1,0 +1,187 @@
+import { annotations, workloads, type WorkloadKind } from '../contract.ts';
+import { decide, type Decision } from '../injection/decide.ts';
+import { parseRevert } from '../injection/revert.ts';
+import { stampOf } from '../injection/stamp.ts';
+import type { Condition, LumigoResource } from '../api/lumigo.ts';
+import type { Workload } from '../api/objects.ts';
+import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
+import { planWorkload } from '../reconciler/plan-workload.ts';
+import { observeWorkload } from '../reconciler/workload-store.ts';
+import { completionOf, type Completion } from '../rollout/completion.ts';
+import { blockedBy } from '../rollout/transition.ts';
+import { blockedTexts } from '../rollout/workload-state.ts';
+import { withoutTokens } from '../wording/token.ts';
+import { describePolicy } from './preview.ts';
+import { renderTable, type Paint, type Tone } from './table.ts';
+
+type State = 'verified' | 'instrumented' | 'rolling out' | 'waiting' | 'reverted' | 'skipped';
+
+export interface WorkloadStatus {
+  readonly kind: string;
+  readonly name: string;
+  readonly state: State;
+  /** Available and wanted pods of the present template; empty if a change replaces none. */
+  readonly pods: string;
+  readonly details: string;
+}
+
+/** The rollout of a namespace, as `lumigo status -o json` prints it. */
+export interface NamespaceStatus {
+  readonly namespace: string;
+  readonly policy: string;
+  readonly conditions: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
+  readonly workloads: readonly WorkloadStatus[];
+  /** Nothing is changed any more until something else changes. */
+  readonly isComplete: boolean;
+}
+
+/** The objects that show a namespace's rollout. */
+export interface StatusInput {
+  readonly namespace: string;
+  readonly policy: NamespacePolicy;
+  /** The one in effect. */
+  readonly lumigo: LumigoResource | undefined;
+  readonly injector: InjectorSettings;
+  readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
+}
+
+/** Returns how far the rollout of a namespace is, by the status of its `Lumigo` resource and of its workloads. */
+export function statusOfNamespace({
+  namespace,
+  policy,
+  lumigo,
+  injector,
+  workloads: all,
+}: StatusInput): NamespaceStatus {
+  const listed = new Map(lumigo?.status?.instrumentedResources?.map(({ uid, state }) => [uid, state]));
+  const rows = all.flatMap(({ kind, workload }) => {
+    const row = statusOf(kind, workload, { policy, injector, listed: listed.get(workload.metadata.uid ?? '') });
+    return row === undefined ? [] : [row];
+  });
+  const conditions = (lumigo?.status?.conditions ?? []).map(({ type, status, reason, message }) => ({
+    ...{ type, status, reason },
+    message: withoutTokens(message),
+  }));
+  return {
+    namespace,
+    policy: describePolicy(policy),
+    conditions,
+    workloads: rows,
+    isComplete: isComplete(rows, conditions),
+  };
+}
+
+function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus['conditions']): boolean {
+  if (rows.some(({ state }) => state === 'rolling out')) return false;
+  const rolledOut = conditions.find(({ type }) => type === 'RolledOut');
+  // The operator has said nothing about these yet.
+  if (rolledOut === undefined) return !rows.some(({ state }) => state === 'waiting');
+  return !['Progressing', 'Halted'].includes(rolledOut.reason);
+}
+
+interface Context {
+  readonly policy: NamespacePolicy;
+  readonly injector: InjectorSettings;
+  readonly listed: 'RollingOut' | 'Verified' | undefined;
+}
+
+/** Undefined for a workload that follows its owner. */
+function statusOf(kind: WorkloadKind, workload: Workload, context: Context): WorkloadStatus | undefined {
+  const [completion, now] = [completionOf(workload), new Date().toISOString()];
+  const { policy, injector } = context;
+  const decision = decide({ workload, operation: 'RECONCILE', policy, injector, now, by: 'controller', renew: false });
+  if (decision.code === 'left-to-owner') return undefined;
+  const { state, details } =
+    injectedState(workload, completion, context) ??
+    uninjectedState(decision, completion, planOf(kind, workload, policy));
+  const name = workload.metadata.name ?? '';
+  return { kind: kind.kind, name, state, pods: podsOf(completion, workload), details: withoutTokens(details) };
+}
+
+type Found = Pick<WorkloadStatus, 'state' | 'details'>;
+
+/** By the operator's annotation; undefined for a workload that it has not changed. */
+function injectedState({ metadata }: Workload, completion: Completion, { listed }: Context): Found | undefined {
+  const revert = parseRevert(metadata.annotations?.[annotations.instrumentation]);
+  if (revert !== undefined) return { state: 'reverted', details: `${revert.cause}: ${revert.evidence}` };
+  const stamp = stampOf(metadata);
+  if (stamp === undefined) return undefined;
+  const isRolling = completion.kind === 'progressing' || listed === 'RollingOut';
+  const state = isRolling ? 'rolling out' : listed === 'Verified' ? 'verified' : 'instrumented';
+  return { state, details: `${stamp.change} ${stamp.at} by the ${stamp.by}` };
+}
+
+type Step = ReturnType<typeof planWorkload>;
+
+const planOf = (kind: WorkloadKind, { metadata }: Workload, policy: NamespacePolicy): Step =>
+  planWorkload(observeWorkload(kind, metadata), { policy, isLumigoGone: true }, 0);
+
+/** By the decision and the plan of the reconciler. */
+function uninjectedState(decision: Decision, completion: Completion, step: Step): Found {
+  if (decision.action !== 'inject') return { state: 'skipped', details: decision.message };
+  if (step.do === 'nothing') return { state: 'skipped', details: step.reason };
+  const blocked = blockedBy(completion, 'untried');
+  return { state: 'waiting', details: blocked === undefined ? 'is queued' : blockedTexts[blocked] };
+}
+
+function podsOf(completion: Completion, { spec, status }: Workload): string {
+  if (completion.kind === 'no-pods') return '';
+  if (completion.kind === 'progressing') return `${completion.available}/${completion.wanted}`;
+  const { replicas = 1 } = (spec ?? {}) as { readonly replicas?: number };
+  const {
+    availableReplicas = 0,
+    numberAvailable,
+    desiredNumberScheduled,
+  } = (status ?? {}) as Readonly<Record<string, number>>;
+  return `${numberAvailable ?? availableReplicas}/${desiredNumberScheduled ?? replicas}`;
+}
+
+const order: readonly WorkloadKind[] = workloads;
+
+/** Sorts like `kubectl get`: by kind, then by name. */
+export const byKindAndName = (
+  a: { kind: WorkloadKind; workload: Workload },
+  b: { kind: WorkloadKind; workload: Workload },
+) =>
+  order.indexOf(a.kind) - order.indexOf(b.kind) ||
+  ((a.workload.metadata.name ?? '') < (b.workload.metadata.name ?? '') ? -1 : 1);
+
+const tones: Readonly<Record<State, Tone>> = {
+  verified: 'good',
+  instrumented: 'good',
+  'rolling out': 'unsure',
+  waiting: 'unsure',
+  reverted: 'bad',
+  skipped: 'plain',
+};
+
+/** The same as text: what holds in the namespace, a line for each condition that needs attention, and a table of the workloads. */
+export function renderStatus(
+  { namespace, policy, conditions, workloads: rows }: NamespaceStatus,
+  paint: Paint,
+): string {
+  const counts = Object.keys(tones)
+    .map((state) => [state, rows.filter((row) => row.state === state).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state}`);
+  return [
+    `Namespace ${namespace}: ${policy}`,
+    ...conditions
+      .filter(({ type, status }) => (type === 'Error' ? status === 'True' : status === 'False'))
+      .map(({ type, reason, message }) => `${type}: ${reason}. ${message}`),
+    rows.length === 0 ? 'There are no workloads' : `Workloads: ${counts.join(', ')}`,
+    '',
+    renderTable(
+      {
+        header: ['WORKLOAD', 'STATE', 'PODS', 'DETAILS'],
+        rows: rows.map(({ kind, name, state, pods, details }) => [
+          `${kind}/${name}`,
+          { text: state, tone: tones[state] },
+          pods,
+          details,
+        ]),
+      },
+      paint,
+    ),
+  ].join('\n');
+}
