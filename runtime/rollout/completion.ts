@@ -89,8 +89,7 @@ function countsOf(workload: Workload, isSeen: boolean): PodCounts | Extract<Comp
   // The number of a DaemonSet's pods is in its status alone. One that its controller has never seen has no pods.
   const isUncounted = form === 'nodes' && !isSeen && status['observedGeneration'] !== undefined && !isOnDelete(spec);
   if (found.replaced > 0 || isUncounted) return found;
-  const isEmpty = found.wanted === 0 && (form !== 'nodes' || isSeen);
-  return isEmpty ? { kind: 'no-pods', isEmpty } : { kind: 'no-pods' };
+  return numberAt(spec, 'replicas', 1) === 0 ? { kind: 'no-pods', isEmpty: true } : { kind: 'no-pods' };
 }
 
 const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>
