@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { lumigo as contract, probeEchoPrefix, probeLabel, suffixes, webhooks } from '../contract.ts';
+import { lumigo as contract, partOfSelector, probeEchoPrefix, probeLabel, suffixes, webhooks } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { leaseOf } from '../installation/installation.ts';
 import { listAll } from '../kubernetes/http/client.ts';
-import { isNotFound } from '../kubernetes/http/errors.ts';
+import { isNotFound, undefinedIf } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { webhooksOf, webhooksRef } from '../kubernetes/resources/webhooks.ts';
 import { completionOf } from '../rollout/completion.ts';
@@ -114,24 +114,25 @@ async function webhook({ client, probeNamespace, now }: CheckContext): Promise<O
 const admission = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;
 
 interface Policy {
+  readonly metadata: { readonly name: string };
   readonly spec?: { readonly policyName?: string };
   readonly status?: { readonly typeChecking?: { readonly expressionWarnings?: readonly unknown[] } };
 }
 
-/** The guard, and in Pod mode the policy that injects. */
+/** The guard and, in Pod mode, the policy that injects: each needs a binding. An older Kubernetes has no policies that mutate. */
 async function policies({ client, installed }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return unknown('No operator is installed');
-  const named = async (plural: string) =>
-    (await listAll(
-      client,
-      { ...admission, plural },
-      { labelSelector: 'app.kubernetes.io/part-of=lumigo' },
-    )) as unknown as readonly (Policy & {
-      readonly metadata: { readonly name: string };
-    })[];
-  const all = await named('validatingadmissionpolicies');
-  const bound = new Set((await named('validatingadmissionpolicybindings')).map(({ spec }) => spec?.policyName));
+  const list = async (plural: string): Promise<readonly Policy[]> => {
+    const objects = await listAll(client, { ...admission, plural }, { labelSelector: partOfSelector }).catch(
+      undefinedIf(isNotFound),
+    );
+    return (objects ?? []) as unknown as readonly Policy[];
+  };
+  const prefixes = ['validating', 'mutating'];
+  const all = (await Promise.all(prefixes.map((each) => list(`${each}admissionpolicies`)))).flat();
+  const bindings = (await Promise.all(prefixes.map((each) => list(`${each}admissionpolicybindings`)))).flat();
+  const bound = new Set(bindings.map(({ spec }) => spec?.policyName));
   const wrong = all.filter(
     ({ metadata, status }) => !bound.has(metadata.name) || status?.typeChecking?.expressionWarnings !== undefined,
   );

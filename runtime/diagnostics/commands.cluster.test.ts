@@ -126,6 +126,29 @@ describe('lumigo check', () => {
   });
 });
 
+describe('lumigo check of the policies', () => {
+  it('finds one without its binding', async () => {
+    const { client } = operator.cluster;
+    const bindings = {
+      group: 'admissionregistration.k8s.io',
+      version: 'v1',
+      plural: 'validatingadmissionpolicybindings',
+    };
+    const name = `${operator.installation.settings.name}-guard-workloads`;
+    const binding = (await listAll(client, bindings)).find(
+      ({ spec }) => (spec as { policyName: string }).policyName === name,
+    );
+    await client.delete({ ...bindings, name: binding?.metadata.name });
+    const { code, stdout } = await asAdministrator('check');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`policies +failed +Not bound, or not valid: ${name}\\n`));
+    await operator.bench.create({
+      ...binding,
+      metadata: { name: binding?.metadata.name, labels: binding?.metadata.labels },
+    } as never);
+  });
+});
+
 describe('lumigo status', () => {
   it('shows an editor each workload of the namespace, and ends once the rollout is complete', async () => {
     const { code, stdout } = await asEditor('status', '-w', '-n', shop);
