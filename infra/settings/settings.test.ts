@@ -34,6 +34,17 @@ describe('the defaults', () => {
     expect(parseSettings(null)).toEqual(parseSettings({}));
   });
 
+  it.each([
+    ['name', 'text'],
+    ['debug.enabled', 'boolean'],
+    ['controllerManager.replicas', 'integer'],
+    ['injection.imagePullSecrets', 'strings'],
+    ['tolerations.global', 'objects'],
+    ['affinity', 'map'],
+  ])('have types: %s is %s', (path, type) => {
+    expect(settingEntries().find((entry) => entry.path === path)?.type).toBe(type);
+  });
+
   it('have a documented meaning each', () => {
     const leaves = (value: unknown, path: string): string[] =>
       settingEntries().some((entry) => entry.path === path)
@@ -105,6 +116,7 @@ describe('problems', () => {
     [{ replicas: 3 }, 'replicas is not a setting; did you mean controllerManager.replicas?'],
     [{ debug: { Enabled: true } }, 'debug.Enabled is not a setting; did you mean debug.enabled?'],
     [{ webhook: { timeout: 3 } }, 'webhook.timeout is not a setting; did you mean webhook.timeoutSeconds?'],
+    [{ xdebug: {} }, 'xdebug is not a setting; did you mean debug?'],
     [{ rolluot: {} }, 'rolluot is not a setting; did you mean rollout?'],
     [{ webhook: { port: 3 } }, 'webhook.port is not a setting; did you mean ports?'],
     [
@@ -118,6 +130,7 @@ describe('problems', () => {
   it.each([
     [{ lumigoToken: { value: 'a password' } }, /^lumigoToken\.value .*, but is a text \(not shown/],
     [{ lumigoToken: ['a password'] }, /^lumigoToken .*, but is a list \(not shown/],
+    [{ [`t_${'a'.repeat(21)}`]: 'a password' }, /^a section has a key that is not a setting; it is not shown/],
     [{ lumigoToken: { apassword: 'x' } }, /^lumigoToken has a key that is not a setting; it is not shown/],
   ])('show nothing of the token %j', (given, problem) => {
     expect(problemsOf(given)).toEqual([expect.stringMatching(problem)]);
@@ -235,6 +248,12 @@ describe('a settings file', () => {
     expect(loadSettings(file('a.yaml', 'debug:\n  enabled: true\n')).debug.enabled).toBe(true);
     expect(loadSettings(file('a.json', '{"debug": {"enabled": true}}')).debug.enabled).toBe(true);
     expect(loadSettings(undefined)).toEqual(parseSettings({}));
+  });
+
+  it('may have a value of the original that has no effect, of which a line warns', () => {
+    const lines: string[] = [];
+    loadSettings(file('original.yaml', 'output: { color: true }\n'), (line) => lines.push(line));
+    expect(lines).toEqual([expect.stringContaining('has no effect: output: ')]);
   });
 
   it('that is missing is named, with the variable that names it', () => {
