@@ -1,7 +1,7 @@
 /** The layers of docs/contributing/adr/0001: who may import what. A rule's name says the reason. */
 const PURE =
   '^runtime/(contract|access/permissions|(api|json|injection)/.*|.*/(plan|decide|render|conditions)[^/]*)\\.ts$';
-const DUTIES = 'webhook|reconciler|telemetry-proxy|token-checks|monitoring|uninstall|updater|diagnostics';
+const DUTIES = 'webhook|reconciler|telemetry-proxy|pod-mode|token-checks|monitoring|uninstall|updater|diagnostics';
 /** Of docs/contributing/architecture.md, from the lowest to the highest: what stands on one imports from it and from those below. */
 const FLOORS = {
   runtime: [

@@ -14,6 +14,8 @@ import { whenEnded } from '../telemetry-proxy/collector.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
 import { rotateCertificates } from '../certificates/rotation.ts';
 import type { CertificateStore } from '../certificates/store.ts';
+import { PodCounts } from '../pod-mode/pod-counts.ts';
+import { injectorOf } from '../config/config.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
@@ -196,6 +198,20 @@ export function createParts(options: PartsOptions): Part[] {
           onSeen: (...seen) => reconciling.current?.onToken(...seen),
         });
         await checks.run();
+      },
+    },
+    {
+      name: 'pod counts',
+      needsToLead: true,
+      run: async ({ signal, fence }) => {
+        await lumigoWatch.synced;
+        const counts = new PodCounts({
+          ...{ lumigoes, logger, signal },
+          client: createClient(within(transport, { signal, fence })),
+          injector: injectorOf(config),
+          onSeen: (...seen) => reconciling.current?.onPods(...seen),
+        });
+        await counts.run();
       },
     },
     {

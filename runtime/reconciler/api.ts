@@ -4,7 +4,6 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { guarded, type Client, type KubernetesObject } from '../kubernetes/http/client.ts';
 import { AnswerTooLargeError } from '../kubernetes/http/errors.ts';
 import { readMetadata } from '../kubernetes/resources/finalizers.ts';
-import { findPod } from '../kubernetes/resources/pods.ts';
 import { isOurs, lumigoRef } from '../lumigo/lumigo-store.ts';
 import { brokenPods, podsOfGeneration } from './generation-pods.ts';
 import type { ObservedWorkload } from './observed.ts';
@@ -16,8 +15,6 @@ type Patch = Parameters<Client['patch']>[1];
 const PAGE_SIZE = 25;
 /** A larger page is not read. Its workloads are read one by one, each when it has its place. */
 const MAX_PAGE_BYTES = 512 * 1024;
-
-const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 const workloadRef = ({ kind, namespace, name }: ObservedWorkload) => ({ ...kind, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
@@ -33,13 +30,11 @@ export interface WorkloadPage {
   readonly bytes: number;
 }
 
-/** Returns every request of the reconciler, one function each. */
 export function createReconcilerApi(client: Client) {
   const patchLumigo = async (lumigo: LumigoResource, patch: Patch, subresource?: 'status'): Promise<LumigoResource> =>
     asLumigo((await client.patch({ ...lumigoRef(lumigo), subresource }, patch, { fieldManager })).object);
 
   return {
-    /** Returns the workloads of a kind in a namespace, page by page, until a page is too large. */
     async *pages(kind: WorkloadKind, namespace: string): AsyncGenerator<WorkloadPage> {
       const options = { limit: PAGE_SIZE, maxBytes: MAX_PAGE_BYTES };
       try {
@@ -73,12 +68,6 @@ export function createReconcilerApi(client: Client) {
       const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name }, deleteOptions };
       await client.create({ ...pods, namespace, name, subresource: 'eviction' }, eviction, { throttledIsFinal: true });
     },
-
-    /** Returns the metadata of the pods of a namespace that have not ended. */
-    podPages: (namespace: string) =>
-      client.pages({ ...pods, namespace }, { metadataOnly: true, fieldSelector: NOT_ENDED }),
-
-    findPod: (namespace: string, name: string) => findPod(client, namespace, name),
 
     readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>
       asLumigo(await client.get(lumigoRef(lumigo))),

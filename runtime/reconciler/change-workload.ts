@@ -17,21 +17,24 @@ import { blockedBy } from '../rollout/transition.ts';
 import type { BlockedReason, Observation } from '../rollout/workload-state.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { factsOf, type Change, type ChangeResult, type Failed } from './facts.ts';
-import type { WorkloadJudge } from './judge-workload.ts';
+import { WorkloadJudge } from './judge-workload.ts';
 import { readingOf } from './observations.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
+import type { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
 
 /** Makes planned changes and notes what came of them, so that the next plan knows. */
 export class WorkloadChanger {
+  private readonly judge: WorkloadJudge;
   private readonly settings;
 
   constructor(
     private readonly term: Term,
     private readonly recorder: EventRecorder,
-    private readonly judge: WorkloadJudge,
+    private readonly rollouts: Rollouts,
   ) {
+    this.judge = new WorkloadJudge(term, rollouts);
     const { updateOnUpgrade: renew } = term.config;
     this.settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
   }
@@ -53,7 +56,6 @@ export class WorkloadChanger {
     return result.kind === 'written';
   }
 
-  /** Reads the workload, decides, writes what differs. */
   private make(planned: WorkloadChange, fresh: Workload | undefined): Promise<ChangeResult> {
     const { api, lumigoes, lumigoesRead } = this.term;
     const { workload, policy } = planned;
@@ -93,7 +95,7 @@ export class WorkloadChanger {
     const { rolloutStrategy: strategy } = this.term.config;
     if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
     if (equal(templateOf(seen), templateOf(decision.workload))) return undefined;
-    const reading = readingOf(seen, this.judge.installed(workload));
+    const reading = readingOf(seen, this.rollouts.installed(workload));
     const waits = whyWaits(strategy, seen);
     const isNow =
       waits === undefined && task === 'inject' && blockedBy(reading.completion, reading.injector) === undefined;

@@ -2,19 +2,18 @@ import { annotations } from '../contract.ts';
 import type { Condition } from '../api/lumigo.ts';
 import { shown } from '../rollout/evidence.ts';
 import { blockedTexts } from '../rollout/workload-state.ts';
-import type { ObservedWorkload, PodsSeen } from './observed.ts';
+import type { PodsSeen } from '../pod-mode/pod-counts.ts';
+import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 
 /** A condition as it is planned: since when it holds follows from the one before. */
 export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
-/** How many workloads of a sort are named. */
 const NAMED = 10;
 
 export const ROLLED_OUT = 'RolledOut';
 export const HALTED = 'Halted';
 
-/** The first that holds says in one word how far a rollout is. */
 const reasons: readonly (readonly [reason: string, holds: (seen: RolloutSummary) => boolean])[] = [
   [HALTED, ({ halted }) => halted !== undefined],
   ['Progressing', ({ underWay, queued }) => underWay.length + queued > 0],
@@ -33,7 +32,7 @@ export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): Unt
   return wasSaid ? { type: ROLLED_OUT, status: 'True', reason: 'Complete', message: complete } : undefined;
 }
 
-const workloads = (number: number, one: string, many: string): string =>
+export const workloads = (number: number, one: string, many: string): string =>
   number === 0 ? '' : number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
 
 const nameOf = ({ kind, name }: ObservedWorkload): string => `${kind.kind}/${name}`;
@@ -43,7 +42,6 @@ const some = <T>(list: readonly T[], say: (item: T) => string): string[] => [
   ...(list.length > NAMED ? [`and ${list.length - NAMED} more`] : []),
 ];
 
-/** Pods are replaced by their user. */
 function sentencesOfPods({ namespace, without, restart }: PodsSeen): string[] {
   if (without === 0) return [];
   const run = without === 1 ? '1 pod runs' : `${without} pods run`;
@@ -62,9 +60,12 @@ const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left, pods }
     reverted,
     (each) => `${nameOf(each)} was reverted (${each.state.evidence.cause}): ${shown(each.state.evidence.message)}`,
   ),
-  reverted.length === 0
-    ? ''
-    : `The operator tries again later, or when the images or the injector change, or when you run ${retryOf(reverted[0])}`,
+  ...reverted
+    .slice(0, 1)
+    .map(
+      (each) =>
+        `The operator tries again later, or when the images or the injector change, or when you run ${retryOf(each)}`,
+    ),
   underWay.length === 0 ? '' : `In progress: ${some(underWay, nameOf).join(', ')}`,
   workloads(queued, 'is queued', 'are queued'),
   ...some(blocked, (each) => `The operator waits because ${nameOf(each)} ${blockedTexts[each.state.reason]}`),
@@ -76,7 +77,5 @@ const sentencesOf = ({ halted, underWay, queued, blocked, reverted, left, pods }
   ...(pods === undefined ? [] : sentencesOfPods(pods)),
 ];
 
-const retryOf = (workload: ObservedWorkload | undefined): string =>
-  workload === undefined
-    ? ''
-    : `'kubectl -n ${workload.namespace} annotate --overwrite ${workload.kind.plural}.${workload.kind.group} ${workload.name} ${annotations.retry}="$(date)"'`;
+const retryOf = ({ namespace, kind, name }: ObservedWorkload): string =>
+  `'kubectl -n ${namespace} annotate --overwrite ${kind.plural}.${kind.group} ${name} ${annotations.retry}="$(date)"'`;

@@ -1,6 +1,6 @@
 import type { Metadata } from '../api/objects.ts';
 import type { Condition, InstrumentedResource, LumigoStatus, Problem } from '../api/lumigo.ts';
-import { ROLLED_OUT, rolloutCondition, type Untimed } from './conditions-rollout.ts';
+import { ROLLED_OUT, rolloutCondition, workloads, type Untimed } from './conditions-rollout.ts';
 import type { ObservedNamespace } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { Progress } from './plan-workloads.ts';
@@ -93,9 +93,6 @@ function onceThereWas(seen: Problem | 'working' | undefined, good: Untimed, know
   return seen === 'working' && before === undefined ? undefined : observed(seen, good);
 }
 
-const workloads = (number: number, one: string, many: string): string =>
-  number === 1 ? `1 workload ${one}` : `${number} workloads ${many}`;
-
 const OLDER =
   'an injection from another operator version (renewed when the pod template changes, or at once with injection.updateOnUpgrade)';
 const waits = [
@@ -127,6 +124,5 @@ export function differenceOf(a: LumigoStatus, b: LumigoStatus): 'state' | 'text'
 /** Two entries of the list that have these in common are of the same instrumentation. */
 export const identity = ['kind', 'name', 'uid', 'resourceVersion'] as const;
 
-/** Returns whether two lists have the same values under these keys, in the same order. */
 export const sameList = <T>(a: readonly T[] = [], b: readonly T[] = [], keys: readonly (keyof T)[]): boolean =>
   a.length === b.length && a.every((item, index) => keys.every((key) => item[key] === b[index]?.[key]));

@@ -9,7 +9,6 @@ import type { QueuedEvent } from '../kubernetes/resources/event-queue.ts';
 import type { Change, Failed } from './facts.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-/** Returns the event for a change by the webhook or the reconciler. `exceptions`: sentences on what was not injected. */
 export function changed(
   workload: ObservedWorkload,
   policy: NamespacePolicy,
@@ -29,7 +28,6 @@ export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, deci
   return warning(workload, reason, message, `${decision.code}/${policyAge(policy)}`);
 }
 
-/** Returns the event for a change that the API server refuses, once for a generation and refusal. */
 export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { change, problem }: Failed): QueuedEvent {
   const [reason, verb] = failures[change];
   const message = `Cannot ${verb} Lumigo instrumentation (${trigger(workload, policy)}): ${problem}`;
@@ -91,7 +89,6 @@ const failures: Readonly<Record<Change, readonly [reason: string, verb: string]>
   removed: [eventReasons.cannotRemove, 'remove'],
 };
 
-/** Returns what distinguishes one life of a policy from the next. */
 export const policyAge = (policy: NamespacePolicy): string =>
   policy.state === 'active' ? policy.createdAt : policy.state;
 

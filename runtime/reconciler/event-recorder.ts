@@ -15,7 +15,6 @@ import type { Term } from './term.ts';
 export class EventRecorder {
   constructor(private readonly term: Pick<Term, 'events' | 'since'>) {}
 
-  /** Reports the change in the workload's stamp, of whichever replica. */
   stamped(workload: ObservedWorkload, policy: NamespacePolicy): void {
     const stamp = parseStamp(workload.stamp);
     if (stamp === undefined || stamp.change === 'adopted' || stamp.at < this.term.since) return;
@@ -29,7 +28,6 @@ export class EventRecorder {
     else if (before !== undefined && !isInstrumented(workload)) this.removed(before, policy);
   }
 
-  /** Reports that an injection no longer exists. `before`: the workload with the injection. */
   removed(before: ObservedWorkload, policy: NamespacePolicy): void {
     this.term.events.add(changed(before, policy, 'removed'));
   }

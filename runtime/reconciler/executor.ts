@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Places } from '../async/places.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { ByteBudget } from '../kubernetes/http/byte-budget.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
-import { describeError } from '../wording/errors.ts';
+import { retrying } from '../kubernetes/http/retrying.ts';
 import type { WorkloadPage } from './api.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
 
@@ -17,7 +15,6 @@ interface ExecutorOptions {
   /** Makes one change, and reads the workload first if there is no fresh copy. Returns whether it was written. Never rejects. */
   readonly change: (change: WorkloadChange, fresh: Workload | undefined) => Promise<boolean>;
   readonly logger: Logger;
-  /** Nothing begins after it is aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -65,13 +62,9 @@ export class Executor {
 
   private async drain(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {
     const { logger, signal } = this.options;
-    for (let failures = 0; waiting.size > 0 && !signal.aborted;) {
-      const problem = await this.workOff(waiting, kind, namespace).then(() => undefined, describeError);
-      failures = problem === undefined ? 0 : failures + 1;
-      if (problem === undefined || signal.aborted) continue;
-      logger.warn({ namespace, kind: kind.kind, problem }, 'cannot list workloads, retrying');
-      await sleep(backoffMs(failures, listBackoff, Math.random()), undefined, { signal }).catch(() => undefined);
-    }
+    const failure = `cannot list the ${kind.plural} of namespace ${namespace}, retrying`;
+    while (waiting.size > 0 && !signal.aborted)
+      await retrying(() => this.workOff(waiting, kind, namespace), { signal, logger, failure, ...listBackoff });
   }
 
   private async workOff(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {
@@ -88,7 +81,6 @@ export class Executor {
     for (const name of names) await this.admit(waiting, name, namespace);
   }
 
-  /** Begins a change when there is a place for it, if it is still planned then. */
   private async admit(waiting: ByName, name: string, namespace: string, fresh?: Workload): Promise<void> {
     const { pace, signal, change } = this.options;
     if (!waiting.has(name)) return;
@@ -97,7 +89,6 @@ export class Executor {
     waiting.delete(name);
     if (planned === undefined || signal.aborted) return leave(0);
     this.begun += 1;
-    // The workload in the list may have been replaced since.
     const isSame = fresh?.metadata.uid === planned.workload.uid;
     void change(planned, isSame ? fresh : undefined).then((changed) => {
       this.begun -= 1;

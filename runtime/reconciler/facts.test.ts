@@ -71,12 +71,12 @@ describe('what follows from a change', () => {
   });
 
   it('one that waits is settled until something of it changes', () => {
-    const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'time' } };
+    const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'clean' } };
     expect(facts(waiting).settled).toBe(policy);
   });
 
   it('a change that waits for its turn again is no success: the next failure waits longer', () => {
-    const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'time' } };
+    const waiting: ChangeResult = { kind: 'waiting', workload, observation: { kind: 'clean' } };
     const failing = { ...before, failure: facts(refused).failure };
     expect(facts(waiting, { before: failing })).not.toHaveProperty('failure');
   });

@@ -9,18 +9,16 @@ import { isContested } from './plan-workload.ts';
 
 export type Change = 'added' | 'updated' | 'removed' | 'none';
 
-/** What came of a planned change. `workload`: the whole object as it was read, or as it was written. */
+/** The result of a planned change. `workload`: the whole object as it was read, or as it was written. */
 export type ChangeResult =
-  /** Nothing had to be written. */
   | { readonly kind: 'left'; readonly workload: Workload; readonly decision: Decision & { readonly action: 'none' } }
   | Waiting
   | Written
   | { readonly kind: 'gone' }
-  /** The policy is another one by now: nothing was written, and a new plan says what is to be done. */
+  /** The policy is another one by now, so nothing was written. */
   | { readonly kind: 'outdated' }
   | Failed;
 
-/** It waits, for its turn or for its pods. */
 export interface Waiting {
   readonly kind: 'waiting';
   readonly workload: Workload;
@@ -54,7 +52,6 @@ interface Outcome {
 
 const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
-/** What follows from a change that has ended, for the plans that come after it. */
 export function factsOf(outcome: Outcome): Facts {
   const { before, policy, result, isCurrent } = outcome;
   const settled = isCurrent ? policy : undefined;

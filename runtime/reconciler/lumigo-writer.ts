@@ -4,6 +4,7 @@ import type { LumigoResource } from '../api/lumigo.ts';
 import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { turnedFalse } from './describe-events.ts';
+import type { EventRecorder } from './event-recorder.ts';
 import type { ObservedLumigo } from './observed.ts';
 import type { LumigoAction } from './plan-status.ts';
 import type { Term } from './term.ts';
@@ -20,7 +21,6 @@ const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
 const CONFLICT_MS = 200;
 /** In one namespace: a hundred large `Lumigo` resources of one tenant must not take every connection. */
 const MAX_CONCURRENT_WRITES = 2;
-/** Number of workloads that a log line names. */
 const NAMED = 20;
 
 const fieldsOf = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
@@ -29,10 +29,9 @@ const fieldsOf = ({ metadata }: LumigoResource) => ({ namespace: metadata.namesp
 export class LumigoWriter {
   private readonly states = new Map<string, State>();
 
-  /** `onListed` receives what an earlier leader listed as instrumented: resourceVersions by uid. */
   constructor(
     private readonly term: Term,
-    private readonly onListed: (lumigo: LumigoResource, listed: ReadonlyMap<string, string>) => void,
+    private readonly recorder: EventRecorder,
   ) {}
 
   observe(resource: LumigoResource): ObservedLumigo {
@@ -51,7 +50,6 @@ export class LumigoWriter {
     this.note(uid, { isBusy: true });
     try {
       await this.carryOut(action);
-      // A released resource is forgotten by now.
       if (this.states.has(uid)) this.note(uid, { isBusy: false, failure: undefined });
     } catch (error) {
       if (!signal.aborted) this.failed(action, error);
@@ -67,11 +65,20 @@ export class LumigoWriter {
     if (action.do === 'remove-finalizer') this.released(action);
   }
 
+  /** Takes over an earlier leader's list: since when each workload is instrumented, and the removals that it did not report. */
   private async adopt(lumigo: LumigoResource): Promise<void> {
-    const { status } = await this.term.api.readLumigo(lumigo);
-    const listed = status?.instrumentedResources ?? [];
-    this.onListed(lumigo, new Map(listed.map((each) => [each.uid, each.resourceVersion])));
-    this.note(lumigo.metadata.uid, { listed });
+    const { api, store, lumigoes } = this.term;
+    const { namespace, uid } = lumigo.metadata;
+    const listed = (await api.readLumigo(lumigo)).status?.instrumentedResources ?? [];
+    const versions = new Map(listed.map((each) => [each.uid, each.resourceVersion]));
+    for (const workload of store.in(namespace)) {
+      const instrumentedVersion = versions.get(workload.uid);
+      if (instrumentedVersion === undefined) continue;
+      const noted = store.note(workload, { instrumentedVersion });
+      const isClean = noted?.stamp === undefined && noted?.label === undefined;
+      if (noted !== undefined && isClean) this.recorder.removed(noted, lumigoes.policy(namespace));
+    }
+    this.note(uid, { listed });
   }
 
   private async writeStatus({ lumigo, status, withList, repeats }: Action<'write-status'>): Promise<void> {

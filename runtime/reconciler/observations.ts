@@ -15,12 +15,10 @@ import type { ObservedWorkload } from './observed.ts';
 /** An injection that is older is not judged by a new leader. */
 const RECENT_MS = 30 * 60_000;
 
-/** The injector of this installation. */
 export interface Installed extends Pick<Reading, 'injector'> {
   readonly image: string;
 }
 
-/** Returns what a whole workload shows, as it was read or is about to be. */
 export function readingOf(workload: Workload, { injector, image }: Installed): Reading {
   const template = templateOf(workload);
   const own = template?.spec.initContainers?.find(({ name }) => name === injectorNames.container);
@@ -46,11 +44,11 @@ export function observe(
   const template = templateOf(workload);
   if (template === undefined || !isInjected(template) || ourLabel(metadata) === undefined) return { kind: 'clean' };
   const reading = readingOf(workload, installed);
-  if (known.judged === stampText(metadata)) return { kind: 'status', unchangedSince: known.changedAt ?? 0, ...reading };
   const stamp = stampOf(metadata);
-  return stamp !== undefined && isRecent(stamp, epochMs)
+  const isNew = known.judged !== stampText(metadata) && stamp !== undefined && isRecent(stamp, epochMs);
+  return isNew
     ? { kind: 'injected', attempt: stamp.attempt ?? 0, ...reading }
-    : { kind: 'standing', ...reading };
+    : { kind: 'status', unchangedSince: known.changedAt ?? 0, ...reading };
 }
 
 const isRecent = ({ change, at }: Stamp, epochMs: number): boolean =>

@@ -15,7 +15,6 @@ interface NamespacePlan extends WorkloadsPlan {
 const CONFIRM_MS = 10_000;
 const never: PlannedAction = { wakeAt: Infinity };
 
-/** Plans a namespace, with reasons. The plan depends on what was seen and on the time, and on nothing else. */
 export function planNamespace(observed: ObservedNamespace, now: Now): NamespacePlan {
   const workloads = planWorkloads(observed, now);
   const acting = observed.lumigoes.find(({ resource }) => resource.metadata.uid === observed.acting);
@@ -58,15 +57,13 @@ function planLumigo(lumigo: ObservedLumigo, context: LumigoContext): PlannedActi
 
 const isDeleted = ({ resource }: ObservedLumigo): boolean => resource.metadata.deletionTimestamp !== undefined;
 
-/** Returns the action that precedes a release and the status; undefined if there is none. */
 function planFirst(observed: ObservedLumigo, { acting }: LumigoContext): LumigoAction | undefined {
   const { resource: lumigo, listed } = observed;
   if (isDeleted(observed) && observed !== acting)
     return { do: 'remove-finalizer', lumigo, reason: 'another Lumigo resource is in effect', leftBehind: [] };
   if (!isDeleted(observed) && lumigo.metadata.finalizers?.includes(contract.finalizer) !== true)
-    return { do: 'add-finalizer', lumigo, reason: 'its workloads are cleaned up before it is deleted' };
-  const isAdopted = observed !== acting || listed !== undefined;
-  return isAdopted ? undefined : { do: 'adopt', lumigo, reason: 'an earlier leader may have left a list' };
+    return { do: 'add-finalizer', lumigo };
+  return observed !== acting || listed !== undefined ? undefined : { do: 'adopt', lumigo };
 }
 
 /**

@@ -86,9 +86,6 @@ const cases: readonly [string, readonly ObservedWorkload[], readonly string[], P
   ['a status is read when it is due', [workload('a', { ...rolling, wakeAt: NOW.ms })], ['read a']],
   ['a blocked one is read when it is due', [workload('a', { ...blocked, wakeAt: NOW.ms })], ['read a']],
   ['a blocked one delays no other', [workload('a', blocked), workload('b', queued)], ['b is next']],
-  ['a further change is made once the one before is verified', [workload('a', { ...late, isDue: true })], ['read a']],
-  ['or once no pod can show how it fares', [workload('a', { ...untested, isDue: true })], ['read a']],
-  ['but not between two looks', [workload('a', { ...untested, isDue: true, look: { evidence: crash, at: 0 } })], []],
   [
     'broken pods are evicted when that is due',
     [workload('a', { ...reverting, removedAt: 0, wakeAt: NOW.ms })],

@@ -2,10 +2,12 @@ import type { InjectorReport } from '../api/lumigo.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInjectors } from '../rollout/evidence.ts';
 import { haltOf, healthFor, type NamespaceTally } from '../rollout/injector-health.ts';
+import { isJudged } from '../rollout/judge.ts';
 import { transition } from '../rollout/transition.ts';
 import { nextTurns } from '../rollout/turns.ts';
 import { idle, type Action, type Observation, type WorkloadState } from '../rollout/workload-state.ts';
-import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload, PodsSeen } from './observed.ts';
+import type { PodsSeen } from '../pod-mode/pod-counts.ts';
+import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
 
 /** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
 export interface WorkloadChange {
@@ -16,32 +18,26 @@ export interface WorkloadChange {
   readonly task?: 'inject' | 'revert' | 'evict';
 }
 
-/** A workload in a certain state. */
 type In<K extends WorkloadState['kind']> = ObservedWorkload & { readonly state: WorkloadState & { readonly kind: K } };
 
 export interface RolloutPlan {
   readonly changes: readonly WorkloadChange[];
-  /** The workloads whose state is another one now. */
   readonly noted: readonly ObservedWorkload[];
   readonly tally: NamespaceTally;
   readonly summary: RolloutSummary;
-  /** What the webhook has to know of the injector. */
   readonly report: InjectorReport | undefined;
   /** Whether this namespace is, or wants to be, one of those in which something is changed. */
   readonly wantsTurn: boolean;
   readonly wakeAt: number;
 }
 
-/** What people are told. */
 export interface RolloutSummary {
   readonly underWay: readonly ObservedWorkload[];
   readonly queued: number;
   readonly blocked: readonly In<'blocked'>[];
   readonly reverted: readonly In<'reverted' | 'reverting'>[];
-  /** Those that wait for their user, as the settings say. */
   readonly left: number;
   readonly halted: string | undefined;
-  /** The pods, in Pod mode. */
   readonly pods?: PodsSeen | undefined;
 }
 
@@ -58,13 +54,11 @@ export interface OnTheWay {
   readonly unknown: number;
 }
 
-/** A namespace that waits for others is planned again after so long. */
 const IDLE_MS = 60_000;
 
-const steps: Readonly<Record<Action | 'inject' | 'due', Pick<WorkloadChange, 'reason' | 'task'>>> = {
+const steps: Readonly<Record<Action | 'inject', Pick<WorkloadChange, 'reason' | 'task'>>> = {
   read: { reason: 'its status is read' },
   'look-at-pods': { reason: 'its status is read' },
-  due: { reason: 'a further change of it is due' },
   inject: { reason: 'it is next in the queue', task: 'inject' },
   revert: { reason: 'its pods fail with the injection', task: 'revert' },
   evict: { reason: 'its controller waits for a broken pod', task: 'evict' },
@@ -79,8 +73,7 @@ export function planRollout(
   const { settings, injector, hasTurn } = observed.rollout;
   const observe = (state: WorkloadState, seen: Observation) => transition(state, seen, now.ms, settings);
   const moved = way.states.map((workload) => {
-    const freed = observe(workload.state ?? idle, { kind: 'injector', injector });
-    const { state, action } = observe(freed.state, { kind: 'time' });
+    const { state, action } = observe(workload.state ?? idle, { kind: 'time', injector });
     const isMoved = state !== workload.state;
     return { workload: isMoved ? { ...workload, state } : workload, action, isMoved };
   });
@@ -94,8 +87,8 @@ export function planRollout(
   const turns = mayTurn && !isUnderWay ? nextTurns(waiting, tally, settings.largestWave) : [];
   return {
     changes: moved.flatMap(({ workload, action }) => {
-      const step = isFree(workload) ? stepOf(workload, action) : undefined;
-      return step === undefined ? [] : { workload, policy: observed.policy, ...steps[step] };
+      const step = action ?? (isNext(workload) ? 'inject' : undefined);
+      return step === undefined || !isFree(workload) ? [] : { workload, policy: observed.policy, ...steps[step] };
     }),
     noted: [
       ...moved.flatMap(({ workload, isMoved }) => (isMoved ? workload : [])),
@@ -127,32 +120,20 @@ const asWaiting = (workload: In<'queued'>) => ({
 const wakeAtOf = (state: WorkloadState | undefined, now: Now): number =>
   state !== undefined && 'wakeAt' in state && state.wakeAt > now.ms ? state.wakeAt : Infinity;
 
-function stepOf(workload: ObservedWorkload, action: Action | undefined): keyof typeof steps | undefined {
-  if (action !== undefined) return action;
-  if (isIn(workload, 'queued')) return workload.state.isNext ? 'inject' : undefined;
-  const isDue = isIn(workload, 'verified', 'untested') && workload.state.isDue === true;
-  return isDue && !isJudged(workload) ? 'due' : undefined;
-}
+const isNext = (workload: ObservedWorkload): boolean => isIn(workload, 'queued') && workload.state.isNext;
 
-/** Its pods are about to show how the injection fares. */
-function isJudged({ state }: ObservedWorkload): boolean {
-  const isLookedAt = state?.kind === 'untested' && state.look !== undefined;
-  return state?.kind === 'rolling' || state?.kind === 'soaking' || isLookedAt;
-}
-
-/** The other workloads of its namespace wait for it. */
 const isUnderWay = (each: ObservedWorkload): boolean =>
-  isJudged(each) ||
+  isJudged(each.state) ||
   isIn(each, 'reverting') ||
   (isIn(each, 'untested') && each.state.isFirst === true) ||
-  (isIn(each, 'queued') && each.state.isNext);
+  isNext(each);
 
 function tallyOf(all: readonly ObservedWorkload[]): NamespaceTally {
   const numberOf = (isOne: (each: ObservedWorkload) => boolean): number => all.filter(isOne).length;
   const reverts = all.filter(isReverted).map(({ state }) => state);
   return {
     verified: numberOf((each) => isIn(each, 'verified') && each.state.isCurrent),
-    trying: numberOf((each) => isJudged(each) || (isIn(each, 'queued') && each.state.risk.rank < 4)),
+    trying: numberOf((each) => isJudged(each.state) || (isIn(each, 'queued') && each.state.risk.rank < 4)),
     untested: numberOf((each) => isIn(each, 'untested') && each.state.isCurrent),
     reverted: reverts.length,
     injectorFailed: reverts.filter(({ evidence }) => isInjectors(evidence)).length,

@@ -6,16 +6,21 @@ import { isInstrumented } from './observed.ts';
 import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
-/** One change of a `Lumigo` resource, and its reason. */
-export type LumigoAction = { readonly lumigo: LumigoResource; readonly reason: string } & (
-  | { readonly do: 'adopt' | 'add-finalizer' }
-  /** Those that stay instrumented because they refuse to change. */
-  | { readonly do: 'remove-finalizer'; readonly leftBehind: readonly ObservedWorkload[] }
-  /** `repeats`: number of times in a row that the same status was written before, because another writer had changed it. */
-  | { readonly do: 'write-status'; readonly status: LumigoStatus; readonly withList: boolean; readonly repeats: number }
-);
+export type LumigoAction = { readonly lumigo: LumigoResource } &
+  /** `add-finalizer`: its workloads are cleaned up before it is deleted. `adopt`: an earlier leader may have left a list. */
+  (
+    | { readonly do: 'adopt' | 'add-finalizer' }
+    /** `leftBehind`: those that stay instrumented because they refuse to change. */
+    | { readonly do: 'remove-finalizer'; readonly reason: string; readonly leftBehind: readonly ObservedWorkload[] }
+    /** `repeats`: number of times in a row that the same status was written before, because another writer had changed it. */
+    | {
+        readonly do: 'write-status';
+        readonly status: LumigoStatus;
+        readonly withList: boolean;
+        readonly repeats: number;
+      }
+  );
 
-/** Everything beside a `Lumigo` resource that its plan depends on. */
 export interface LumigoContext {
   readonly observed: ObservedNamespace;
   readonly acting: ObservedLumigo | undefined;
@@ -41,7 +46,6 @@ const SHARE_MS = 100;
 /** Minimum time between two lists that differ by states only, because the list is the one large part of a status. */
 const LIST_MS = 10_000;
 
-/** Plans the write of a status that differs from what it should be. */
 export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): PlannedAction {
   const { resource, listed = [], statusAt } = lumigo;
   const { acting, isListDue, observed, now } = context;
@@ -56,8 +60,7 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   const contestMs = repeats === 0 ? 0 : Math.min(CONTEST_MAX_MS, STATUS_MS * 2 ** (repeats - 1));
   const dueAt = statusAt + Math.max(STATUS_MS, shareMs, contestMs);
   if (dueAt > now.ms) return { wakeAt: Math.min(dueAt, wakeAt) };
-  const reason = 'the status is out of date';
-  return { action: { do: 'write-status', lumigo: resource, status, withList, repeats, reason }, wakeAt: Infinity };
+  return { action: { do: 'write-status', lumigo: resource, status, withList, repeats }, wakeAt: Infinity };
 }
 
 /** The same status is due again only if another writer changed it since, or if its list differs. */
@@ -102,7 +105,6 @@ const nothingSeen = {
   ...{ secretVersion: undefined, webhook: undefined, telemetry: undefined, token: {} },
 };
 
-/** Returns why a `Lumigo` resource is not active; undefined if it is. */
 function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoContext): Problem | undefined {
   const { policy, credential } = observed;
   const { namespace, uid } = metadata;

@@ -4,10 +4,8 @@ import { isReverted, parseStamp, type Stamp } from '../injection/stamp.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
 import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from './observed.ts';
 
-/** What of its namespace decides about a workload. */
 type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
 
-/** The step that is due for a workload, and its reason. */
 interface WorkloadStep {
   /**
    * `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. `nothing`: as far as
@@ -20,7 +18,6 @@ interface WorkloadStep {
 }
 const change = (reason: string): WorkloadStep => ({ do: 'change', reason });
 const nothing = (reason: string): WorkloadStep => ({ do: 'nothing', reason });
-/** What most of a large namespace comes to, each time that it is planned. */
 const settled = nothing('it is up to date');
 
 /** A change that another writer undoes sooner than this was undone because of it; later, it had a life of its own. */
@@ -44,11 +41,9 @@ export function planWorkload(workload: ObservedWorkload, situation: Situation, n
   return cause.do === 'nothing' ? cause : (patience(workload, policy, now) ?? cause);
 }
 
-/** What failed a moment ago, and is not tried again yet; undefined where nothing did. */
 export const failedLately = ({ failure }: ObservedWorkload, policy: NamespacePolicy, now: number) =>
   failure?.policy === policy && failure.retryAt > now ? failure : undefined;
 
-/** Why something that should be changed is given time; undefined where it is not. */
 function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: number): WorkloadStep | undefined {
   const failure = failedLately(workload, policy, now);
   if (failure !== undefined)
@@ -59,7 +54,6 @@ function patience(workload: ObservedWorkload, policy: NamespacePolicy, now: numb
   return { do: 'wait', reason: 'another writer undid the last change, so the operator waits', until };
 }
 
-/** Whether a workload may need a change at all, and why. */
 function causeFor(workload: ObservedWorkload, { policy, isLumigoGone }: Situation): WorkloadStep {
   if (policy.state === 'excluded') return nothing('its namespace is never instrumented');
   if (optsOut(workload))
@@ -118,6 +112,5 @@ const optsOut = ({ label }: ObservedWorkload): boolean =>
 export const isContested = ({ write }: ObservedWorkload, policy: NamespacePolicy): boolean =>
   write?.policy === policy && write.touchedAt !== undefined && write.touchedAt - write.at < CONTESTED_MS;
 
-/** How long to wait after a change that was undone, the `repeats`-th time in a row (0: the first). */
 export const contestDelayMs = (repeats: number): number =>
   contestDelaysMs[Math.min(repeats, contestDelaysMs.length - 1)] ?? 0;

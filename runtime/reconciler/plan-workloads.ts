@@ -6,23 +6,18 @@ import { failedLately, isContested, planWorkload } from './plan-workload.ts';
 /** What people are told of a namespace, in numbers of workloads. */
 export type Progress = Readonly<typeof noProgress>;
 export const noProgress = {
-  /** Wait for their turn, or are being changed. */
   pending: 0,
   failed: 0,
-  /** Are given time, because another writer undoes each change. */
   contested: 0,
   instrumented: 0,
   /** Send their telemetry to another installation than this one. */
   elsewhere: 0,
-  /** Stay as they are, since they are too large to be decided about. */
   tooLarge: 0,
-  /** Run the injection of another version of the operator. */
   older: 0,
 };
 
 export interface WorkloadsPlan {
   readonly changes: readonly WorkloadChange[];
-  /** All for which something is left to do, now or later. */
   readonly waiting: readonly ObservedWorkload[];
   /** Whether the API server has to be asked if there is really no Lumigo. */
   readonly confirmGone: boolean;
@@ -32,7 +27,6 @@ export interface WorkloadsPlan {
   readonly wakeAt: number;
 }
 
-/** The steps of all workloads of a namespace, and what they amount to. */
 export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsPlan {
   const { policy } = observed;
   const progress = { ...noProgress };
@@ -67,7 +61,6 @@ type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planW
 /** Elsewhere nothing is injected, and so nothing is on its way. */
 const isRolledOut = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'none';
 
-/** Adds what a workload is, whether or not anything is left to do for it. */
 function count(
   { deleting, elsewhere, tooLarge, settled, label }: ObservedWorkload,
   { policy, rollout }: ObservedNamespace,

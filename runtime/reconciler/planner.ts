@@ -12,7 +12,6 @@ const BEHIND_MS = 300;
 /** Plans each namespace soon after a change in it, within its share of the time. */
 export class Planner {
   private readonly appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
-  /** By namespace. An entry is deleted when its time has passed. */
   private readonly restUntil = new Map<string, number>();
 
   /** `plan` plans a namespace and begins the changes. It returns when to plan again without a change, by the monotonic clock. */
@@ -26,7 +25,6 @@ export class Planner {
     });
   }
 
-  /** Plans a namespace as soon as its share allows. */
   request(namespace: string): void {
     this.appoint(namespace, Math.max(performance.now() + 1, this.restUntil.get(namespace) ?? 0));
   }

@@ -4,27 +4,26 @@ import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { ListWatchHandler } from '../kubernetes/watch/list-watch.ts';
 import { isActing } from '../lumigo/lumigo-store.ts';
+import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { TokenSeen } from '../token-checks/decide-seen.ts';
 import { WorkloadChanger } from './change-workload.ts';
 import { telemetryFailed } from './describe-events.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { Executor } from './executor.ts';
-import { WorkloadJudge } from './judge-workload.ts';
 import { LumigoWriter } from './lumigo-writer.ts';
 import type { WebhookSeen } from '../webhook/probe.ts';
 import type { ObservedCredential, ObservedNamespace } from './observed.ts';
 import { planNamespace } from './plan-namespace.ts';
 import { Planner } from './planner.ts';
-import { PodCounts } from './pod-counts.ts';
 import type { Candidate } from '../webhook/probe.ts';
 import { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
 interface ReconcilerOptions extends Omit<Term, 'store' | 'enqueue'> {
-  /** What is known of the token of the Lumigo that acts in a namespace; undefined until its Secret was read. */
+  /** Returns what is known of the token of the Lumigo that acts; undefined until its Secret was read. */
   readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
-  /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
+  /** Called when the first workload of the cluster is instrumented, and when the last one is no longer. */
   readonly onInstrumented: () => void;
 }
 
@@ -33,10 +32,7 @@ const MOST_REPORTED = 20;
 /** What the API server said of a namespace's Lumigo resources is believed for so long. */
 const GONE_MS = 5_000;
 
-/**
- * The reconciler, for one term of this replica's leadership: what is seen is noted, each namespace that it concerns is planned
- * anew (plan-namespace.ts), the plan is worked off (executor.ts), and what came of it is noted in turn. Nothing else decides.
- */
+/** The reconciler, for one term of leadership. It notes what is seen, plans the namespace (plan-namespace.ts), and executes the plan. */
 export class Reconciler {
   private readonly store = new WorkloadStore(() => performance.now());
   private readonly recorder: EventRecorder;
@@ -44,14 +40,13 @@ export class Reconciler {
   private readonly executor: Executor;
   private readonly writer: LumigoWriter;
   private readonly rollouts: Rollouts;
-  private readonly podCounts: PodCounts;
-  /** When the API server last said that a namespace has no Lumigo. */
+  /** By namespace, when the API server last said that it has no Lumigo. */
   private readonly goneAt = new Map<string, number>();
   private webhook: WebhookSeen | undefined;
   private telemetry: Problem | 'working' | undefined;
-  /** By namespace. */
   private readonly tokens = new Map<string, TokenSeen>();
-  /** The namespaces in which workloads wait for a change or are being changed. */
+  private readonly pods = new Map<string, PodsSeen>();
+  /** The namespaces with workloads that wait for a change or are being changed. */
   private readonly pending = new Set<string>();
   private wasAnyInstrumented = false;
   private begun = false;
@@ -60,10 +55,9 @@ export class Reconciler {
     const { api, config, signal, logger, metrics } = options;
     const term: Term = { ...options, store: this.store, enqueue: (namespace) => this.enqueue(namespace) };
     this.recorder = new EventRecorder(term);
-    this.writer = new LumigoWriter(term, (...listed) => this.adopt(...listed));
+    this.writer = new LumigoWriter(term, this.recorder);
     this.rollouts = new Rollouts(term);
-    this.podCounts = new PodCounts(term);
-    const changer = new WorkloadChanger(term, this.recorder, new WorkloadJudge(term, this.rollouts));
+    const changer = new WorkloadChanger(term, this.recorder, this.rollouts);
     this.executor = new Executor({
       pace: config,
       pages: api.pages,
@@ -85,7 +79,7 @@ export class Reconciler {
     };
   }
 
-  /** All workloads and all Lumigo resources are known: a half-filled store would look like missing ones. */
+  /** To be called once everything is known: in a half-filled store workloads would be missing. */
   begin(): void {
     const { lumigoes, logger, onInstrumented } = this.options;
     this.begun = true;
@@ -98,7 +92,6 @@ export class Reconciler {
     }
     logger.info({ workloads }, 'reconciler ready');
     onInstrumented();
-    void this.podCounts.run();
   }
 
   enqueue(namespace: string): void {
@@ -115,7 +108,7 @@ export class Reconciler {
     this.enqueueLumigoes();
   }
 
-  /** A Lumigo that acts, and where there is one a workload of its namespace. */
+  /** Returns a Lumigo that acts, and a workload of its namespace if there is one. */
   toProbeWith(): Candidate | undefined {
     const { lumigoes } = this.options;
     for (const namespace of lumigoes.namespaces()) {
@@ -128,7 +121,6 @@ export class Reconciler {
     return lumigo && { lumigo, workload: undefined };
   }
 
-  /** The telemetry proxy collects as it should, or does not: then why, and for which Lumigo resources. */
   onTelemetry(telemetry: Problem | 'working', affected: readonly LumigoResource[]): void {
     if (isDeepStrictEqual(telemetry, this.telemetry)) return;
     this.telemetry = telemetry;
@@ -139,11 +131,18 @@ export class Reconciler {
       this.options.events.add(telemetryFailed(lumigo, telemetry.message, key));
   }
 
-  /** What is seen of the token of a namespace; undefined: nothing any more. */
   onToken(namespace: string, seen: TokenSeen | undefined): void {
-    if (isDeepStrictEqual(seen, this.tokens.get(namespace))) return;
-    if (seen === undefined) this.tokens.delete(namespace);
-    else this.tokens.set(namespace, seen);
+    this.keep(this.tokens, namespace, seen);
+  }
+
+  onPods(namespace: string, seen: PodsSeen | undefined): void {
+    this.keep(this.pods, namespace, seen);
+  }
+
+  private keep<T>(known: Map<string, T>, namespace: string, seen: T | undefined): void {
+    if (isDeepStrictEqual(seen, known.get(namespace))) return;
+    if (seen === undefined) known.delete(namespace);
+    else known.set(namespace, seen);
     this.enqueue(namespace);
   }
 
@@ -164,7 +163,6 @@ export class Reconciler {
     const seen = this.store.upsert(kind, metadata, isListed);
     if (seen === undefined || !this.begun) return;
     const { workload, before } = seen;
-    // What its controller reports stands in its status, which the next reading shows.
     const isTouched = before?.resourceVersion !== workload.resourceVersion && this.rollouts.touch(workload);
     if (isTouched) this.enqueue(workload.namespace);
     if (!seen.changed) return;
@@ -173,7 +171,7 @@ export class Reconciler {
     this.enqueue(workload.namespace);
   }
 
-  /** One plan of a namespace, and everything that it asks for begun; returns when to plan again if nothing is seen before. */
+  /** Plans a namespace and begins what the plan asks for. Returns when to plan again if nothing is seen before. */
   private plan(namespace: string): number {
     const { config, lumigoes, credential, events } = this.options;
     const now = performance.now();
@@ -192,7 +190,7 @@ export class Reconciler {
       removalDeadlineMs: config.removalDeadlineSeconds * 1_000,
       underWay: this.pending.size,
       rollout: this.rollouts.observe(namespace),
-      pods: this.podCounts.of(namespace),
+      pods: this.pods.get(namespace),
     };
     const plan = planNamespace(observed, { ms: now, iso: new Date().toISOString().replace(/\.\d+Z$/, 'Z') });
     this.executor.plan(namespace, plan.changes);
@@ -224,18 +222,5 @@ export class Reconciler {
       },
       () => undefined,
     );
-  }
-
-  /** What an earlier leader listed: since when each workload is instrumented, and what it did not get to tell. */
-  private adopt(lumigo: LumigoResource, listed: ReadonlyMap<string, string>): void {
-    const { namespace } = lumigo.metadata;
-    for (const workload of this.store.in(namespace)) {
-      const instrumentedVersion = listed.get(workload.uid);
-      if (instrumentedVersion === undefined) continue;
-      const noted = this.store.note(workload, { instrumentedVersion });
-      // Nothing of an injection is there, nor why there is none any more.
-      const isClean = noted?.stamp === undefined && noted?.label === undefined;
-      if (noted !== undefined && isClean) this.recorder.removed(noted, this.options.lumigoes.policy(namespace));
-    }
   }
 }

@@ -1,3 +1,4 @@
+import { injectorOf } from '../config/config.ts';
 import { labelValue } from '../injection/label.ts';
 import {
   healthFor,
@@ -8,6 +9,7 @@ import {
 } from '../rollout/injector-health.ts';
 import { transition } from '../rollout/transition.ts';
 import { idle, type Action, type Observation } from '../rollout/workload-state.ts';
+import type { Installed } from './observations.ts';
 import type { ObservedRollout, ObservedWorkload } from './observed.ts';
 import type { RolloutPlan } from './plan-rollout.ts';
 import type { Term } from './term.ts';
@@ -45,8 +47,10 @@ export class Rollouts {
     return { settings: this.settings, hasTurn: this.turns.has(namespace), injector: this.cluster };
   }
 
-  /** Returns what the leader knows of the injector for a namespace. */
-  injectorFor = (namespace: string): InjectorHealth => healthFor(this.tallies.get(namespace) ?? noTally, this.cluster);
+  installed({ namespace }: ObservedWorkload): Installed {
+    const injector = healthFor(this.tallies.get(namespace) ?? noTally, this.cluster);
+    return { injector, image: injectorOf(this.term.config).image };
+  }
 
   /** Takes what was seen of a workload. Returns what has to be done; undefined for nothing, and for a workload that is gone. */
   see(workload: ObservedWorkload, seen: Observation): Action | undefined {
@@ -70,7 +74,6 @@ export class Rollouts {
     return store.latest(workload)?.state !== state;
   }
 
-  /** Notes what a plan found out, and sees to what the next one needs. */
   act(namespace: string, { noted, wantsTurn, summary, tally }: RolloutPlan): void {
     const { store, enqueue, metrics } = this.term;
     for (const workload of noted) store.note(workload, { state: workload.state });
@@ -95,7 +98,6 @@ export class Rollouts {
   }
 }
 
-/** The few namespaces in which something is changed, in order of arrival. */
 class NamespaceTurns {
   /** By namespace, when its turn began; undefined while it waits. */
   private readonly namespaces = new Map<string, number | undefined>();
@@ -106,7 +108,6 @@ class NamespaceTurns {
     return this.current().includes(namespace);
   }
 
-  /** Notes whether a namespace has, or wants, a turn. */
   want(namespace: string, wants: boolean): void {
     const before = this.current();
     if (!wants) this.namespaces.delete(namespace);

@@ -10,7 +10,6 @@ import type { WorkloadStore } from './workload-store.ts';
 /** Everything that the parts of the reconciler share for one term of this replica's leadership. */
 export interface Term {
   readonly config: RuntimeConfig;
-  /** Sends nothing after the term. */
   readonly api: ReconcilerApi;
   readonly store: WorkloadStore;
   readonly lumigoes: LumigoStore;

@@ -66,7 +66,7 @@ describe('the completion', () => {
   it.each(written)('of %s', (_title, seen, expected) => expect(completionOf(seen)).toMatchObject(expected));
 
   it('is progressing if the status has not seen the generation yet', () =>
-    expect(completionOf(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 4), 5)).toEqual({
+    expect(completionOf(workload('Deployment', { replicas: 2 }, { ...steady, observedGeneration: 4 }, 5))).toEqual({
       ...{ kind: 'progressing', available: 0, wanted: 2, isReplacing: true },
     }));
 });

@@ -3,22 +3,18 @@ import { isMap, mapAt, numberAt, type JsonMap } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { kindOf } from '../injection/workload.ts';
 
-/**
- * How far a workload's own controller is with the pod template that the object has now: what `kubectl rollout status` computes.
- * Nothing here reads a pod.
- */
+/** How far a workload's own controller is with the pod template that the object has now: what `kubectl rollout status` computes. */
 export type Completion =
   /** A change of the template replaces no pod: the kind leaves them, or there are none (`isEmpty`). */
   | { readonly kind: 'no-pods'; readonly isEmpty?: true }
   /** `isPaused`: a change of the template would replace no pod for now. */
-  | { readonly kind: 'complete'; readonly isPaused?: true }
+  | { readonly kind: 'complete'; readonly available: number; readonly isPaused?: true }
   /** Its user, or a step of its own strategy, holds the rollout. */
   | { readonly kind: 'paused' }
   | {
       readonly kind: 'progressing';
-      /** At least this many pods of the present template are available. */
+      /** At least this many pods of the present template are available, of those that the rollout needs. */
       readonly available: number;
-      /** The number that the rollout needs. */
       readonly wanted: number;
       /** Pods of an older template still exist, or are to be replaced. */
       readonly isReplacing: boolean;
@@ -26,7 +22,6 @@ export type Completion =
       readonly refused?: string;
     };
 
-/** The pods of a workload, as its status counts them. */
 interface PodCounts {
   readonly wanted: number;
   /** The part of them that a change of the template replaces. */
@@ -65,46 +60,50 @@ const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   }),
 };
 
-/**
- * Judges a whole object by its own status.
- * @param generation the one to judge: a status of an older one says nothing; default: the object's own
- */
-export function completionOf(workload: Workload, generation = workload.metadata.generation ?? 0): Completion {
+/** Judges a whole object by its own status. One of an older generation says nothing. */
+export function completionOf(workload: Workload): Completion {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
   // Argo's Rollouts write the generation as a text.
-  const isSeen = Number(status['observedGeneration'] ?? 0) >= generation;
-  const found = countsOf(workload, isSeen);
+  const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
+  const found = countsOf(workload, spec, status, isSeen);
   if ('kind' in found) return found;
   // Argo's Rollouts pause at steps of their own strategy as well.
   const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
-  if (isSeen && isComplete(found)) return isPaused ? { kind: 'complete', isPaused } : { kind: 'complete' };
+  if (isSeen && isComplete(found)) return completeOf(found, isPaused);
   return isPaused ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
 }
 
-function countsOf(workload: Workload, isSeen: boolean): PodCounts | Extract<Completion, { kind: 'no-pods' }> {
-  const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
+type NoPods = Extract<Completion, { kind: 'no-pods' }>;
+function countsOf(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: boolean): PodCounts | NoPods {
   const form = kindOf(workload.apiVersion, workload.kind)?.pods;
   if (form === undefined) return { kind: 'no-pods' };
   const found = counts[form](spec, status);
   // The number of a DaemonSet's pods is in its status alone. One that its controller has never seen has no pods.
   const isUncounted = form === 'nodes' && !isSeen && status['observedGeneration'] !== undefined && !isOnDelete(spec);
   if (found.replaced > 0 || isUncounted) return found;
-  return numberAt(spec, 'replicas', 1) === 0 ? { kind: 'no-pods', isEmpty: true } : { kind: 'no-pods' };
+  return noPods(numberAt(spec, 'replicas', 1) === 0);
 }
+
+const noPods = (isEmpty: boolean): NoPods => (isEmpty ? { kind: 'no-pods', isEmpty } : { kind: 'no-pods' });
 
 const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>
   updated >= replaced && running <= wanted && available >= wanted;
 
 /** Whatever is available beyond the pods of older templates is of the present one. */
-function progressOf({ wanted, replaced, running, updated, available }: PodCounts, isSeen: boolean) {
-  const older = running - updated;
-  return {
-    kind: 'progressing' as const,
-    available: isSeen ? Math.max(0, available - older) : 0,
-    wanted: replaced,
-    isReplacing: !isSeen || updated < replaced || running > wanted,
-  };
-}
+const availableOf = ({ running, updated, available }: PodCounts): number =>
+  Math.max(0, available - (running - updated));
+
+const completeOf = (found: PodCounts, isPaused: boolean) => ({
+  ...{ kind: 'complete' as const, available: availableOf(found) },
+  ...(isPaused ? { isPaused } : {}),
+});
+
+const progressOf = (found: PodCounts, isSeen: boolean) => ({
+  kind: 'progressing' as const,
+  available: isSeen ? availableOf(found) : 0,
+  wanted: found.replaced,
+  isReplacing: !isSeen || found.updated < found.replaced || found.running > found.wanted,
+});
 
 function refusalIn({ conditions }: JsonMap): { readonly refused?: string } {
   const found = Array.isArray(conditions) ? conditions.filter(isMap) : [];

@@ -4,7 +4,6 @@ import { withoutTokens } from '../wording/token.ts';
 import type { Sparse } from '../api/objects.ts';
 import { printable } from '../wording/printable.ts';
 
-/** A pod of the generation that is judged. */
 export interface LookedAtPod {
   readonly name: string;
   readonly isReady: boolean;
@@ -13,14 +12,12 @@ export interface LookedAtPod {
   readonly status: PodStatus;
 }
 
-/** The result of one look at the pods of a generation. */
 export interface Look {
   readonly evidence: Evidence | undefined;
   /** One of them got past the injector. */
   readonly ran: boolean;
 }
 
-/** What speaks against an injection. */
 export interface Evidence {
   readonly cause: 'InjectorImage' | 'InjectorFailed' | 'Crash' | 'CannotStart' | 'PodsRefused' | 'NotReady';
   /** A sentence: container, reason, exit code, last words. */
@@ -112,7 +109,6 @@ function againstProgram(status: ContainerStatus): Evidence | undefined {
 const endsOf = ({ restartCount = 0, state }: ContainerStatus): number =>
   restartCount + (state?.waiting?.reason === 'CrashLoopBackOff' || state?.terminated !== undefined ? 1 : 0);
 
-/** How a container last ended badly; undefined where it has not. */
 function endOf({ state, lastState }: ContainerStatus) {
   return [state?.terminated, lastState?.terminated].find((end) => end !== undefined && end.exitCode !== 0);
 }

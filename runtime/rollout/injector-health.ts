@@ -44,7 +44,6 @@ export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorH
   return count.unknown > 0 ? 'unknown' : 'untried';
 }
 
-/** Returns what one namespace shows to others. */
 function seenIn(tally: NamespaceTally): InjectorHealth {
   const health = healthIn(tally);
   return health === 'failing' && tally.witnessed === 0 ? 'untried' : health;

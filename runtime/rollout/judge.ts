@@ -10,8 +10,12 @@ import {
   type WorkloadState,
 } from './workload-state.ts';
 
-/** A workload whose injection is judged. */
 export type OnProbation = Extract<WorkloadState, Probation>;
+
+/** Returns whether the pods of a workload are about to show how the injection fares. */
+export const isJudged = (state: WorkloadState | undefined): boolean =>
+  state?.kind === 'rolling' || state?.kind === 'soaking' || (state?.kind === 'untested' && state.look !== undefined);
+
 type Progressing = Completion & { readonly kind: 'progressing' };
 type Status = Observation & { readonly kind: 'status' };
 
@@ -31,7 +35,6 @@ export function meet(
     : begun;
 }
 
-/** Returns the state of a workload whose injection, or another pod template with it, was just written. */
 function begin(
   { completion, injector, template, isCurrent, attempt }: Reading & { readonly attempt: number },
   now: number,
@@ -59,7 +62,7 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
       // The time of a pause does not count against it, and delays no other.
       return { state: untested(state) };
     case 'complete':
-      return { state: complete(state, seen.unchangedSince, now, settings) };
+      return { state: complete(state, { ...seen, completion }, now, settings) };
     case 'progressing':
       return incomplete(state, completion, now, settings);
   }
@@ -68,40 +71,55 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
 /** Another pod template is judged by itself, and not at all where the injection had been verified: then the change is its user's. */
 function anew(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
   if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
-  const begun = begin({ ...seen, attempt: state.attempt }, now, settings);
-  return state.isDue === true ? { ...begun, isDue: true } : begun;
+  return begin({ ...seen, attempt: state.attempt }, now, settings);
 }
 
-const kept = ({ progress, template, isCurrent, attempt, isDue }: Probation) => ({
-  ...{ progress, template, isCurrent, attempt },
-  ...(isDue === undefined ? {} : { isDue }),
-});
+const kept = ({ progress, template, isCurrent, attempt }: Probation) => ({ progress, template, isCurrent, attempt });
 
 const untested = (state: OnProbation): OnProbation => ({
   ...{ kind: 'untested', ...kept(state), look: state.look, wakeAt: Infinity },
 });
 
 /** If the watch has reported no change since then, the status was complete all the time. */
-function complete(state: OnProbation, unchangedSince: number, now: number, { soakMs }: JudgeSettings): WorkloadState {
+function complete(
+  state: OnProbation,
+  { completion, unchangedSince }: Status & { readonly completion: { readonly available: number } },
+  now: number,
+  { soakMs }: JudgeSettings,
+): WorkloadState {
   if (state.kind === 'verified') return { ...state, look: undefined, wakeAt: state.until };
-  const { progress } = state;
-  const since = state.kind === 'soaking' ? state.since : Math.min(now, Math.max(unchangedSince, progress.at));
+  const since = state.kind === 'soaking' ? state.since : Math.min(now, Math.max(unchangedSince, state.progress.at));
   const until = now + LATE_MS;
-  return since + soakMs > now
-    ? { kind: 'soaking', since, ...kept(state), wakeAt: since + soakMs }
-    : { kind: 'verified', until, ...kept(state), wakeAt: until };
+  if (since + soakMs <= now) return { kind: 'verified', until, ...kept(state), wakeAt: until };
+  const progress = further(state.progress, completion.available, since);
+  return { kind: 'soaking', since, ...kept(state), progress, look: state.look, wakeAt: since + soakMs };
 }
+
+const further = (progress: Probation['progress'], available: number, at: number): Probation['progress'] =>
+  available > progress.available ? { available, at } : progress;
 
 function incomplete(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const { available } = completion;
   const wakeAt = now + settings.lookMs;
   if (state.kind === 'verified') return withLook({ ...state, wakeAt }, available);
-  // A workload that was complete, or had no pods, and is neither now is judged anew from now on.
-  const isNew = state.kind !== 'rolling' || available > state.progress.available;
-  const progress = isNew ? { available, at: now } : state.progress;
-  const look = isNew ? undefined : state.look;
-  const slow: OnProbation = { kind: 'rolling', ...kept(state), progress, look, wakeAt };
-  return isNew ? { state: slow } : standstill(slow, completion, now, settings);
+  const before = progressBefore(state, now);
+  const progress = further(before, available, now);
+  const isFurther = progress !== before;
+  const slow: OnProbation = {
+    kind: 'rolling',
+    ...kept(state),
+    progress,
+    look: isFurther ? undefined : state.look,
+    wakeAt,
+  };
+  return isFurther ? { state: slow } : standstill(slow, completion, now, settings);
+}
+
+/** The clock stands still while a workload is complete, and begins anew once it has pods. A soak that was cut short is no progress. */
+function progressBefore(state: OnProbation, now: number): Probation['progress'] {
+  const { available, at } = state.progress;
+  if (state.kind === 'untested') return { available: -1, at: now };
+  return { available, at: state.kind === 'soaking' ? at + now - state.since : at };
 }
 
 /** No further pod became available. The cause is the same whether the deadline or a second look comes first. */

@@ -1,4 +1,4 @@
-import { judge, meet, weigh, type OnProbation } from './judge.ts';
+import { isJudged, judge, meet, weigh, type OnProbation } from './judge.ts';
 import {
   BLOCKED_MS,
   EVICT_MS,
@@ -32,7 +32,6 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
   next: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: true } : state }),
   failed: (state) => ({ state: state.kind === 'queued' ? { ...state, isNext: false } : state }),
   injected: (_state, seen, now, settings) => ({ state: meet(seen, now, settings) }),
-  standing: (state, seen, now) => ({ state: standing(state, seen, now) }),
   clean: () => ({ state: idle }),
 
   touched: (state, _seen, now, settings) => {
@@ -63,20 +62,17 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
     return { state: { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } };
   },
 
-  injector: (state, { injector }) => {
+  time: (state, { injector }, now) => {
     const isFree = state.kind === 'blocked' && state.reason === 'InjectorUnverified' && mayGoFirst(injector);
-    return { state: isFree ? queuedAgain(state) : state };
-  },
-
-  time: (state, _seen, now) =>
-    'wakeAt' in state && state.wakeAt <= now
+    if (isFree) return { state: queuedAgain(state) };
+    return 'wakeAt' in state && state.wakeAt <= now
       ? (woken[state.kind] as (state: Waking, now: number) => Transition)(state, now)
-      : { state },
+      : { state };
+  },
 };
 
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
-/** The rules for a state whose time has come. */
 const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Transition } = {
   // An `InjectorUnverified` one has waited long enough for others to show how the injector fares.
   blocked: (state) => (state.reason === 'InjectorUnverified' ? { state: queuedAgain(state) } : read(state)),
@@ -114,11 +110,9 @@ function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: Judge
   return isEarly ? now + soakMs : undefined;
 }
 
-/** A workload that is to be injected, and may be changed or not. */
 function due(state: WorkloadState, { completion, injector, risk, waits }: Seen<'due'>, now: number): WorkloadState {
-  if (state.kind === 'reverting') return state;
-  // The injection that stands is judged first: else one that fails would stay.
-  if (state.kind === 'rolling' || state.kind === 'soaking') return { ...state, isDue: true };
+  // The injection that stands is judged first: else one that fails would stay. Each reading of it shows again that this is due.
+  if (state.kind === 'reverting' || isJudged(state)) return state;
   const attempt = attemptOf(state);
   if (waits !== undefined) return { kind: 'blocked', reason: waits, risk, attempt, wakeAt: Infinity };
   const reason = blockedBy(completion, injector);

@@ -14,7 +14,6 @@ export interface Risk {
 /** By the column `pods` of the table of kinds. */
 const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
 
-/** Returns what a failed rollout of a whole workload would cost. */
 export function riskOf(workload: Workload): Risk {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
   const form = kindOf(workload.apiVersion, workload.kind)?.pods;
@@ -23,7 +22,6 @@ export function riskOf(workload: Workload): Risk {
   return { rank: pods < 2 || endsAll(spec, pods) ? 3 : ranks[form], pods };
 }
 
-/** Whether all pods may end before a new one is ready. */
 function endsAll(spec: ReturnType<typeof mapAt>, pods: number): boolean {
   const strategy = { ...mapAt(spec, 'strategy'), ...mapAt(spec, 'updateStrategy') };
   if (strategy['type'] === 'Recreate') return true;
@@ -35,7 +33,6 @@ function endsAll(spec: ReturnType<typeof mapAt>, pods: number): boolean {
 /** The other workloads of the namespace that have the injection. */
 type Standing = Pick<NamespaceTally, 'verified' | 'untested'>;
 
-/** A workload that waits for its turn. */
 export interface Waiting {
   readonly name: string;
   readonly kind: string;
@@ -53,7 +50,6 @@ export function wavesOf(workloads: number, largest: number): number[] {
   return waves;
 }
 
-/** Sorts by risk, the smallest first. */
 export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
   waiting.toSorted((a, b) => a.risk.rank - b.risk.rank || a.risk.pods - b.risk.pods || compare(nameOf(a), nameOf(b)));
 

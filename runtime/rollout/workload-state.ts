@@ -41,7 +41,6 @@ interface Tried {
   readonly attempt: number;
 }
 
-/** An injection is to be written. */
 interface Due extends Tried {
   readonly risk: Risk;
 }
@@ -69,34 +68,26 @@ interface Injection {
   readonly isCurrent: boolean;
 }
 
-/** An injection that is judged. */
 export interface Probation extends Injection, Tried, Waking {
   /** The most pods of its generation that were available, and since when. */
   readonly progress: { readonly available: number; readonly at: number };
   /** The first of the two looks at failing pods. */
   readonly look?: { readonly evidence: Evidence; readonly at: number } | undefined;
-  /** A further change of it is due, and waits until this one is judged. */
-  readonly isDue?: true;
 }
 
-/** The result of reading a whole workload. */
 export interface Reading extends Injection {
   readonly completion: Completion;
   readonly risk: Risk;
   readonly injector: InjectorHealth;
 }
 
-/** One fact that the leader learns about a workload. */
 export type Observation =
   /** It is to be injected, and was read whole. `waits`: the settings let it wait until its user acts. */
   | ({ readonly kind: 'due'; readonly waits?: BlockedReason | undefined } & Reading)
   | { readonly kind: 'next' }
-  /** Its injection could not be written. */
   | { readonly kind: 'failed' }
   /** Its injection is written, by the reconciler or by the webhook. */
   | ({ readonly kind: 'injected'; readonly attempt: number } & Reading)
-  /** An injection that an earlier leader saw written stands. */
-  | ({ readonly kind: 'standing' } & Reading)
   | { readonly kind: 'touched' }
   /** It was read whole, with its injection. `unchangedSince`: when the watch last reported a change. */
   | ({ readonly kind: 'status'; readonly unchangedSince: number } & Reading)
@@ -109,10 +100,8 @@ export type Observation =
   | ({ readonly kind: 'reverted-before'; readonly evidence: Evidence; readonly agoMs: number } & Due)
   /** It is as it should be, without an injection. */
   | { readonly kind: 'clean' }
-  | { readonly kind: 'injector'; readonly injector: InjectorHealth }
-  | { readonly kind: 'time' };
+  | { readonly kind: 'time'; readonly injector: InjectorHealth };
 
-/** The next step, beside keeping the state. */
 export type Action = 'read' | 'look-at-pods' | 'revert' | 'evict';
 
 export interface Transition {
@@ -129,7 +118,6 @@ export interface JudgeSettings {
 
 export const idle: WorkloadState = { kind: 'idle' };
 
-/** How long a verified workload's status is still read. */
 export const LATE_MS = 2 * 60_000;
 /** When a blocked workload is read again though nothing of it changed, and after a change. */
 export const BLOCKED_MS = 5 * 60_000;
@@ -139,5 +127,4 @@ export const [EVICT_MS, EVICT_UNTIL_MS] = [10_000, 30 * 60_000];
 /** The time until the next attempt, by the number of attempts that were reverted. */
 const RETRY_MS = [10 * 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/** Returns how long to wait after the `attempt`-th revert (1: the first), in milliseconds. */
 export const retryDelayMs = (attempt: number): number => RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1] ?? 0;

@@ -1,48 +1,66 @@
+import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
-import { injectorOf } from '../config/config.ts';
-import { annotations } from '../contract.ts';
+import { annotations, pods } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { optedOut } from '../injection/label.ts';
 import type { Metadata } from '../api/objects.ts';
-import type { NamespacePolicy } from '../injection/types.ts';
+import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
+import type { Client } from '../kubernetes/http/client.ts';
+import { findPod } from '../kubernetes/resources/pods.ts';
+import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
-import type { PodsSeen } from './observed.ts';
-import type { Term } from './term.ts';
 
-/** If the pods of a controller would be injected under a policy. */
+/** The numbers of pods of a namespace in Pod mode. */
+export interface PodsSeen {
+  readonly namespace: string;
+  readonly injected: number;
+  /** Those that would be injected if they were created now. */
+  readonly without: number;
+  /** Their workloads as `kubectl rollout restart` takes them, such as `deployment/shop`. */
+  readonly restart: readonly string[];
+}
+
+interface PodCountsOptions {
+  readonly client: Client;
+  readonly lumigoes: LumigoStore;
+  readonly injector: InjectorSettings;
+  /** Called for each namespace after each count; undefined means that it is no longer in Pod mode. */
+  readonly onSeen: (namespace: string, seen: PodsSeen | undefined) => void;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** The decision about the pods of a controller under a policy. */
 interface Verdict {
   readonly policy: NamespacePolicy;
   readonly isWanted: boolean;
 }
+type Verdicts = Map<string, Verdict>;
 
 const MINUTE_MS = 60_000;
 const pause = { quietMs: 5, atMostMs: 100 };
 /** The bounds for a namespace in a minute. */
 const MOST = { pods: 10_000, reads: 20 } as const;
+const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /**
  * Counts, each minute and whenever a policy changes, the pods that run without the injection. It lists metadata and reads one pod of each
  * controller, once, to see if the policy would inject it.
  */
 export class PodCounts {
-  private readonly seen = new Map<string, PodsSeen>();
   /** By namespace and controller. */
-  private readonly verdicts = new Map<string, ReadonlyMap<string, Verdict>>();
+  private readonly verdicts = new Map<string, Verdicts>();
 
-  constructor(private readonly term: Term) {}
+  constructor(private readonly options: PodCountsOptions) {}
 
-  of(namespace: string): PodsSeen | undefined {
-    return this.seen.get(namespace);
-  }
-
-  /** Counts until the end of the term. */
+  /** Counts until the signal is aborted. */
   async run(): Promise<void> {
-    const { lumigoes, logger, signal } = this.term;
+    const { lumigoes, logger, signal } = this.options;
     const changes = new Debounce(pause);
     lumigoes.onPolicy(() => changes.touch(), signal);
     for (; !signal.aborted; await changes.wait(MINUTE_MS, signal)) {
       const inPodMode = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).state === 'pods');
-      for (const namespace of this.seen.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
+      for (const namespace of this.verdicts.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
       for (const namespace of inPodMode)
         await this.count(namespace).catch((error: unknown) => {
           if (!signal.aborted) logger.debug({ namespace, problem: describeError(error) }, 'cannot count pods');
@@ -51,50 +69,48 @@ export class PodCounts {
   }
 
   private forget(namespace: string): void {
-    this.seen.delete(namespace);
     this.verdicts.delete(namespace);
+    this.options.onSeen(namespace, undefined);
   }
 
   private async count(namespace: string): Promise<void> {
-    const { api, enqueue } = this.term;
+    const { client, onSeen } = this.options;
     const listed: Metadata[] = [];
-    for await (const { items } of api.podPages(namespace)) {
+    const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
+    for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
       listed.push(...items.map(({ metadata }) => metadata));
       if (listed.length >= MOST.pods) break;
     }
-    const injected = listed.filter(isInjected).length;
     const open = new Map<string, Metadata[]>();
     for (const pod of listed.filter((each) => !isInjected(each) && !isLeftAlone(each)))
       open.set(ownerOf(pod), [...(open.get(ownerOf(pod)) ?? []), pod]);
     const wanted = await this.wanted(namespace, open);
     const restart = [...new Set(wanted.flatMap((pod) => targetOf(pod) ?? []))].sort();
-    const [before, now] = [this.seen.get(namespace), { namespace, injected, without: wanted.length, restart }];
-    this.seen.set(namespace, now);
-    if (JSON.stringify(before) !== JSON.stringify(now)) enqueue(namespace);
+    onSeen(namespace, { namespace, injected: listed.filter(isInjected).length, without: wanted.length, restart });
   }
 
-  /** The pods that the policy would inject. */
+  /** Returns the pods that the policy would inject. */
   private async wanted(namespace: string, open: ReadonlyMap<string, readonly Metadata[]>): Promise<Metadata[]> {
-    const policy = this.term.lumigoes.policy(namespace);
-    const [all, verdicts]: [Metadata[], Map<string, Verdict>] = [[], new Map()];
-    let reads = 0;
-    for (const [owner, found] of open) {
-      const known = this.verdicts.get(namespace)?.get(owner);
-      const isKnown = known?.policy === policy;
-      if (!isKnown) reads += 1;
-      if (reads > MOST.reads) continue;
-      const verdict = isKnown ? known : await this.decide(namespace, policy, found);
-      verdicts.set(owner, verdict);
-      if (verdict.isWanted) all.push(...found);
+    const policy = this.options.lumigoes.policy(namespace);
+    const known = this.verdicts.get(namespace);
+    const verdicts: Verdicts = new Map();
+    let reads: number = MOST.reads;
+    for (const [owner, [first]] of open) {
+      const before = known?.get(owner);
+      if (before?.policy === policy) verdicts.set(owner, before);
+      else if (reads > 0) {
+        reads -= 1;
+        verdicts.set(owner, await this.decide(namespace, policy, first));
+      }
     }
     this.verdicts.set(namespace, verdicts);
-    return all;
+    return [...open].flatMap(([owner, found]) => (verdicts.get(owner)?.isWanted === true ? found : []));
   }
 
-  private async decide(namespace: string, policy: NamespacePolicy, [first]: readonly Metadata[]): Promise<Verdict> {
-    const { api, config } = this.term;
-    const pod = await api.findPod(namespace, first?.name ?? '');
-    const decision = pod && decidePod({ pod, policy, injector: injectorOf(config) });
+  private async decide(namespace: string, policy: NamespacePolicy, like: Metadata | undefined): Promise<Verdict> {
+    const { client, injector } = this.options;
+    const pod = await findPod(client, namespace, like?.name ?? '');
+    const decision = pod && decidePod({ pod, policy, injector });
     return { policy, isWanted: decision?.action === 'inject' };
   }
 }
