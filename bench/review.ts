@@ -1,18 +1,19 @@
+const container = (name: string) => ({
+  name,
+  image: `registry.example.com/shop/${name}:1.2.3`,
+  ports: [{ containerPort: 8080, protocol: 'TCP' }],
+  env: Array.from({ length: 12 }, (_, index) => ({ name: `SETTING_${index}`, value: `value-${index}-of-${name}` })),
+  resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
+  livenessProbe: { httpGet: { path: '/healthz', port: 8080, scheme: 'HTTP' }, periodSeconds: 10, timeoutSeconds: 1 },
+  readinessProbe: { httpGet: { path: '/readyz', port: 8080, scheme: 'HTTP' }, periodSeconds: 10, timeoutSeconds: 1 },
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'IfNotPresent',
+  volumeMounts: [{ name: 'config', mountPath: '/etc/config' }],
+});
+
 /** A review of some 5.3 KB, as an API server sends one for a Deployment of ordinary size; larger by what its annotation has beyond 1,500 characters. */
 export function sampleReview(namespace: string, noteLength = 1_500): string {
-  const container = (name: string) => ({
-    name,
-    image: `registry.example.com/shop/${name}:1.2.3`,
-    ports: [{ containerPort: 8080, protocol: 'TCP' }],
-    env: Array.from({ length: 12 }, (_, index) => ({ name: `SETTING_${index}`, value: `value-${index}-of-${name}` })),
-    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
-    livenessProbe: { httpGet: { path: '/healthz', port: 8080, scheme: 'HTTP' }, periodSeconds: 10, timeoutSeconds: 1 },
-    readinessProbe: { httpGet: { path: '/readyz', port: 8080, scheme: 'HTTP' }, periodSeconds: 10, timeoutSeconds: 1 },
-    terminationMessagePath: '/dev/termination-log',
-    terminationMessagePolicy: 'File',
-    imagePullPolicy: 'IfNotPresent',
-    volumeMounts: [{ name: 'config', mountPath: '/etc/config' }],
-  });
   const labels = { app: 'cart', team: 'shop', 'app.kubernetes.io/version': '1.2.3' };
   const object = {
     apiVersion: 'apps/v1',

@@ -91,29 +91,17 @@ async function start(
   binaries: Readonly<Record<string, string>>,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { audit = false, controllerManager = true, onProgress = () => undefined, host = loopback } = options;
+  const { audit = false, controllerManager = true, host = loopback } = options;
   const ports = await host.ports();
   const etcdPort = (await options.etcdThrough?.(ports.etcd)) ?? ports.etcd;
-  const addresses: Addresses = { folder, ports, host, etcdPort };
   const server = `https://${host.address}:${ports.api}`;
   const credentials = await writeFiles(folder, server, host, typeof audit === 'string' ? audit : auditPolicy);
-  const run = (name: string, path = '', args: readonly string[]) => host.launch({ name, path, args, folder, reaper });
-  const startEtcd = () => run('etcd', binaries['etcd'], etcdFlags(addresses));
-  const startApiServer = (flags: readonly string[] = []) =>
-    run('apiserver', binaries['kube-apiserver'], [
-      ...apiServerFlags(addresses, audit !== false),
-      ...(options.apiServerFlags ?? []),
-      ...flags,
-    ]);
-
-  const running = new Map<string, Running>([['etcd', startEtcd()]]);
-  running.set('apiserver', startApiServer());
   const transport = connectTo({ ...credentials, server }, { userAgent: 'lumigo-sandbox', maxSockets: 16 });
-  await whenReady(transport, running.values());
-  const joinControllerManager = async () => {
-    const { 'kube-controller-manager': path } = await ensureBinaries(['kube-controller-manager'], onProgress);
-    running.set('controllerManager', run('controllerManager', path, controllerManagerFlags(addresses)));
-  };
+  const addresses: Addresses = { folder, ports, host, etcdPort };
+  const run: Run = (name, path = '', args) => host.launch({ name, path, args, folder, reaper });
+  const processes = processesOf(run, transport, addresses, { ...options, binaries });
+  const { running, joinControllerManager, startApiServer } = processes;
+  await processes.startStore();
   if (controllerManager) await joinControllerManager();
   return {
     ...credentials,
@@ -128,28 +116,51 @@ async function start(
     async restartApiServer({ downtimeMs = 0, signal = 'SIGKILL', flags = [] } = {}) {
       await running.get('apiserver')?.stop(signal);
       await sleep(downtimeMs);
-      running.set('apiserver', startApiServer(flags));
-      await whenReady(transport, running.values());
+      await startApiServer(flags);
       // Controllers that saw it away for seconds would wait for up to a minute before they look again.
       await running.get('controllerManager')?.stop('SIGKILL');
       if (running.has('controllerManager')) await joinControllerManager();
     },
     async whileDown(action) {
       const hasControllers = running.has('controllerManager');
-      for (const process of [...running.values()].reverse()) await process.stop();
-      running.clear();
+      await processes.stop();
       await action(etcdData(folder));
-      running.set('etcd', startEtcd());
-      running.set('apiserver', startApiServer());
-      await whenReady(transport, running.values());
+      await processes.startStore();
       if (hasControllers) await joinControllerManager();
     },
     async stop() {
       transport.close();
-      for (const process of [...running.values()].reverse()) await process.stop();
+      await processes.stop();
       await reaper.end();
     },
   };
+}
+
+type Run = (name: string, path: string | undefined, args: readonly string[]) => Running;
+type ProcessOptions = ControlPlaneOptions & { readonly binaries: Readonly<Record<string, string>> };
+
+/** The processes of the control plane, none of which runs yet. */
+function processesOf(run: Run, transport: Transport, addresses: Addresses, options: ProcessOptions) {
+  const { audit = false, binaries, onProgress = () => undefined } = options;
+  const running = new Map<string, Running>();
+  const startApiServer = async (flags: readonly string[] = []) => {
+    const own = [...apiServerFlags(addresses, audit !== false), ...(options.apiServerFlags ?? [])];
+    running.set('apiserver', run('apiserver', binaries['kube-apiserver'], [...own, ...flags]));
+    await whenReady(transport, running.values());
+  };
+  const startStore = async () => {
+    running.set('etcd', run('etcd', binaries['etcd'], etcdFlags(addresses)));
+    await startApiServer();
+  };
+  const joinControllerManager = async () => {
+    const { 'kube-controller-manager': path } = await ensureBinaries(['kube-controller-manager'], onProgress);
+    running.set('controllerManager', run('controllerManager', path, controllerManagerFlags(addresses)));
+  };
+  const stop = async () => {
+    for (const process of [...running.values()].reverse()) await process.stop();
+    running.clear();
+  };
+  return { running, startApiServer, startStore, joinControllerManager, stop };
 }
 
 /** Resolves when the API server says that it is ready; rejects with the log's end when a process dies before. */

@@ -15,11 +15,43 @@ const corefile = `.:53 {
 }
 `;
 
+const namespace = 'kube-system';
+const name = 'coredns';
+const labels = { 'k8s-app': 'kube-dns' };
+
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name, namespace, labels },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        serviceAccountName: name,
+        dnsPolicy: 'Default',
+        containers: [
+          {
+            name,
+            image: dnsImage,
+            args: ['-conf', '/etc/coredns/Corefile'],
+            ports: [
+              { containerPort: 53, protocol: 'UDP' },
+              { containerPort: 53, protocol: 'TCP' },
+            ],
+            readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
+            volumeMounts: [{ name: 'config', mountPath: '/etc/coredns' }],
+          },
+        ],
+        volumes: [{ name: 'config', configMap: { name } }],
+      },
+    },
+  },
+};
+
 /** The cluster's DNS, as every cluster has it. */
 export async function deployDns(client: Client, clusterIP: string): Promise<void> {
-  const namespace = 'kube-system';
-  const name = 'coredns';
-  const labels = { 'k8s-app': 'kube-dns' };
   const role = 'system:coredns';
   const rbac = 'rbac.authorization.k8s.io';
   const objects = [
@@ -41,36 +73,7 @@ export async function deployDns(client: Client, clusterIP: string): Promise<void
       subjects: [{ kind: 'ServiceAccount', name, namespace }],
     },
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { Corefile: corefile } },
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name, namespace, labels },
-      spec: {
-        replicas: 1,
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: {
-            serviceAccountName: name,
-            dnsPolicy: 'Default',
-            containers: [
-              {
-                name,
-                image: dnsImage,
-                args: ['-conf', '/etc/coredns/Corefile'],
-                ports: [
-                  { containerPort: 53, protocol: 'UDP' },
-                  { containerPort: 53, protocol: 'TCP' },
-                ],
-                readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
-                volumeMounts: [{ name: 'config', mountPath: '/etc/coredns' }],
-              },
-            ],
-            volumes: [{ name: 'config', configMap: { name } }],
-          },
-        },
-      },
-    },
+    deployment,
     {
       apiVersion: 'v1',
       kind: 'Service',
