@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type HistogramConfiguration } from 'prom-client';
 import { paths } from '../contract.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -8,113 +8,134 @@ const outcomes = { review: ['patched', 'unchanged', 'refused', 'failed'], reload
 
 export type ReviewOutcome = (typeof outcomes.review)[number];
 
+/** Creates metrics in one registry. */
+interface Make {
+  readonly counter: <L extends string = never>(name: string, help: string, labelNames?: L[]) => Counter<L>;
+  readonly gauge: <L extends string = never>(name: string, help: string, labelNames?: L[]) => Gauge<L>;
+  readonly histogram: <L extends string>(options: HistogramConfiguration<L>) => Histogram<L>;
+}
+
+function makeIn(registry: Registry): Make {
+  const registers = [registry];
+  return {
+    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
+    gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames, registers }),
+    histogram: (options) => new Histogram({ ...options, registers }),
+  };
+}
+
 /** The operator's own metrics, in a registry of their own. docs/operate/monitoring.md lists them. */
 export function createMetrics() {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
-  const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
-    new Counter({ name, help, labelNames, registers });
-  const gauge = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
-  const metrics = {
-    registry,
-    reviews: counter(
-      'lumigo_operator_admission_reviews_total',
-      `Admission reviews answered, by webhook and outcome (${outcomes.review.join(', ')})`,
-      ['webhook', 'outcome'],
-    ),
-    reviewSeconds: new Histogram({
-      name: 'lumigo_operator_admission_review_seconds',
-      help: 'Time to decide an admission review, excluding the read from the network',
-      labelNames: ['webhook'],
-      buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1],
-      registers,
-    }),
-    changes: counter(
-      'lumigo_operator_workload_changes_total',
-      'Workloads changed by the reconciler (added, updated, removed)',
-      ['change'],
-    ),
-    missedInjections: counter(
-      'lumigo_operator_missed_injections_total',
-      'Workloads that the webhook missed when they were created, and that the reconciler instrumented later',
-    ),
-    events: counter('lumigo_operator_events_total', 'Kubernetes events sent, by reason', ['reason']),
-    eventsDropped: counter(
-      'lumigo_operator_events_dropped_total',
-      'Kubernetes events dropped because the API server rejects them or the queue is full, by reason',
-      ['reason'],
-    ),
-    pendingChanges: gauge('lumigo_operator_pending_changes', 'Workloads with a change that is queued or in progress', [
-      'namespace',
-    ]),
-    rolloutWorkloads: gauge(
-      'lumigo_operator_rollout_workloads',
-      'Workloads in the rollout, by state (underWay, queued, blocked, reverted); only the leader reports it',
-      ['namespace', 'state'],
-    ),
-    reverts: counter('lumigo_operator_reverts_total', 'Injections removed because their pods failed, by cause', [
-      'cause',
-    ]),
-    leader: gauge(
-      'lumigo_operator_leader',
-      '1 while this replica is the leader and reconciles, 0 while it only serves the webhook',
-    ),
-    webhookReachable: gauge(
-      'lumigo_operator_webhook_reachable',
-      '1 if the last probe through the API server reached the webhook, otherwise 0; only the leader reports it',
-    ),
-    telemetryReloads: counter(
-      'lumigo_operator_telemetry_proxy_reloads_total',
-      `Configuration reloads of the telemetry proxy, by outcome (${outcomes.reload.join(', ')})`,
-      ['outcome'],
-    ),
-    telemetryCollected: gauge(
-      'lumigo_operator_telemetry_collected_namespaces',
-      "Namespaces whose Kubernetes events and objects this replica's telemetry proxy collects",
-    ),
-    telemetryPending: gauge(
-      'lumigo_operator_telemetry_proxy_reload_pending',
-      "1 while this replica's telemetry proxy has a configuration to load, 0 when it is up to date",
-    ),
-    telemetryTokens: gauge('lumigo_operator_telemetry_tokens', "Tokens that this replica's telemetry proxy accepts"),
-    refusedTokens: gauge(
-      'lumigo_operator_refused_tokens',
-      '1 for a namespace whose token the endpoint rejects; only the leader reports it',
-      ['namespace'],
-    ),
-    certificateExpiry: gauge(
-      'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
-      'Time when the certificate of the webhook expires',
-    ),
-    certificateRenewal: gauge(
-      'lumigo_operator_webhook_certificate_renewal_timestamp_seconds',
-      'Time when the certificate of the webhook is due for renewal: a third of its validity, or 30 days, before it expires',
-    ),
-    apiRequests: counter(
-      'lumigo_operator_api_requests_total',
-      'Requests to the API server, by verb, resource and HTTP status (0: no answer)',
-      ['verb', 'resource', 'code'],
-    ),
-    objectsSkipped: counter(
-      'lumigo_operator_api_objects_skipped_total',
-      'Objects that a watch skipped because they exceed 1 MiB, by resource',
-      ['resource'],
-    ),
-    watchHeard: gauge(
-      'lumigo_operator_watch_heard_timestamp_seconds',
-      'Time of the last watch message, which comes at least about once a minute, by resource',
-      ['resource'],
-    ),
-    watchRestarts: counter('lumigo_operator_watch_restarts_total', 'Watch restarts, by resource and cause', [
-      'resource',
-      'cause',
-    ]),
-  };
+  const make = makeIn(registry);
+  const metrics = { registry, ...ofWebhook(make), ...ofReconciler(make), ...ofTelemetry(make), ...ofApiServer(make) };
   beginAtZero(metrics);
   return metrics;
 }
+
+const ofWebhook = ({ counter, gauge, histogram }: Make) => ({
+  reviews: counter(
+    'lumigo_operator_admission_reviews_total',
+    `Admission reviews answered, by webhook and outcome (${outcomes.review.join(', ')})`,
+    ['webhook', 'outcome'],
+  ),
+  reviewSeconds: histogram({
+    name: 'lumigo_operator_admission_review_seconds',
+    help: 'Time to decide an admission review, excluding the read from the network',
+    labelNames: ['webhook'],
+    buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1],
+  }),
+  webhookReachable: gauge(
+    'lumigo_operator_webhook_reachable',
+    '1 if the last probe through the API server reached the webhook, otherwise 0; only the leader reports it',
+  ),
+  certificateExpiry: gauge(
+    'lumigo_operator_webhook_certificate_expiry_timestamp_seconds',
+    'Time when the certificate of the webhook expires',
+  ),
+  certificateRenewal: gauge(
+    'lumigo_operator_webhook_certificate_renewal_timestamp_seconds',
+    'Time when the certificate of the webhook is due for renewal: a third of its validity, or 30 days, before it expires',
+  ),
+});
+
+const ofReconciler = ({ counter, gauge }: Make) => ({
+  changes: counter(
+    'lumigo_operator_workload_changes_total',
+    'Workloads changed by the reconciler (added, updated, removed)',
+    ['change'],
+  ),
+  missedInjections: counter(
+    'lumigo_operator_missed_injections_total',
+    'Workloads that the webhook missed when they were created, and that the reconciler instrumented later',
+  ),
+  events: counter('lumigo_operator_events_total', 'Kubernetes events sent, by reason', ['reason']),
+  eventsDropped: counter(
+    'lumigo_operator_events_dropped_total',
+    'Kubernetes events dropped because the API server rejects them or the queue is full, by reason',
+    ['reason'],
+  ),
+  pendingChanges: gauge('lumigo_operator_pending_changes', 'Workloads with a change that is queued or in progress', [
+    'namespace',
+  ]),
+  rolloutWorkloads: gauge(
+    'lumigo_operator_rollout_workloads',
+    'Workloads in the rollout, by state (underWay, queued, blocked, reverted); only the leader reports it',
+    ['namespace', 'state'],
+  ),
+  reverts: counter('lumigo_operator_reverts_total', 'Injections removed because their pods failed, by cause', [
+    'cause',
+  ]),
+  leader: gauge(
+    'lumigo_operator_leader',
+    '1 while this replica is the leader and reconciles, 0 while it only serves the webhook',
+  ),
+});
+
+const ofTelemetry = ({ counter, gauge }: Make) => ({
+  telemetryReloads: counter(
+    'lumigo_operator_telemetry_proxy_reloads_total',
+    `Configuration reloads of the telemetry proxy, by outcome (${outcomes.reload.join(', ')})`,
+    ['outcome'],
+  ),
+  telemetryCollected: gauge(
+    'lumigo_operator_telemetry_collected_namespaces',
+    "Namespaces whose Kubernetes events and objects this replica's telemetry proxy collects",
+  ),
+  telemetryPending: gauge(
+    'lumigo_operator_telemetry_proxy_reload_pending',
+    "1 while this replica's telemetry proxy has a configuration to load, 0 when it is up to date",
+  ),
+  telemetryTokens: gauge('lumigo_operator_telemetry_tokens', "Tokens that this replica's telemetry proxy accepts"),
+  refusedTokens: gauge(
+    'lumigo_operator_refused_tokens',
+    '1 for a namespace whose token the endpoint rejects; only the leader reports it',
+    ['namespace'],
+  ),
+});
+
+const ofApiServer = ({ counter, gauge }: Make) => ({
+  apiRequests: counter(
+    'lumigo_operator_api_requests_total',
+    'Requests to the API server, by verb, resource and HTTP status (0: no answer)',
+    ['verb', 'resource', 'code'],
+  ),
+  objectsSkipped: counter(
+    'lumigo_operator_api_objects_skipped_total',
+    'Objects that a watch skipped because they exceed 1 MiB, by resource',
+    ['resource'],
+  ),
+  watchHeard: gauge(
+    'lumigo_operator_watch_heard_timestamp_seconds',
+    'Time of the last watch message, which comes at least about once a minute, by resource',
+    ['resource'],
+  ),
+  watchRestarts: counter('lumigo_operator_watch_restarts_total', 'Watch restarts, by resource and cause', [
+    'resource',
+    'cause',
+  ]),
+});
 
 /** Prometheus sees no rise in a series that begins at 1, so what is alerted on has to be there before its first failure. */
 function beginAtZero({ reviews, telemetryReloads }: Pick<Metrics, 'reviews' | 'telemetryReloads'>): void {

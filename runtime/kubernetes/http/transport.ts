@@ -90,53 +90,7 @@ const idleSocketMs = 60_000;
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
   const pools = { work: agentOf(connection, options.maxSockets ?? 8), standing: agentOf(connection, Infinity) };
 
-  const attempt = async (request: ApiRequest, refused: boolean): Promise<Answer> => {
-    const { path, query, method, body } = request;
-    const started = performance.now();
-    const authorization = request.authorization ?? (await connection.authorization(refused));
-    const login = authorization === undefined ? {} : { authorization };
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    let code = 0;
-    try {
-      const answer = await exchange({
-        server: connection.server,
-        agent: pools[request.pool ?? 'work'],
-        method,
-        path: basePath(connection.server) + path + queryString(query),
-        headers: { ...connection.headers, ...headersOf(request, text), 'user-agent': options.userAgent, ...login },
-        body: text,
-        signal: request.signal,
-        fence: request.fence,
-        timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
-        maxBytes: request.maxBytes,
-      });
-      code = answer.message.statusCode ?? 0;
-      return answer;
-    } finally {
-      const seconds = (performance.now() - started) / 1000;
-      options.onRequest?.({ ...requestKind(method, path, query?.watch === true), code, seconds });
-    }
-  };
-
-  /** Repeats what may be repeated, until there is an answer that says yes. */
-  const open = async (request: ApiRequest): Promise<Answer> => {
-    for (let attempts = 1, refused = false; ; attempts += 1)
-      try {
-        return await accepted(request, await attempt(request, refused));
-      } catch (error) {
-        const failed = failureOf(error);
-        if (failed === undefined || (request.throttledIsFinal === true && failed.status === 429)) throw error;
-        if (failed.status === 401 && !refused) {
-          refused = true;
-          continue;
-        }
-        const afterMs = planRetry(failed, { attempts, repeatable: isRepeatable(request), random: Math.random() });
-        if (afterMs === undefined) throw error;
-        options.logger?.debug({ path: request.path, ...failed, afterMs }, 'retrying a request');
-        await sleep(afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
-      }
-  };
-
+  const open = openBy(attemptBy(connection, pools, options), options.logger);
   const skipped = skippedReporter(options);
 
   return {
@@ -167,6 +121,61 @@ export function createTransport(connection: Connection, options: TransportOption
     },
   };
 }
+
+type Attempt = (request: ApiRequest, refused: boolean) => Promise<Answer>;
+type Pools = Readonly<Record<NonNullable<ApiRequest['pool']>, ReturnType<typeof agentOf>>>;
+
+/** Returns a function that sends a request once. `refused`: its last login was. */
+const attemptBy =
+  (connection: Connection, pools: Pools, options: TransportOptions): Attempt =>
+  async (request, refused) => {
+    const { path, query, method, body } = request;
+    const started = performance.now();
+    const authorization = request.authorization ?? (await connection.authorization(refused));
+    const login = authorization === undefined ? {} : { authorization };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    let code = 0;
+    try {
+      const answer = await exchange({
+        server: connection.server,
+        agent: pools[request.pool ?? 'work'],
+        method,
+        path: basePath(connection.server) + path + queryString(query),
+        headers: { ...connection.headers, ...headersOf(request, text), 'user-agent': options.userAgent, ...login },
+        body: text,
+        signal: request.signal,
+        fence: request.fence,
+        timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+        maxBytes: request.maxBytes,
+      });
+      code = answer.message.statusCode ?? 0;
+      return answer;
+    } finally {
+      const seconds = (performance.now() - started) / 1000;
+      options.onRequest?.({ ...requestKind(method, path, query?.watch === true), code, seconds });
+    }
+  };
+
+/** Returns a function that repeats what may be repeated, until there is an answer that says yes. */
+const openBy =
+  (attempt: Attempt, logger: TransportOptions['logger']) =>
+  async (request: ApiRequest): Promise<Answer> => {
+    for (let attempts = 1, refused = false; ; attempts += 1)
+      try {
+        return await accepted(request, await attempt(request, refused));
+      } catch (error) {
+        const failed = failureOf(error);
+        if (failed === undefined || (request.throttledIsFinal === true && failed.status === 429)) throw error;
+        if (failed.status === 401 && !refused) {
+          refused = true;
+          continue;
+        }
+        const afterMs = planRetry(failed, { attempts, repeatable: isRepeatable(request), random: Math.random() });
+        if (afterMs === undefined) throw error;
+        logger?.debug({ path: request.path, ...failed, afterMs }, 'retrying a request');
+        await sleep(afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
+      }
+  };
 
 /** The same way to the API server for whoever may use it for a time only, or as somebody else: the bounds hold for each request. */
 export const within = (
