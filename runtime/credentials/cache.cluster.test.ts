@@ -37,7 +37,7 @@ beforeEach(async () => {
     now: () => clock.now,
     random: () => 0,
   });
-  cache.onChange((of) => changes.push(of), stop.signal);
+  cache.changed.on((of) => changes.push(of), stop.signal);
   running = cache.run(stop.signal);
 });
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
+import { Topic } from '../async/topic.ts';
 import { describeError } from '../wording/errors.ts';
 import { ApiError, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
@@ -29,10 +30,12 @@ const JITTER_MS = 1_000;
  * pace of plan-reading.ts, once for all its keys and users. If a read fails, the known value is kept.
  */
 export class CredentialCache {
+  readonly name = 'credentials';
+  /** A credential or its version changed in a namespace. */
+  readonly changed = new Topic<[namespace: string]>();
   private readonly now: () => number;
   private readonly random: () => number;
   private readonly secrets = new Map<string, WantedSecret>();
-  private readonly listeners = new Set<(namespace: string) => void>();
   private readonly last: Partial<Record<Priority, number>> = {};
   private readonly reading = new Set<WantedSecret>();
   private readonly changes = new Debounce({ quietMs: 0, atMostMs: 0 });
@@ -72,14 +75,8 @@ export class CredentialCache {
     this.changes.touch();
   }
 
-  /** Calls the listener, until the signal is aborted, when a credential or its version changes in a namespace. */
-  onChange(listener: (namespace: string) => void, signal: AbortSignal): void {
-    this.listeners.add(listener);
-    signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
-  }
-
   /** Reads until the signal is aborted. */
-  async run(signal: AbortSignal): Promise<void> {
+  readonly run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const now = this.now();
       const isBusy = this.reading.size >= MAX_CONCURRENT_READS;
@@ -92,7 +89,7 @@ export class CredentialCache {
       this.last[plan.priority] = now;
       void this.read(plan.read, now);
     }
-  }
+  };
 
   private async read(secret: WantedSecret, startedAt: number): Promise<void> {
     const { namespace, name, toldAt } = secret;
@@ -117,7 +114,7 @@ export class CredentialCache {
   }
 
   private learn(secret: WantedSecret, credentialOf: (source: TokenSource) => Credential): void {
-    if (secret.learn(credentialOf)) for (const listener of this.listeners) listener(secret.namespace);
+    if (secret.learn(credentialOf)) this.changed.emit(secret.namespace);
   }
 
   /** The API server said nothing about the Secret. Its tokens are kept, and the read is retried. */

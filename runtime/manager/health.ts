@@ -1,31 +1,42 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { aborted } from '../async/aborted.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
 import { listen, type Where } from '../serving/listen.ts';
+import type { Runnable } from './runnable.ts';
 
 interface ServerOptions extends Where {
   /** Serves until it is aborted. */
   readonly signal: AbortSignal;
 }
 
-interface HealthOptions extends ServerOptions {
+interface HealthOptions {
+  readonly config: Pick<RuntimeConfig, 'healthPort' | 'listenAddress'>;
   /** What keeps this replica from being ready, in words; empty when it is. */
   readonly unready: () => readonly string[];
 }
 
 /**
  * Serves liveness and readiness. Alive means that the event loop turns; ready means that the webhook can decide: caches
- * filled, certificate loaded, not shutting down. @throws Error with a sentence when the port cannot be had
+ * filled, certificate loaded, not shutting down.
  */
-export function serveHealth(options: HealthOptions): Promise<void> {
-  const server = createServer((request, response) => {
-    const problems = request.url === paths.ready ? options.unready() : [];
-    const known = request.url === paths.live || request.url === paths.ready;
-    response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;
-    response.setHeader('content-type', 'text/plain; charset=utf-8');
-    response.end(known ? (problems.length === 0 ? 'ok' : `not ready: ${problems.join('; ')}`) : 'not found');
-  });
-  return serve(server, 'health checks', options);
+export class HealthServer implements Runnable {
+  readonly name = 'health';
+
+  constructor(private readonly options: HealthOptions) {}
+
+  /** Rejects with a sentence if the port is not free. */
+  readonly run = (signal: AbortSignal): Promise<void> => {
+    const { config, unready } = this.options;
+    const server = createServer((request, response) => {
+      const problems = request.url === paths.ready ? unready() : [];
+      const known = request.url === paths.live || request.url === paths.ready;
+      response.statusCode = known ? (problems.length === 0 ? 200 : 503) : 404;
+      response.setHeader('content-type', 'text/plain; charset=utf-8');
+      response.end(known ? (problems.length === 0 ? 'ok' : `not ready: ${problems.join('; ')}`) : 'not found');
+    });
+    return serve(server, 'health checks', { port: config.healthPort, host: config.listenAddress, signal });
+  };
 }
 
 export interface MetricsRegistry {

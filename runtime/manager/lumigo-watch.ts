@@ -1,3 +1,4 @@
+import { Topic } from '../async/topic.ts';
 import { lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { isNotFound } from '../kubernetes/http/errors.ts';
@@ -8,8 +9,6 @@ import type { Runnable, Shared } from './runnable.ts';
 
 interface LumigoWatchOptions extends Omit<Shared, 'config'> {
   readonly lumigoes: LumigoStore;
-  /** What broke this watch may have broken others for good, which do not say so. */
-  readonly onBroken: () => void;
 }
 
 /** Keeps the store of Lumigo resources; every replica has one, since the webhook decides by it. */
@@ -24,7 +23,10 @@ export class LumigoWatch implements Runnable {
   readonly known: Promise<void>;
   /** Whether what was told is out of date: nobody's workload is changed by what may have been undone. */
   readonly catchUp = new CatchUp();
-  private readonly listeners = new Set<(namespace: string) => void>();
+  /** The `Lumigo` resources of a namespace changed. */
+  readonly changed = new Topic<[namespace: string]>();
+  /** The watch broke. What broke it may have broken others for good, which do not report it. */
+  readonly broken = new Topic();
   private onSynced: () => void = () => undefined;
   private onKnown: () => void = () => undefined;
   private isKnown = false;
@@ -37,14 +39,8 @@ export class LumigoWatch implements Runnable {
 
   unready = (): string[] => (this.isKnown ? [] : ['the Lumigo resources are not read yet']);
 
-  /** Tells of each namespace whose Lumigo resources changed, until the signal is aborted. */
-  subscribe(listener: (namespace: string) => void, signal: AbortSignal): void {
-    this.listeners.add(listener);
-    signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
-  }
-
   run = async (signal: AbortSignal): Promise<void> => {
-    const { transport, lumigoes, metrics, logger, onBroken } = this.options;
+    const { transport, lumigoes, metrics, logger } = this.options;
     const watch = watchKind(contract, {
       ...{ transport, signal, logger },
       catchUp: this.catchUp,
@@ -52,16 +48,16 @@ export class LumigoWatch implements Runnable {
       onRestart: (cause, error) => {
         metrics.watchRestarts.inc({ resource: contract.plural, cause });
         if (isNotFound(error)) this.onKnown();
-        if (cause !== 'ended') onBroken();
+        if (cause !== 'ended') this.broken.emit();
       },
       handler: {
         upsert: (object, isListed) => {
           const lumigo = object as unknown as LumigoResource;
-          if (lumigoes.upsert(lumigo, isListed)) this.tell(lumigo.metadata.namespace);
+          if (lumigoes.upsert(lumigo, isListed)) this.changed.emit(lumigo.metadata.namespace);
         },
         delete: ({ namespace = '', uid }) => {
           lumigoes.delete(namespace, uid);
-          this.tell(namespace);
+          this.changed.emit(namespace);
         },
         known: () => lumigoes.known(),
       },
@@ -74,8 +70,4 @@ export class LumigoWatch implements Runnable {
     });
     await watch.stopped;
   };
-
-  private tell(namespace: string): void {
-    for (const listener of this.listeners) listener(namespace);
-  }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { listenable } from '../async/aborted.ts';
 import { certificateStore } from '../certificates/store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { connect, type ConnectOptions } from '../kubernetes/http/connect.ts';
@@ -14,7 +15,7 @@ import { createLogger } from '../observability/logging.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { asTelemetryProxy } from '../telemetry-proxy/account.ts';
 import { createParts } from './parts.ts';
-import { leadAll, listenable, runAll, type LeaderRunnable, type Part, type Runnable, type Shared } from './runnable.ts';
+import { leadAll, runAll, type LeaderRunnable, type Part, type Runnable, type Shared } from './runnable.ts';
 
 /** Connections for writes and reads; watches and the Lease have their own. */
 const WORK_SOCKETS = 16;

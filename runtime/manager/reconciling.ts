@@ -1,4 +1,5 @@
 import { aborted } from '../async/aborted.ts';
+import { Topic } from '../async/topic.ts';
 import { workloads } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { isUnreadable, sourceOf } from '../credentials/credential.ts';
@@ -6,7 +7,7 @@ import { holds } from '../injection/policy.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { createClient } from '../kubernetes/http/client.ts';
 import { eventObject, postEvent } from '../kubernetes/resources/events.ts';
-import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
+import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { watchKind } from '../kubernetes/watch/watches.ts';
 import { within } from '../kubernetes/http/transport.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
@@ -17,12 +18,21 @@ import { Reconciler } from '../reconciler/reconciler.ts';
 import type { LumigoWatch } from './lumigo-watch.ts';
 import type { LeaderRunnable, Shared } from './runnable.ts';
 
+/** What other parts report to the reconciler, if this replica leads, and it to them. */
+export class Reports {
+  readonly webhook = new Topic<Parameters<Reconciler['onWebhook']>>();
+  readonly telemetry = new Topic<Parameters<Reconciler['onTelemetry']>>();
+  readonly token = new Topic<Parameters<Reconciler['onToken']>>();
+  readonly pods = new Topic<Parameters<Reconciler['onPods']>>();
+  /** The first workload of the cluster is instrumented, or the last one is not any more. */
+  readonly instrumented = new Topic();
+}
+
 interface ReconcilingOptions extends Shared {
   readonly lumigoes: LumigoStore;
   readonly lumigoWatch: LumigoWatch;
   readonly credentials: CredentialCache;
-  /** Told whenever the first workload of the cluster is instrumented, or the last one is not any more. */
-  readonly onInstrumented: () => void;
+  readonly reports: Reports;
 }
 
 /** Clocks differ, and an event may have been queued still when its leader ended; twice told is prevented by the event's name. */
@@ -46,14 +56,15 @@ export class Reconciling implements LeaderRunnable {
   }
 
   run = async (term: LeadingContext): Promise<void> => {
-    const { config, transport, lumigoes, lumigoWatch, credentials, metrics, logger } = this.options;
+    const { config, transport, lumigoes, lumigoWatch, credentials, reports, metrics, logger } = this.options;
     const { signal, fence } = term;
     const reconciler = new Reconciler({
       ...this.options,
       lumigoesRead: lumigoWatch.catchUp,
-      api: createReconcilerApi(createClient(within(transport, { signal, fence }))),
+      api: createReconcilerApi(termClient(transport, term)),
       credential: (namespace, acting) => credentialOf(credentials, namespace, acting),
       events: this.events,
+      onInstrumented: reports.instrumented.emit,
       signal,
       since: toldUntil(term),
     });
@@ -63,8 +74,12 @@ export class Reconciling implements LeaderRunnable {
     const sender = { version: config.version, instance: config.podName };
     const post = (event: QueuedEvent) => postEvent(client, eventObject({ ...event, ...sender, now: new Date() }));
     const posting = this.events.run(signal, post, () => reconciler.underWay);
-    lumigoWatch.subscribe((namespace) => reconciler.enqueue(namespace), signal);
-    credentials.onChange((namespace) => reconciler.enqueue(namespace), signal);
+    lumigoWatch.changed.on((namespace) => reconciler.enqueue(namespace), signal);
+    credentials.changed.on((namespace) => reconciler.enqueue(namespace), signal);
+    reports.webhook.on((...seen) => reconciler.onWebhook(...seen), signal);
+    reports.telemetry.on((...seen) => reconciler.onTelemetry(...seen), signal);
+    reports.token.on((...seen) => reconciler.onToken(...seen), signal);
+    reports.pods.on((...seen) => reconciler.onPods(...seen), signal);
     const watches = workloads.map((kind) =>
       watchKind(kind, {
         ...{ transport, metadataOnly: true, signal, logger },

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
-import { aborted } from '../async/aborted.ts';
+import { aborted, listenable } from '../async/aborted.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
@@ -69,11 +69,4 @@ export async function leadAll(runnables: readonly LeaderRunnable[], term: Leadin
       }),
     ),
   );
-}
-
-/** Every request and every watch listens to a signal of this program's. */
-export function listenable(): AbortController {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
 }

@@ -1,15 +1,19 @@
 import { get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { aborted } from '../async/aborted.ts';
+import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
 import type { Pair } from '../certificates/serve-certificate.ts';
 import { serveTls, type TlsServer } from '../serving/tls-server.ts';
-import { writeMetrics, type MetricsRegistry } from './health.ts';
+import { serveMetrics, writeMetrics, type MetricsRegistry } from './health.ts';
+import type { Runnable } from './runnable.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
 
-interface ScrapesOptions {
-  readonly port: number;
-  readonly host: string | undefined;
+interface MetricsServerOptions extends Omit<ScrapeOptions, 'telemetryProxyPort'> {
+  readonly config: Pick<RuntimeConfig, 'metricsSecure' | 'metricsPort' | 'listenAddress' | 'telemetryMetricsPort'>;
+}
+
+interface ScrapeOptions {
   readonly registry: MetricsRegistry;
   /** Where the telemetry proxy has its metrics, on loopback. */
   readonly telemetryProxyPort: number;
@@ -19,12 +23,16 @@ interface ScrapesOptions {
 /** Prometheus keeps one to each replica. */
 const MOST_CONNECTIONS = 64;
 
-/** Metrics over TLS for whoever may read them: the manager's own and, on a path of its own, the telemetry proxy's. */
-export class Scrapes {
+/**
+ * Serves metrics on each replica. With `metrics.secure` it serves the manager's and the telemetry proxy's over TLS to clients that may
+ * read them, otherwise the manager's to every client.
+ */
+export class MetricsServer implements Runnable {
+  readonly name = 'metrics';
   private server: TlsServer | undefined;
   private pair: Pair | undefined;
 
-  constructor(private readonly options: ScrapesOptions) {}
+  constructor(private readonly options: MetricsServerOptions) {}
 
   /** Without one yet, handshakes fail. */
   useCertificate(pair: Pair): void {
@@ -32,24 +40,22 @@ export class Scrapes {
     this.server?.useCertificate(pair);
   }
 
-  /** Serves until the signal is aborted; rejects with a sentence when the port cannot be had. */
-  async serve(signal: AbortSignal): Promise<void> {
-    const { port, host } = this.options;
-    const where = { port, host, purpose: 'metrics', mostConnections: MOST_CONNECTIONS };
-    this.server = serveTls(scrapeListener(this.options), where);
+  /** Rejects with a sentence if the port is not free. */
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    const { config, registry, access } = this.options;
+    const where = { port: config.metricsPort, host: config.listenAddress };
+    if (!config.metricsSecure) return serveMetrics({ ...where, registry, signal });
+    const listener = scrapeListener({ registry, access, telemetryProxyPort: config.telemetryMetricsPort });
+    this.server = serveTls(listener, { ...where, purpose: 'metrics', mostConnections: MOST_CONNECTIONS });
     await this.server.listening;
     if (this.pair !== undefined) this.server.useCertificate(this.pair);
     await aborted(signal);
     await this.server.close(0, 1);
-  }
+  };
 }
 
 /** Answers scrapes; listens nowhere. */
-export function scrapeListener({
-  registry,
-  telemetryProxyPort,
-  access,
-}: Omit<ScrapesOptions, 'port' | 'host'>): RequestListener {
+export function scrapeListener({ registry, telemetryProxyPort, access }: ScrapeOptions): RequestListener {
   const sources: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     [paths.metrics]: (response) => writeMetrics(registry, response),
     [paths.telemetryProxyMetrics]: (response) => relay(telemetryProxyPort, response),

@@ -7,6 +7,7 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
 import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { retrying } from '../kubernetes/http/retrying.ts';
+import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -15,11 +16,14 @@ import { describeError } from '../wording/errors.ts';
 import { Marks } from './marks.ts';
 import { entryOf, flagsOf, planMonitoring, type TokenPlace } from './plan-monitoring.ts';
 
-interface MonitoringOptions extends Watching {
+interface MonitoringOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
-  readonly client: Client;
   readonly lumigoes: LumigoStore;
+  /** Resolves when all `Lumigo` resources are known. */
+  readonly synced: Promise<void>;
 }
+
+type Context = Pick<MonitoringOptions, 'config' | 'lumigoes' | 'logger'> & { readonly client: Client };
 
 const pause = { quietMs: 20, atMostMs: 200 };
 const backoff = { firstMs: 500, maxMs: 60_000 };
@@ -40,20 +44,23 @@ interface Task {
  * Gives each namespace that the settings monitor a `Lumigo`, once: existing namespaces, and those that are created or labelled
  * later. A `Lumigo` that is deleted afterwards stays deleted, under each leader (`marks.ts`), and none is deleted here.
  */
-export async function monitorNamespaces(options: MonitoringOptions): Promise<void> {
-  const { config, transport, logger, signal } = options;
+export async function monitorNamespaces(options: MonitoringOptions, term: LeadingContext): Promise<void> {
+  const { config, transport, logger, lumigoes, synced } = options;
+  const { signal } = term;
   const monitored = config.monitoredNamespaces;
   if (monitored.length === 0) return;
+  await synced;
+  const client = termClient(transport, term);
   // Without the marks, a `Lumigo` resource that was deleted would be created again.
   const failure = 'cannot read the record of monitored namespaces, retrying';
-  const read = () => Marks.read(options.client, config);
+  const read = () => Marks.read(client, config);
   const marks = await retrying(read, { signal, logger, failure, firstMs: READ_AGAIN_MS });
   if (marks === undefined) return;
   const changes = new Debounce(pause);
   /** By uid, so that a namespace that was deleted and created again is another one. */
   const tasks = new Map<string, Task>();
   const observe = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
-    const isOpen = deletionTimestamp === undefined && !options.lumigoes.isExcluded(name);
+    const isOpen = deletionTimestamp === undefined && !lumigoes.isExcluded(name);
     const entry = isOpen ? entryOf(monitored, { name, labels }) : undefined;
     changes.touch();
     if (entry === undefined || marks.get(uid) === flagsOf(entry)) return void tasks.delete(uid);
@@ -67,10 +74,13 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
     }),
     (now, before) => observe(now ?? { ...before, deletionTimestamp: '' }),
   );
-  const { synced, stopped } = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
-  await synced;
+  const watch = watchKind(kinds.namespaces, { transport, metadataOnly: true, signal, logger, handler });
+  await watch.synced;
   const attempt = async (task: Task): Promise<number> => {
-    const problem = await monitor(options, task, marks).then(() => undefined, describeError);
+    const problem = await monitor({ config, lumigoes, logger, client }, task, marks).then(
+      () => undefined,
+      describeError,
+    );
     if (problem === undefined) {
       tasks.delete(task.uid);
       return IDLE_MS;
@@ -87,18 +97,18 @@ export async function monitorNamespaces(options: MonitoringOptions): Promise<voi
     await marks.keepOnly(new Set(handler.values().map(({ uid = '' }) => uid))).catch(() => undefined);
     await changes.wait(Math.min(IDLE_MS, ...waits), signal);
   }
-  await stopped;
+  await watch.stopped;
 }
 
-async function monitor(options: MonitoringOptions, { namespace, uid, entry }: Task, marks: Marks): Promise<void> {
-  const { config, client, lumigoes, logger } = options;
+async function monitor(context: Context, { namespace, uid, entry }: Task, marks: Marks): Promise<void> {
+  const { config, client, lumigoes, logger } = context;
   const usual = { secretName: config.tokenSecret, secretKey: config.tokenKey };
   const plan = planMonitoring(entry, lumigoes.in(namespace), usual, marks.get(uid));
   const { apiVersion, kind, singular: name } = contract;
   if (plan.action === 'patch')
     await client.patch({ ...contract, namespace, name }, { kind: 'merge', body: { spec: plan.spec } });
   else if (plan.action === 'create') {
-    await bringToken(options, namespace, plan.place);
+    await bringToken(context, namespace, plan.place);
     const lumigo = { apiVersion, kind, metadata: { namespace, name }, spec: plan.spec };
     await client.create({ ...contract, namespace }, lumigo).catch(unlessThere);
   }
@@ -107,7 +117,7 @@ async function monitor(options: MonitoringOptions, { namespace, uid, entry }: Ta
 }
 
 /** The token of the operator's own namespace, if there is one, where none stands. */
-async function bringToken({ config, client }: MonitoringOptions, namespace: string, to: TokenPlace): Promise<void> {
+async function bringToken({ config, client }: Context, namespace: string, to: TokenPlace): Promise<void> {
   const place = { namespace: config.operatorNamespace, name: config.tokenSecret, key: config.tokenKey };
   const found = await secretReader(client)(place.namespace, place.name).catch(undefinedIfNotFound);
   const token = found === undefined ? undefined : credentialIn(found, place).token;

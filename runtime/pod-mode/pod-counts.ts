@@ -6,6 +6,8 @@ import { optedOut } from '../injection/label.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
+import type { Transport } from '../kubernetes/http/transport.ts';
+import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { findPod } from '../kubernetes/resources/pods.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
@@ -21,13 +23,14 @@ export interface PodsSeen {
 }
 
 interface PodCountsOptions {
-  readonly client: Client;
+  readonly transport: Transport;
   readonly lumigoes: LumigoStore;
+  /** Resolves when all `Lumigo` resources are known. */
+  readonly synced: Promise<void>;
   readonly injector: InjectorSettings;
   /** Called for each namespace after each count; undefined means that it is no longer in Pod mode. */
   readonly onSeen: (namespace: string, seen: PodsSeen | undefined) => void;
   readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** The decision about the pods of a controller under a policy. */
@@ -48,33 +51,37 @@ const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
  * controller, once, to see if the policy would inject it.
  */
 export class PodCounts {
+  readonly name = 'pod counts';
+  readonly needsToLead = true;
   /** By namespace and controller. */
   private readonly verdicts = new Map<string, Verdicts>();
 
   constructor(private readonly options: PodCountsOptions) {}
 
-  /** Counts until the signal is aborted. */
-  async run(): Promise<void> {
-    const { lumigoes, logger, signal } = this.options;
+  readonly run = async (term: LeadingContext): Promise<void> => {
+    const { transport, lumigoes, synced, logger } = this.options;
+    const { signal } = term;
+    const client = termClient(transport, term);
+    await synced;
+    this.verdicts.clear();
     const changes = new Debounce(pause);
     lumigoes.onPolicy(() => changes.touch(), signal);
     for (; !signal.aborted; await changes.wait(MINUTE_MS, signal)) {
       const inPodMode = lumigoes.namespaces().filter((namespace) => lumigoes.policy(namespace).state === 'pods');
       for (const namespace of this.verdicts.keys()) if (!inPodMode.includes(namespace)) this.forget(namespace);
       for (const namespace of inPodMode)
-        await this.count(namespace).catch((error: unknown) => {
+        await this.count(client, namespace).catch((error: unknown) => {
           if (!signal.aborted) logger.debug({ namespace, problem: describeError(error) }, 'cannot count pods');
         });
     }
-  }
+  };
 
   private forget(namespace: string): void {
     this.verdicts.delete(namespace);
     this.options.onSeen(namespace, undefined);
   }
 
-  private async count(namespace: string): Promise<void> {
-    const { client, onSeen } = this.options;
+  private async count(client: Client, namespace: string): Promise<void> {
     const listed: Metadata[] = [];
     const ofPods = { metadataOnly: true, fieldSelector: NOT_ENDED };
     for await (const { items } of client.pages({ ...pods, namespace }, ofPods)) {
@@ -84,13 +91,17 @@ export class PodCounts {
     const open = new Map<string, Metadata[]>();
     for (const pod of listed.filter((each) => !isInjected(each) && !isLeftAlone(each)))
       open.set(ownerOf(pod), [...(open.get(ownerOf(pod)) ?? []), pod]);
-    const wanted = await this.wanted(namespace, open);
+    const wanted = await this.wanted(client, namespace, open);
     const restart = [...new Set(wanted.flatMap((pod) => targetOf(pod) ?? []))].sort();
-    onSeen(namespace, { namespace, injected: listed.filter(isInjected).length, without: wanted.length, restart });
+    this.options.onSeen(namespace, { namespace, injected: listed.filter(isInjected).length, without: wanted.length, restart });
   }
 
   /** Returns the pods that the policy would inject. */
-  private async wanted(namespace: string, open: ReadonlyMap<string, readonly Metadata[]>): Promise<Metadata[]> {
+  private async wanted(
+    client: Client,
+    namespace: string,
+    open: ReadonlyMap<string, readonly Metadata[]>,
+  ): Promise<Metadata[]> {
     const policy = this.options.lumigoes.policy(namespace);
     const known = this.verdicts.get(namespace);
     const verdicts: Verdicts = new Map();
@@ -100,17 +111,16 @@ export class PodCounts {
       if (before?.policy === policy) verdicts.set(owner, before);
       else if (reads > 0) {
         reads -= 1;
-        verdicts.set(owner, await this.decide(namespace, policy, first));
+        verdicts.set(owner, await this.decide(client, policy, { ...first, namespace }));
       }
     }
     this.verdicts.set(namespace, verdicts);
     return [...open].flatMap(([owner, found]) => (verdicts.get(owner)?.isWanted === true ? found : []));
   }
 
-  private async decide(namespace: string, policy: NamespacePolicy, like: Metadata | undefined): Promise<Verdict> {
-    const { client, injector } = this.options;
-    const pod = await findPod(client, namespace, like?.name ?? '');
-    const decision = pod && decidePod({ pod, policy, injector });
+  private async decide(client: Client, policy: NamespacePolicy, like: Metadata): Promise<Verdict> {
+    const pod = await findPod(client, like.namespace ?? '', like.name ?? '');
+    const decision = pod && decidePod({ pod, policy, injector: this.options.injector });
     return { policy, isWanted: decision?.action === 'inject' };
   }
 }

@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 export interface Where {
   /** 0: any free one. */
   readonly port: number;
-  /** Left out: every address of the machine. */
+  /** Left out, or empty: every address of the machine. */
   readonly host?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export function listen(server: Server, { port, host }: Where, purpose: string): 
       const why = error.code === 'EADDRINUSE' ? 'another program uses this port; choose another port' : error.message;
       reject(new Error(`cannot listen for ${purpose} on port ${port}: ${why}`, { cause: error }));
     });
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+    server.listen({ port, ...(host === undefined || host === '' ? {} : { host }) }, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     });

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { aborted, listenable } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
+import type { Topic } from '../async/topic.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { labels, workloads, type WorkloadKind } from '../contract.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
@@ -18,13 +20,28 @@ import { Reloader, type Outcome } from './reloader.ts';
 import { OptIns, telemetryOf, TokenCache } from './senders.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
-interface TelemetryProxyOptions extends Watching {
+/** What is heard of `Lumigo` resources. */
+interface LumigoNews {
+  /** Those of a namespace changed, if only in their status. */
+  readonly changed: Topic<[namespace: string]>;
+  /** The API server was unavailable. */
+  readonly broken: Topic;
+  /** Resolves when all are known, or when it is known that their definition does not exist. */
+  readonly known: Promise<void>;
+  /** Resolves when all are known. */
+  readonly synced: Promise<void>;
+}
+
+interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
   /** With the rights of the telemetry proxy's own account. */
   readonly collectorTransport: Transport;
   readonly lumigoes: LumigoStore;
   readonly credentials: CredentialCache;
   readonly metrics: Metrics;
+  readonly lumigoWatch: LumigoNews;
+  /** Reports to the leader's reconciler that the collector does what it should, or why it does not. */
+  readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
 }
 
 /** Changes that follow each other count as one. */
@@ -35,60 +52,59 @@ const POLL_MS = 1_000;
 /** The uid of this namespace identifies the cluster. */
 const clusterNamespace = { ...kinds.namespaces, name: 'kube-system' };
 
-/** Reports to the leader's reconciler that the collector does what it should, or why it does not. */
-type OnProblem = (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
-
 /**
  * Keeps the collector beside this manager as the `Lumigo` resources want it. On every replica it accepts the right tokens, and on the
  * leader it collects.
  */
 export class TelemetryProxy {
+  readonly name = 'telemetry proxy';
+  private readonly stop = listenable();
   private readonly tokens = new TokenCache();
   private readonly optIns = new OptIns(() => this.changed());
   private readonly debounce = new Debounce(burst);
   private readonly client: Client;
   private readonly reloader: Reloader;
   private settings: ProxySettings;
-  private onProblem: OnProblem | undefined;
+  private leads = false;
   private letIn: readonly string[] | undefined;
 
   constructor(private readonly options: TelemetryProxyOptions) {
-    const { config, transport, collectorTransport, logger, signal } = options;
+    const { config, transport, collectorTransport, logger } = options;
     this.settings = config;
     this.client = createClient(transport);
     this.reloader = new Reloader({
-      ...{ client: createClient(collectorTransport), logger, signal },
+      ...{ client: createClient(collectorTransport), logger, signal: this.stop.signal },
       onReload: (outcome) => this.onReload(outcome),
     });
   }
 
-  /** A `Lumigo` resource changed, if only in its status, or a credential. */
-  changed(): void {
-    this.debounce.touch();
-  }
+  private readonly changed = (): void => this.debounce.touch();
 
-  /** This replica leads from now on, or no longer. */
-  lead(onProblem: OnProblem | undefined): void {
-    this.onProblem = onProblem;
+  /** Collects until the signal is aborted. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { credentials, lumigoWatch } = this.options;
+    credentials.lead(true);
+    await lumigoWatch.synced;
+    this.leads = !signal.aborted;
     this.changed();
-  }
-
-  /** The API server was unavailable, so the collector must watch again. */
-  renew(): void {
-    this.reloader.renew();
+    await aborted(signal);
+    this.leads = false;
     this.changed();
+    credentials.lead(false);
   }
 
   /** Returns why this replica takes no telemetry in; empty: it does. */
-  unready(): string[] {
-    return this.letIn === undefined ? ['the tokens of the telemetry proxy are not read yet'] : [];
-  }
+  readonly unready = (): string[] =>
+    this.letIn === undefined ? ['the tokens of the telemetry proxy are not read yet'] : [];
 
-  /** Works until the signal is aborted. `lumigoesKnown` resolves when all `Lumigo` resources are known. */
-  async run(lumigoesKnown: Promise<void>): Promise<void> {
-    const { signal, logger } = this.options;
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    const { credentials, lumigoWatch, logger } = this.options;
+    signal.addEventListener('abort', () => this.stop.abort(), { once: true });
+    // The collector's own watches may be broken, too.
+    lumigoWatch.broken.on(() => this.reloader.renew(), signal);
+    for (const topic of [lumigoWatch.broken, lumigoWatch.changed, credentials.changed]) topic.on(this.changed, signal);
     prepare(this.settings);
-    await Promise.all([lumigoesKnown, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
+    await Promise.all([lumigoWatch.known, this.readCluster(), ...workloads.map((kind) => this.watchLabelled(kind))]);
     while (!signal.aborted) {
       try {
         this.reconcile();
@@ -98,10 +114,11 @@ export class TelemetryProxy {
       await this.debounce.wait(POLL_MS, signal);
     }
     await this.reloader.ended();
-  }
+  };
 
   private async readCluster(): Promise<void> {
-    const { signal, logger } = this.options;
+    const { logger } = this.options;
+    const { signal } = this.stop;
     const read = () => this.client.get(clusterNamespace, { metadataOnly: true });
     const failure = 'cannot read the uid of the cluster, retrying';
     const found = await retrying(read, { signal, logger, failure, firstMs: 1_000, maxMs: 30_000 });
@@ -110,9 +127,9 @@ export class TelemetryProxy {
 
   /** Watches the metadata of what a label of ours stands on. Resolves when every object there is was shown. */
   private watchLabelled(resource: WorkloadKind): Promise<void> {
-    const { transport, metrics, logger, signal } = this.options;
+    const { transport, metrics, logger } = this.options;
     return watchKind(resource, {
-      ...{ transport, logger, signal },
+      ...{ transport, logger, signal: this.stop.signal },
       metadataOnly: true,
       labelSelector: labels.autoTrace,
       onRestart: (cause) => metrics.watchRestarts.inc({ resource: resource.plural, cause }),
@@ -154,7 +171,7 @@ export class TelemetryProxy {
   /** Returns the namespaces that this replica should collect from, sorted by name. */
   private collected(): readonly CollectedNamespace[] {
     const { credentials } = this.options;
-    if (this.onProblem === undefined) return [];
+    if (!this.leads) return [];
     const namespaces = this.acting().flatMap((lumigo) => {
       const token = telemetryOf(lumigo).collect ? credentials.get(sourceOf(lumigo))?.token : undefined;
       const { namespace: name, uid = '' } = lumigo.metadata;
@@ -169,10 +186,10 @@ export class TelemetryProxy {
   }
 
   private onReload({ problem, namespaces }: Outcome): void {
-    const { metrics, lumigoes } = this.options;
+    const { metrics, lumigoes, onProblem } = this.options;
     metrics.telemetryReloads.inc({ outcome: problem === undefined ? 'taken' : 'failed' });
     const affected = namespaces.flatMap(({ name }) => lumigoes.acting(name) ?? []);
-    this.onProblem?.(problem === undefined ? 'working' : failureOf(problem), affected);
+    if (this.leads) onProblem(problem === undefined ? 'working' : failureOf(problem), affected);
     this.changed();
   }
 }

@@ -7,6 +7,7 @@ import { askEndpoint } from './ask-endpoint.ts';
 import { tokenSeen, type TokenSeen } from './decide-seen.ts';
 import { APART_MS, askAt, firstDue, heard, type Asked } from './plan-checks.ts';
 import { pause } from '../kubernetes/http/retrying.ts';
+import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 
 interface TokenChecksOptions {
   /** The URL that the telemetry proxy sends to, without a slash at its end. */
@@ -16,7 +17,8 @@ interface TokenChecksOptions {
   readonly metrics: Pick<Metrics, 'refusedTokens'>;
   /** Called for each namespace after each check; undefined means that it no longer has a token. */
   readonly onSeen: (namespace: string, seen: TokenSeen | undefined) => void;
-  readonly signal: AbortSignal;
+  /** Resolves when all `Lumigo` resources are known. */
+  readonly synced: Promise<void>;
 }
 
 /** A namespace under whose token telemetry is sent. */
@@ -26,24 +28,29 @@ interface Tenant {
   readonly token: string;
 }
 
-/** Finds out, for one term of the leader, which tokens Lumigo refuses. No Secret shows that. */
+/** Finds out, on the leader, which tokens Lumigo refuses. No Secret shows that. */
 export class TokenChecks {
+  readonly name = 'token checks';
+  readonly needsToLead = true;
   private readonly asked = new Map<string, Asked>();
   private reported: ReadonlySet<string> = new Set();
 
   constructor(private readonly options: TokenChecksOptions) {}
 
-  /** Works until the signal is aborted. */
-  async run(): Promise<void> {
-    const { signal, metrics } = this.options;
+  readonly run = async ({ signal }: LeadingContext): Promise<void> => {
+    const { metrics, synced } = this.options;
+    await synced;
+    // Each term asks and reports anew.
+    this.asked.clear();
+    this.reported = new Set();
     while (!signal.aborted) {
-      await this.ask();
+      await this.ask(signal);
       if (signal.aborted) break;
       this.report();
       await pause(APART_MS, signal);
     }
     metrics.refusedTokens.reset();
-  }
+  };
 
   private tenants(): readonly Tenant[] {
     const { lumigoes, credentials } = this.options;
@@ -57,8 +64,8 @@ export class TokenChecks {
   }
 
   /** Asks about one token, which several namespaces may share. */
-  private async ask(): Promise<void> {
-    const { endpoint, signal } = this.options;
+  private async ask(signal: AbortSignal): Promise<void> {
+    const { endpoint } = this.options;
     const tokens = new Set(this.tenants().map(({ token }) => token));
     for (const token of this.asked.keys()) if (!tokens.has(token)) this.asked.delete(token);
     const token = firstDue(tokens, (each) => askAt(this.asked.get(each)), performance.now());

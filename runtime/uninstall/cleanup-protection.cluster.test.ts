@@ -9,7 +9,6 @@ import { readAudit } from '../../sandbox/testing/audit.ts';
 import { installedAs } from '../../sandbox/testing/protection.ts';
 import { cleanupFinalizer, suffixes } from '../contract.ts';
 import { apiErrorOf } from '../kubernetes/http/errors.ts';
-import { createClient } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { CleanupProtection } from './cleanup-protection.ts';
 import { accountOf } from './protected-objects.ts';
@@ -29,9 +28,10 @@ async function protect(through: (transport: Transport) => Transport = (transport
   const transport = through(await managerTransport(cluster, installation));
   const installed = installedAs(installation);
   const stop = new AbortController();
-  const client = createClient(transport);
   const logger = pino({ enabled: false });
-  const running = new CleanupProtection({ client, transport, installed, needed: () => true, logger }).run(stop.signal);
+  const running = new CleanupProtection({ transport, installed, needed: () => true, news: [], logger }).run({
+    ...{ signal: stop.signal, fence: () => undefined, previousRenewTime: undefined },
+  });
   const end = async (): Promise<void> => {
     stop.abort();
     await running;

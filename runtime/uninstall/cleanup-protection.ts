@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { Debounce } from '../async/debounce.ts';
 import { cleanupFinalizer } from '../contract.ts';
 import { managerOf, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
@@ -7,17 +6,18 @@ import { isAlreadyExists, undefinedIf } from '../kubernetes/http/errors.ts';
 import { pause, retrying } from '../kubernetes/http/retrying.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
 import { addFinalizer, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
+import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { changesOf } from '../kubernetes/watch/watches.ts';
 import * as objects from './protected-objects.ts';
 import { readSigns } from './signs.ts';
 
 interface CleanupProtectionOptions {
-  readonly client: Client;
-  /** For the watches, and for requests with a token that the API server does not know yet. */
   readonly transport: Transport;
   readonly installed: Installed;
   /** Returns whether there is anything to clean up, without a request. Undefined: not known yet. */
   readonly needed: () => boolean | undefined;
+  /** Events after which there may be something to clean up, or nothing any more. */
+  readonly news: readonly { on(listener: () => void, signal: AbortSignal): void }[];
   readonly logger: Logger;
 }
 
@@ -31,7 +31,8 @@ const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
  * (docs/contributing/adr/0040-one-cleaner.md).
  */
 export class CleanupProtection {
-  private changes: Debounce | undefined;
+  readonly name = 'cleanup protection';
+  readonly needsToLead = true;
   private wanted: boolean | undefined;
   private readonly objects: readonly objects.ProtectedObject[];
 
@@ -39,26 +40,24 @@ export class CleanupProtection {
     this.objects = objects.protectedObjects(options.installed);
   }
 
-  /** There may be something to clean up now, or nothing any more. */
-  request(): void {
-    if (this.options.needed() !== this.wanted) this.changes?.touch();
-  }
-
-  /** Works until the signal is aborted, and leaves the finalizers as they are then. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { transport, logger, needed } = this.options;
+  /** Leaves the finalizers as they are when the term ends. */
+  readonly run = async (term: LeadingContext): Promise<void> => {
+    const { transport, logger, needed, news } = this.options;
+    const { signal } = term;
+    const client = termClient(transport, term);
+    this.wanted = undefined;
     const changes = changesOf(this.objects, { transport, logger, signal });
-    this.changes = changes;
+    for (const topic of news) topic.on(() => needed() !== this.wanted && changes.touch(), signal);
     const wait = (ms: number) => changes.wait(ms, signal);
     const failure = 'the finalizers that protect the clean-up could not be changed';
     for (let isDue = true; !signal.aborted; isDue = (await wait(IDLE_MS)) || needed() !== this.wanted)
-      if (isDue) await retrying(() => this.check(signal), { signal, logger, failure, wait, ...backoff });
-  }
+      if (isDue) await retrying(() => this.check(client, signal), { signal, logger, failure, wait, ...backoff });
+  };
 
-  private async check(signal: AbortSignal): Promise<void> {
-    const { client, needed } = this.options;
+  private async check(client: Client, signal: AbortSignal): Promise<void> {
+    const { needed } = this.options;
     const found = await objects.readAll(client, this.objects);
-    if (found.some(objects.isHeldBack)) return this.undoMistake(signal);
+    if (found.some(objects.isHeldBack)) return this.undoMistake(client, signal);
     const wanted = needed();
     if (wanted === false && found.some(objects.isProtected)) await objects.release(client, this.objects);
     // All at once. A removal in between would find some protected and some not. A dying object takes no finalizer.
@@ -72,8 +71,8 @@ export class CleanupProtection {
    * Undoes the deletion of an account or a right if neither the Deployment nor the namespace is being deleted. A dying object cannot be
    * kept, and a tool that applies it again changes nothing. So rights are released, and have to be applied again. The account is restored.
    */
-  private async undoMistake(signal: AbortSignal): Promise<void> {
-    const { client, transport, installed, logger } = this.options;
+  private async undoMistake(client: Client, signal: AbortSignal): Promise<void> {
+    const { transport, installed, logger } = this.options;
     await pause(objects.REMOVED_MS, signal);
     const { isEnding, isHandedOver } = await readSigns(client, installed);
     // The other operator has no use for them, and nothing releases them later.

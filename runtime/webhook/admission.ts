@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { aborted } from '../async/aborted.ts';
 import { injectorOf, type RuntimeConfig } from '../config/config.ts';
 import type { CatchUp } from '../kubernetes/watch/catch-up.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
@@ -8,12 +9,12 @@ import { followCertificate, type CertificateSource, type Pair } from '../certifi
 import { reviewWorkload } from './injector.ts';
 import { reviewLumigo } from './lumigoes.ts';
 import { allowed, type Answer } from './review.ts';
-
 import { serveTls } from '../serving/tls-server.ts';
 
 interface AdmissionOptions {
   readonly config: RuntimeConfig;
-  readonly certificate: CertificateSource;
+  /** Returns where the certificate is found until the signal is aborted. */
+  readonly certificate: (signal: AbortSignal) => CertificateSource;
   /** Told of each certificate that is served from now on, for whoever else serves with it. */
   readonly onCertificate: (pair: Pair) => void;
   readonly lumigoes: LumigoStore;
@@ -23,7 +24,6 @@ interface AdmissionOptions {
   readonly lumigoesRead: CatchUp;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** The API server needs one for each review that it waits for; each takes some 100 KB with a body that is small (body.ts). */
@@ -31,56 +31,66 @@ const MOST_CONNECTIONS = 512;
 /** Whoever sends a review is there to be asked for the Lumigo resources, too; the API server waits for an answer for 5 s. */
 const CATCH_UP_MS = 1_000;
 
-export interface Admission {
-  readonly hasCertificate: () => boolean;
-  readonly close: (drainSeconds: number) => Promise<void>;
-}
+/** Serves both webhooks on each replica with the certificate that is there, until its drain is over. */
+export class AdmissionServer {
+  readonly name = 'webhook';
+  private hasCertificate = () => false;
 
-/** Serves both webhooks with the certificate that is there; rejects with a sentence when the port cannot be had. */
-export async function serveAdmission(options: AdmissionOptions): Promise<Admission> {
-  const { config, lumigoes, lumigoesRead, metrics, logger, signal } = options;
-  const context = {
-    injector: injectorOf(config),
-    ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
-    policy: (namespace: string) => lumigoes.policy(namespace),
-    now: () => new Date().toISOString(),
+  constructor(private readonly options: AdmissionOptions) {}
+
+  readonly unready = (): string[] => (this.hasCertificate() ? [] : ['the webhook has no certificate yet']);
+
+  /** Rejects with a sentence if the port is not free. */
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    const { config, metrics, logger, certificate, onCertificate } = this.options;
+    const server = serveTls(this.app(), {
+      port: config.webhookPort,
+      host: config.listenAddress,
+      purpose: 'the webhook',
+      mostConnections: MOST_CONNECTIONS,
+    });
+    await server.listening;
+    this.hasCertificate = followCertificate({
+      ...certificate(signal),
+      use: (pair, { notAfter, renewalDueAt }) => {
+        server.useCertificate(pair);
+        onCertificate(pair);
+        metrics.certificateExpiry.set(notAfter / 1_000);
+        metrics.certificateRenewal.set(renewalDueAt / 1_000);
+      },
+      logger,
+      signal,
+    });
+    await aborted(signal);
+    await server.close(config.drainSeconds);
   };
-  /** The probe of the active installation is not answered either: it asks about that installation's webhook. */
-  const unlessStandby =
-    (review: Review): Review =>
-    (request) => {
-      const reason = options.standsBy();
-      return reason === undefined ? review(request) : allowed(`No mutation: ${reason}`);
+
+  private app() {
+    const { config, lumigoes, lumigoesRead, metrics, logger, standsBy } = this.options;
+    const context = {
+      injector: injectorOf(config),
+      ownUser: `system:serviceaccount:${config.operatorNamespace}:${config.serviceAccount}`,
+      policy: (namespace: string) => lumigoes.policy(namespace),
+      now: () => new Date().toISOString(),
     };
-  const app = createApp({
-    injector: unlessStandby((request) => reviewWorkload(request, context)),
-    lumigoes: unlessStandby((request) => reviewLumigo(request, lumigoes)),
-    current: () => (lumigoesRead.isCurrent ? undefined : lumigoesRead.catchUp(CATCH_UP_MS)),
-    logger,
-    onAnswer: (webhook, answer, seconds) => {
-      metrics.reviews.inc({ webhook, outcome: outcomeOf(answer) });
-      metrics.reviewSeconds.observe({ webhook }, seconds);
-    },
-  });
-  const server = serveTls(app, {
-    port: config.webhookPort,
-    host: config.listenAddress === '' ? undefined : config.listenAddress,
-    purpose: 'the webhook',
-    mostConnections: MOST_CONNECTIONS,
-  });
-  await server.listening;
-  const hasCertificate = followCertificate({
-    ...options.certificate,
-    use: (pair, { notAfter, renewalDueAt }) => {
-      server.useCertificate(pair);
-      options.onCertificate(pair);
-      metrics.certificateExpiry.set(notAfter / 1_000);
-      metrics.certificateRenewal.set(renewalDueAt / 1_000);
-    },
-    logger,
-    signal,
-  });
-  return { hasCertificate, close: (drainSeconds) => server.close(drainSeconds) };
+    /** The probe of the active installation is not answered either: it asks about that installation's webhook. */
+    const unlessStandby =
+      (review: Review): Review =>
+      (request) => {
+        const reason = standsBy();
+        return reason === undefined ? review(request) : allowed(`No mutation: ${reason}`);
+      };
+    return createApp({
+      injector: unlessStandby((request) => reviewWorkload(request, context)),
+      lumigoes: unlessStandby((request) => reviewLumigo(request, lumigoes)),
+      current: () => (lumigoesRead.isCurrent ? undefined : lumigoesRead.catchUp(CATCH_UP_MS)),
+      logger,
+      onAnswer: (webhook, answer, seconds) => {
+        metrics.reviews.inc({ webhook, outcome: outcomeOf(answer) });
+        metrics.reviewSeconds.observe({ webhook }, seconds);
+      },
+    });
+  }
 }
 
 function outcomeOf({ allowed, code, patch }: Answer): ReviewOutcome {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../../wording/errors.ts';
+import { createClient, type Client } from '../http/client.ts';
 import { FencedError } from '../http/exchange.ts';
 import type { LeaseHolder, LeaseOptions } from './lease-holder.ts';
 import type { ElectionTimes, Lease } from './plan-lease.ts';
 import { pause } from '../http/retrying.ts';
+import { within, type Transport } from '../http/transport.ts';
 
 export interface LeadingContext {
   /** Aborted when the leadership ends, before anyone else can have it. */
@@ -17,6 +19,10 @@ export interface LeadingContext {
   /** When an earlier leader (or an earlier life of this one) was last alive, RFC 3339; undefined when there was none. */
   readonly previousRenewTime: string | undefined;
 }
+
+/** Returns a client whose requests end with the term, and are refused once another replica may lead. */
+export const termClient = (transport: Transport, { signal, fence }: LeadingContext): Client =>
+  createClient(within(transport, { signal, fence }));
 
 /** A Lease in our name. */
 export interface TakenLease {

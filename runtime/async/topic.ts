@@ -1,0 +1,14 @@
+/** A typed event: one part emits it, and others listen. */
+export class Topic<T extends readonly unknown[] = []> {
+  private readonly listeners = new Set<(...values: T) => void>();
+
+  readonly emit = (...values: T): void => {
+    for (const listener of this.listeners) listener(...values);
+  };
+
+  /** Calls the listener until the signal is aborted. */
+  on(listener: (...values: T) => void, signal: AbortSignal): void {
+    this.listeners.add(listener);
+    signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
+  }
+}
