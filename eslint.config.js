@@ -15,6 +15,7 @@ export default tseslint.config(
       'max-depth': ['error', 3],
       'max-params': ['error', 4],
       'max-lines': ['error', { max: 250 }],
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
       'no-console': 'error',
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       '@typescript-eslint/no-floating-promises': 'error',
@@ -29,7 +30,10 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
     },
   },
-  { files: ['**/*.test.ts'], rules: { 'max-lines': ['error', { max: 500 }], 'max-params': 'off' } },
+  {
+    files: ['**/*.test.ts'],
+    rules: { 'max-lines': ['error', { max: 500 }], 'max-lines-per-function': 'off', 'max-params': 'off' },
+  },
   {
     files: ['**/*.cjs'],
     languageOptions: { globals: { module: 'writable', require: 'readonly' } },
