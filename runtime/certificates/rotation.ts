@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { retrying } from '../kubernetes/http/retrying.ts';
+import { retrying } from '../async/retrying.ts';
 import { changesOf, type Watching } from '../kubernetes/watch/watches.ts';
 import type { IssuedPair, IssuePair } from './issue.ts';
 import { isPairDue, withAuthority } from './plan-certificates.ts';

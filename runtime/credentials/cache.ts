@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { backoffMs } from '../async/retrying.ts';
 import { Debounce } from '../async/debounce.ts';
 import { Topic } from '../async/topic.ts';
 import { describeError } from '../wording/errors.ts';
 import { ApiError, isForbidden, isNotFound } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { credentialIn, credentialWithout, nowhere } from './credential.ts';
 import type { Credential, ReadSecret, TokenSource } from './credential.ts';
 import { planReading, REPLACEMENT_MS, type Priority } from './plan-reading.ts';
@@ -18,7 +18,6 @@ interface CredentialCacheOptions {
 }
 
 const MAX_CONCURRENT_READS = 8;
-const backoff = { firstMs: 1_000, maxMs: 30_000 };
 /** After so many failures in a row a Secret that was never read counts as unreadable, and no Secret is urgent. */
 const TRIES = 3;
 const IDLE_MS = 60_000;
@@ -121,7 +120,7 @@ export class CredentialCache {
   private failed(secret: WantedSecret, error: unknown, startedAt: number): void {
     secret.failures += 1;
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-    const retryInMs = Math.round(backoffMs(secret.failures, backoff, this.random(), atLeastMs));
+    const retryInMs = Math.round(backoffMs(secret.failures, { random: this.random(), atLeastMs }));
     secret.retryAt = this.now() + retryInMs;
     const fields = { namespace: secret.namespace, secret: secret.name, problem: describeError(error), retryInMs };
     this.options.logger[secret.failures === 1 ? 'warn' : 'debug'](fields, 'Secret not read');

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
+import { retrying } from '../async/retrying.ts';
 import { originalLease } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { planLease, seeLease, type Lease, type SeenLease } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from './installation.ts';
-import { pause } from '../kubernetes/http/retrying.ts';
 
 /** As the original's own, should its Lease not say how long it lasts. */
 const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
@@ -24,12 +24,11 @@ interface OriginalOptions {
 export async function whenOriginalEnded({ client, installed, signal, logger }: OriginalOptions): Promise<void> {
   const ref = { ...kinds.leases, namespace: installed.operatorNamespace, name: originalLease };
   let seen: SeenLease | undefined;
-  /** Whether it is over, else what there is to say. */
-  const check = async (): Promise<true | string> => {
+  const check = async (): Promise<void> => {
     const lease = (await client.find(ref)) as Lease | undefined;
-    if (lease === undefined) return true;
+    if (lease === undefined) return;
     seen = seeLease(seen, lease, performance.now());
-    if (planLease(seen, performance.now(), '', times) > 0) return 'the original operator is still the leader';
+    if (planLease(seen, performance.now(), '', times) > 0) throw new Error('the original operator is still the leader');
     const { uid } = lease.metadata;
     // The other replica may be faster; and what is left behind is no reason not to begin.
     await client.delete(ref, { preconditions: { uid } }).catch((error: unknown) => {
@@ -38,15 +37,7 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
         'cannot delete the lease of the original operator',
       );
     });
-    return true;
   };
-  let told: string | undefined;
-  while (!signal.aborted) {
-    const outcome = await check().catch(describeError);
-    if (outcome === true) return;
-    if (outcome !== told)
-      logger.info({ lease: originalLease, cause: outcome }, "waiting for the previous operator's lease to expire");
-    told = outcome;
-    await pause(times.retryPeriodMs, signal);
-  }
+  const failure = "waiting for the previous operator's lease to expire";
+  await retrying(check, { signal, logger, failure, fields: { lease: originalLease }, maxMs: times.retryPeriodMs });
 }

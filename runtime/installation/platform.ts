@@ -1,12 +1,11 @@
+import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
-import { retrying } from '../kubernetes/http/retrying.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 
 /** Every OpenShift has its security context constraints, and nothing else serves the group. */
 const OPENSHIFT = '/apis/security.openshift.io';
-const RETRY_MS = 1_000;
 
 /**
  * The configuration with the platform that it is, where that is to be found out: one request. Rejects when the API server gives
@@ -32,7 +31,7 @@ export async function whenPlatformKnown(
   { transport, logger, signal }: Watching,
 ): Promise<RuntimeConfig> {
   const failure = 'cannot detect the platform, retrying';
-  const known = await retrying(() => withPlatform(config, transport), { signal, logger, failure, firstMs: RETRY_MS });
+  const known = await retrying(() => withPlatform(config, transport), { signal, logger, failure, maxMs: 1_000 });
   if (known === undefined) return config;
   logger.info({ platform: known.platform }, 'platform detected');
   return known;

@@ -1,11 +1,9 @@
+import { retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { podModeKubernetes } from '../contract.ts';
 import { ApiError } from '../kubernetes/http/errors.ts';
-import { retrying } from '../kubernetes/http/retrying.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
-
-const RETRY_MS = 1_000;
 
 /** Why this installation has no Pod mode, and what to do about it; undefined if it has one. */
 export async function whyNoPodMode(
@@ -45,5 +43,5 @@ export async function whenPodModeKnown(
   { transport, logger, signal }: Watching,
 ): Promise<string | undefined> {
   const failure = 'cannot read the version of Kubernetes, retrying';
-  return retrying(() => whyNoPodMode(config, transport), { signal, logger, failure, firstMs: RETRY_MS });
+  return retrying(() => whyNoPodMode(config, transport), { signal, logger, failure, maxMs: 1_000 });
 }

@@ -1,3 +1,4 @@
+import { backoffMs, retrying } from '../async/retrying.ts';
 import { Debounce } from '../async/debounce.ts';
 import type { MonitoredEntry, RuntimeConfig } from '../config/config.ts';
 import { lumigo as contract } from '../contract.ts';
@@ -5,8 +6,6 @@ import { credentialIn, secretReader } from '../credentials/credential.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf, undefinedIfNotFound } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
-import { retrying } from '../kubernetes/http/retrying.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
@@ -26,10 +25,7 @@ interface MonitoringOptions extends Omit<Watching, 'signal'> {
 type Context = Pick<MonitoringOptions, 'config' | 'lumigoes' | 'logger'> & { readonly client: Client };
 
 const pause = { quietMs: 20, atMostMs: 200 };
-const backoff = { firstMs: 500, maxMs: 60_000 };
 const IDLE_MS = 60 * 60_000;
-/** Between two attempts to read the marks. */
-const READ_AGAIN_MS = 1_000;
 /** What is there already is as good. */
 const unlessThere = undefinedIf(isAlreadyExists);
 
@@ -54,7 +50,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   // Without the marks, a `Lumigo` resource that was deleted would be created again.
   const failure = 'cannot read the record of monitored namespaces, retrying';
   const read = () => Marks.read(client, config);
-  const marks = await retrying(read, { signal, logger, failure, firstMs: READ_AGAIN_MS });
+  const marks = await retrying(read, { signal, logger, failure });
   if (marks === undefined) return;
   const changes = new Debounce(pause);
   /** By uid, so that a namespace that was deleted and created again is another one. */
@@ -88,7 +84,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     task.failures += 1;
     const level = task.failures === 1 ? 'warn' : 'debug';
     logger[level]({ namespace: task.namespace, problem }, 'cannot monitor a namespace, retrying');
-    return backoffMs(task.failures, backoff, Math.random());
+    return backoffMs(task.failures);
   };
   while (!signal.aborted) {
     const waits: number[] = [];

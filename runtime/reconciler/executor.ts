@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
+import { retrying } from '../async/retrying.ts';
 import { Places } from '../async/places.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { workloads, type WorkloadKind } from '../contract.ts';
 import type { Workload } from '../api/objects.ts';
 import { ByteBudget } from '../kubernetes/http/byte-budget.ts';
-import { retrying } from '../kubernetes/http/retrying.ts';
 import type { WorkloadPage } from './api.ts';
 import type { WorkloadChange } from './plan-rollout.ts';
 
@@ -24,7 +24,6 @@ type ByName = Map<string, WorkloadChange>;
 const WORTH_A_LIST = 8;
 /** Bytes of pages whose workloads wait for their changes, for all groups together. Parsed they take about four times as much. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
-const listBackoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
 /** Makes the planned changes, a group (namespace and kind) at a time. It decides nothing: the latest plan replaces what waits. */
 export class Executor {
@@ -62,9 +61,10 @@ export class Executor {
 
   private async drain(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {
     const { logger, signal } = this.options;
-    const failure = `cannot list the ${kind.plural} of namespace ${namespace}, retrying`;
+    const fields = { namespace, kind: kind.kind };
+    const work = () => this.workOff(waiting, kind, namespace);
     while (waiting.size > 0 && !signal.aborted)
-      await retrying(() => this.workOff(waiting, kind, namespace), { signal, logger, failure, ...listBackoff });
+      await retrying(work, { signal, logger, failure: 'cannot list workloads, retrying', fields });
   }
 
   private async workOff(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {

@@ -1,7 +1,8 @@
+import { backoffMs } from '../async/retrying.ts';
 import type { Decision } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
+import { backoffMs } from '../async/retrying.ts';
 import { revertOf } from '../injection/revert.ts';
 import type { Observation } from '../rollout/workload-state.ts';
 import type { Facts, Failure, ObservedWorkload, Write } from './observed.ts';
@@ -50,8 +51,6 @@ interface Outcome {
   readonly random: number;
 }
 
-const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
-
 export function factsOf(outcome: Outcome): Facts {
   const { before, policy, result, isCurrent } = outcome;
   const settled = isCurrent ? policy : undefined;
@@ -80,7 +79,13 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
   const earlier = before.failure?.policy === policy ? before.failure : undefined;
   const count = (earlier?.count ?? 0) + 1;
   const refusedSince = earlier?.refusedSince ?? (isRefused ? now : undefined);
-  return { policy, count, refusedSince, retryAt: now + backoffMs(count, backoff, random), problem };
+  return {
+    policy,
+    count,
+    refusedSince,
+    retryAt: now + backoffMs(count, { firstMs: 1_000, maxMs: 5 * 60_000, random }),
+    problem,
+  };
 }
 
 /** A write soon after another writer undid the last one, under the same policy, repeats it. No other writer can undo a revert. */

@@ -1,8 +1,8 @@
+import { backoffMs } from '../async/retrying.ts';
 import { lumigo as contract } from '../contract.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { isConflict, isNotFound } from '../kubernetes/http/errors.ts';
-import { backoffMs } from '../kubernetes/http/plan-retry.ts';
 import { turnedFalse } from './describe-events.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { ObservedLumigo } from './observed.ts';
@@ -16,7 +16,6 @@ const fresh: State = {
   ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false },
   ...{ statusAt: -Infinity, listedAt: 0 },
 };
-const backoff = { firstMs: 500, maxMs: 5 * 60_000 };
 /** After a conflict the watch is about to show what another writer changed. */
 const CONFLICT_MS = 200;
 /** In one namespace: a hundred large `Lumigo` resources of one tenant must not take every connection. */
@@ -114,7 +113,7 @@ export class LumigoWriter {
     const { uid } = lumigo.metadata;
     const count = (this.states.get(uid)?.failure?.count ?? 0) + 1;
     const isExpected = isConflict(error) || isNotFound(error);
-    const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, backoff, Math.random());
+    const waitMs = isExpected ? CONFLICT_MS : backoffMs(count, { maxMs: 5 * 60_000 });
     this.note(uid, { isBusy: false, failure: { count, retryAt: performance.now() + waitMs } });
     const fields = { ...fieldsOf(lumigo), action, problem: describeError(error) };
     if (!isExpected) this.term.logger.warn(fields, 'cannot write the Lumigo resource, retrying');

@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { pause, retrying } from '../async/retrying.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { accountFiles, suffixes } from '../contract.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Connection } from '../kubernetes/http/credentials.ts';
-import { pause, retrying } from '../kubernetes/http/retrying.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { writeWhole } from './files.ts';
 
@@ -21,7 +21,6 @@ interface AccountOptions {
 
 /** The shortest life that Kubernetes grants. A stolen token is valid until then. */
 const LIFE_SECONDS = 600;
-const backoff = { firstMs: 1_000, maxMs: 30_000 };
 
 /**
  * Writes what the telemetry proxy asks the API server with, as the kubelet would: its own ServiceAccount's token, not that of the
@@ -53,7 +52,7 @@ interface KeepOptions extends AccountOptions {
 export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }: KeepOptions): Promise<void> {
   const failure = 'cannot renew the token of the telemetry proxy, retrying';
   while (!signal.aborted) {
-    const goodForSeconds = await retrying(() => writeAccount(options), { signal, logger, failure, ...backoff });
+    const goodForSeconds = await retrying(() => writeAccount(options), { signal, logger, failure });
     if (goodForSeconds !== undefined) await pause(goodForSeconds * 1_000 * renewAt, signal);
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { retrying } from '../async/retrying.ts';
 import { aborted, listenable } from '../async/aborted.ts';
 import { Debounce } from '../async/debounce.ts';
 import type { Topic } from '../async/topic.ts';
@@ -9,7 +10,6 @@ import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { describeError } from '../wording/errors.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
-import { retrying } from '../kubernetes/http/retrying.ts';
 import { watchKind, type Watching } from '../kubernetes/watch/watches.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
@@ -121,7 +121,7 @@ export class TelemetryProxy {
     const { signal } = this.stop;
     const read = () => this.client.get(clusterNamespace, { metadataOnly: true });
     const failure = 'cannot read the uid of the cluster, retrying';
-    const found = await retrying(read, { signal, logger, failure, firstMs: 1_000, maxMs: 30_000 });
+    const found = await retrying(read, { signal, logger, failure });
     this.settings = { ...this.settings, clusterUid: found?.metadata.uid ?? '' };
   }
 

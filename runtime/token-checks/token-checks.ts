@@ -1,3 +1,4 @@
+import { pause } from '../async/retrying.ts';
 import type { CredentialCache } from '../credentials/cache.ts';
 import { sourceOf, type TokenSource } from '../credentials/credential.ts';
 import { holds } from '../injection/policy.ts';
@@ -6,7 +7,6 @@ import type { Metrics } from '../observability/metrics.ts';
 import { askEndpoint } from './ask-endpoint.ts';
 import { tokenSeen, type TokenSeen } from './decide-seen.ts';
 import { APART_MS, askAt, firstDue, heard, type Asked } from './plan-checks.ts';
-import { pause } from '../kubernetes/http/retrying.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 
 interface TokenChecksOptions {

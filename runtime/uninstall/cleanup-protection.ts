@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { pause, retrying } from '../async/retrying.ts';
 import { cleanupFinalizer } from '../contract.ts';
 import { managerOf, type Installed } from '../installation/installation.ts';
 import { createClient, type Client } from '../kubernetes/http/client.ts';
 import { isAlreadyExists, undefinedIf } from '../kubernetes/http/errors.ts';
-import { pause, retrying } from '../kubernetes/http/retrying.ts';
 import { within, type Transport } from '../kubernetes/http/transport.ts';
 import { addFinalizer, removeFinalizer } from '../kubernetes/resources/finalizers.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
@@ -22,7 +22,6 @@ interface CleanupProtectionOptions {
 }
 
 const IDLE_MS = 60_000;
-const backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
 /**
  * While there is something to clean up, a finalizer keeps the operator's account and rights. So they outlast a deletion of everything
@@ -51,7 +50,7 @@ export class CleanupProtection {
     const wait = (ms: number) => changes.wait(ms, signal);
     const failure = 'the finalizers that protect the clean-up could not be changed';
     for (let isDue = true; !signal.aborted; isDue = (await wait(IDLE_MS)) || needed() !== this.wanted)
-      if (isDue) await retrying(() => this.check(client, signal), { signal, logger, failure, wait, ...backoff });
+      if (isDue) await retrying(() => this.check(client, signal), { signal, logger, failure, wait, maxMs: 5 * 60_000 });
   };
 
   private async check(client: Client, signal: AbortSignal): Promise<void> {

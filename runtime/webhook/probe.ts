@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../async/retrying.ts';
 import { fieldManager, probeEchoPrefix, probeLabel, webhooks, type WorkloadKind } from '../contract.ts';
 import type { LumigoResource, Problem } from '../api/lumigo.ts';
 import type { Client } from '../kubernetes/http/client.ts';
@@ -40,7 +40,7 @@ const RECHECK_MS = 5_000;
 export async function probeWebhook(options: ProbeOptions): Promise<void> {
   const { signal } = options;
   let failures = 0;
-  await sleep(RECHECK_MS / 2, undefined, { signal }).catch(() => undefined);
+  await pause(RECHECK_MS / 2, signal);
   while (!signal.aborted) {
     const found = options.candidate();
     const result = found && (await probeOnce(options, found));
@@ -49,7 +49,7 @@ export async function probeWebhook(options: ProbeOptions): Promise<void> {
     if (result !== undefined && failures !== 1) options.onResult(result);
     // A first failure is checked soon, and looking for something to probe with costs no request.
     const isSoon = failures === 1 || result === undefined;
-    await sleep(isSoon ? RECHECK_MS : INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+    await pause(isSoon ? RECHECK_MS : INTERVAL_MS, signal);
   }
 }
 

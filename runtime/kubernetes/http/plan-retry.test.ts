@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import { backoffMs, planRetry } from './plan-retry.ts';
+import { planRetry } from './plan-retry.ts';
 
 const first = { attempts: 1, repeatable: false, random: 0 };
 
@@ -25,30 +24,4 @@ describe('planRetry', () => {
 
   it('repeats at once over a new connection what may be repeated', () =>
     expect(planRetry({ staleSocket: true }, { ...first, repeatable: true })).toBe(0));
-});
-
-describe('backoffMs', () => {
-  const settings = { firstMs: 500, maxMs: 30_000 };
-
-  it('doubles up to the limit', () =>
-    expect([1, 2, 3, 6, 7, 8, 1000].map((failures) => backoffMs(failures, settings, 0))).toEqual([
-      500, 1000, 2000, 16_000, 30_000, 30_000, 30_000,
-    ]));
-
-  it('stays between half and the whole of it, and never below what the server asked for', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 100 }),
-        fc.double({ min: 0, max: 0.999, noNaN: true }),
-        fc.nat(100_000),
-        (failures, random, atLeast) => {
-          const full = backoffMs(failures, settings, 0);
-          const ms = backoffMs(failures, settings, random);
-          expect(ms).toBeGreaterThan(full / 2);
-          expect(ms).toBeLessThanOrEqual(full);
-          expect(backoffMs(failures, settings, random, atLeast)).toBe(Math.max(ms, atLeast));
-        },
-      ),
-    );
-  });
 });

@@ -1,8 +1,7 @@
-import { describeError } from '../../wording/errors.ts';
+import { pause, retrying } from '../../async/retrying.ts';
 import { LeaseHolder } from './lease-holder.ts';
 import { type LeadingOptions, leadTerm, type TakenLease } from './leading-term.ts';
 import { type ElectionTimes, planLease, type SeenLease, seeLease } from './plan-lease.ts';
-import { pause } from '../http/retrying.ts';
 
 export interface ElectionOptions extends LeadingOptions {
   /** Default: 15, 10 and 5 seconds, which is 12 requests a minute. */
@@ -47,20 +46,11 @@ async function acquire(
     const lease = await holder.hold(found);
     return lease === undefined ? times.retryPeriodMs : { lease, takenAt, previousRenewTime: found?.spec?.renewTime };
   };
-  let problem: string | undefined;
-  const failed = (error: unknown): number => {
-    const before = problem;
-    problem = describeError(error);
-    if (problem !== before && !signal.aborted)
-      logger?.warn({ lease: name, problem }, 'cannot acquire the lease, retrying');
-    return times.retryPeriodMs;
-  };
+  const pace = { firstMs: times.retryPeriodMs, maxMs: times.retryPeriodMs };
+  const failure = 'cannot acquire the lease, retrying';
   while (!signal.aborted) {
-    const outcome = await tryToTake().then((result) => {
-      problem = undefined;
-      return result;
-    }, failed);
-    if (typeof outcome === 'object') return outcome;
+    const outcome = await retrying(tryToTake, { signal, logger, failure, fields: { lease: name }, ...pace });
+    if (typeof outcome !== 'number') return outcome;
     // Candidates that try at the same moment would all collide there.
     await pause(outcome * (1 + Math.random() / 10), signal);
   }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { pause, retrying } from '../../async/retrying.ts';
 import { describeError } from '../../wording/errors.ts';
 import { createClient, type Client } from '../http/client.ts';
 import { FencedError } from '../http/exchange.ts';
 import type { LeaseHolder, LeaseOptions } from './lease-holder.ts';
 import type { ElectionTimes, Lease } from './plan-lease.ts';
-import { pause } from '../http/retrying.ts';
 import { within, type Transport } from '../http/transport.ts';
 
 export interface LeadingContext {
@@ -79,7 +79,6 @@ class Term {
   private renewedAt: number;
   /** Why the term has ended; undefined while it lasts. */
   cause: EndCause | undefined;
-  private problem: string | undefined;
 
   constructor(private readonly options: TermOptions) {
     this.lease = options.lease;
@@ -110,10 +109,14 @@ class Term {
   }
 
   async renewUntilTheEnd(): Promise<void> {
-    let pauseMs = this.options.times.retryPeriodMs;
-    while (!this.signal.aborted) {
-      await pause(pauseMs, this.signal);
-      if (!this.signal.aborted) pauseMs = await this.renew();
+    const { times, logger, name } = this.options;
+    const { signal } = this;
+    const pace = { firstMs: times.retryPeriodMs / 5, maxMs: times.retryPeriodMs / 5 };
+    const failure = 'cannot renew the lease, retrying';
+    for (let pauseMs = times.retryPeriodMs; !signal.aborted;) {
+      await pause(pauseMs, signal);
+      const renewed = await retrying(() => this.renew(), { signal, logger, failure, fields: { lease: name }, ...pace });
+      pauseMs = renewed ? times.retryPeriodMs : 0;
     }
   }
 
@@ -130,31 +133,22 @@ class Term {
     }
   }
 
-  /** Returns how long to wait before the next attempt. */
-  private async renew(): Promise<number> {
-    const { holder, identity, times, logger, name } = this.options;
+  /** Returns false if the Lease was changed, and has to be renewed as it is now. */
+  private async renew(): Promise<boolean> {
+    const { holder, identity } = this.options;
     const sentAt = performance.now();
-    try {
-      const renewed = await holder.hold(this.lease, this.signal);
-      if (renewed !== undefined) {
-        this.lease = renewed;
-        this.renewedAt = sentAt;
-        this.problem = undefined;
-        if (!this.signal.aborted) this.arm();
-        return times.retryPeriodMs;
-      }
-      // Changed by someone: an annotation, or our own write whose answer was lost; or another holds it.
-      const found = await holder.read(this.signal);
-      if (found?.spec?.holderIdentity !== identity) this.end('lost');
-      else this.lease = found;
-      return 0;
-    } catch (error) {
-      const problem = describeError(error);
-      if (!this.signal.aborted && problem !== this.problem)
-        logger?.warn({ lease: name, problem, leftMs: Math.round(this.leftMs) }, 'cannot renew the lease, retrying');
-      this.problem = problem;
-      return times.retryPeriodMs / 5;
+    const renewed = await holder.hold(this.lease, this.signal);
+    if (renewed !== undefined) {
+      this.lease = renewed;
+      this.renewedAt = sentAt;
+      if (!this.signal.aborted) this.arm();
+      return true;
     }
+    // Changed by someone: an annotation, or our own write whose answer was lost; or another holds it.
+    const found = await holder.read(this.signal);
+    if (found?.spec?.holderIdentity !== identity) this.end('lost');
+    else this.lease = found;
+    return false;
   }
 
   private arm(): void {

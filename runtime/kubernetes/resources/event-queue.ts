@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { backoffMs } from '../../async/retrying.ts';
 import { aborted } from '../../async/aborted.ts';
 import { isRefusal } from '../http/errors.ts';
-import { backoffMs } from '../http/plan-retry.ts';
 import type { EventDetails } from './events.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { describeError } from '../../wording/errors.ts';
@@ -29,7 +29,6 @@ const [MIN_CONCURRENT, MAX_CONCURRENT] = [4, 16];
 const MAX_PENDING_EVENTS = 20_000;
 /** Refusals in a row after which a namespace's events are dropped. */
 const MAX_ATTEMPTS = 6;
-const backoff = { firstMs: 500, maxMs: 30_000 };
 /** The longest time by which waiting events delay the end of a term. */
 const FLUSH_MS = 2_000;
 const POLL_MS = 50;
@@ -142,7 +141,7 @@ export class EventQueue {
       onDrained(namespace);
     }
     if (!isRefusal(error) || queue.failures < MAX_ATTEMPTS)
-      return sleep(backoffMs(queue.failures, backoff, Math.random()), undefined, { ref: false });
+      return sleep(backoffMs(queue.failures), undefined, { ref: false });
     const dropped = [...queue.events.values()].flat();
     logger.warn({ namespace, events: dropped.length }, 'dropped events that the API server rejects');
     for (const { reason } of dropped) metrics.eventsDropped.inc({ reason });

@@ -1,3 +1,4 @@
+import { backoffMs } from '../../async/retrying.ts';
 import type { Debounce } from '../../async/debounce.ts';
 import { describeError } from '../../wording/errors.ts';
 import { ApiError, isNotFound } from '../http/errors.ts';
@@ -5,7 +6,6 @@ import type { Logger } from 'pino';
 import { listPages } from '../http/pages.ts';
 import { isOlder } from '../resources/objects.ts';
 import { type ResourceRef, resourcePath } from '../http/paths.ts';
-import { backoffMs } from '../http/plan-retry.ts';
 import { CatchUp } from './catch-up.ts';
 import { SilenceError, watchOnce, type WatchOptions } from './watch-once.ts';
 import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
@@ -46,9 +46,8 @@ export function listWatch(options: ListWatchOptions): ListWatch {
   return { synced: watcher.synced, stopped: watcher.run() };
 }
 
-const backoff = { firstMs: 500, maxMs: 30_000 };
 /** A kind that is not defined yet is about to be: whoever installs it waits for us. */
-const untilDefined = { firstMs: 500, maxMs: 2_000 };
+const untilDefined = { maxMs: 2_000 };
 /** One that may stay away for good is heard of when it comes, and served a moment after. */
 const untilThere = { firstMs: 60_000, maxMs: 10 * 60_000 };
 const SERVED_MS = 10_000;
@@ -159,7 +158,7 @@ class Watcher {
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const isAway = this.isUndefined(error) && performance.now() > this.heardAt + SERVED_MS;
     const untilDefinition = isAway ? untilThere : untilDefined;
-    return backoffMs(this.failures, isNotFound(error) ? untilDefinition : backoff, Math.random(), atLeastMs);
+    return backoffMs(this.failures, { ...(isNotFound(error) ? untilDefinition : {}), atLeastMs });
   }
 
   /** Nothing of the kind can be there; the next list, once it is defined, starts anew. */

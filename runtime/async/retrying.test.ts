@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { pause, retrying } from './retrying.ts';
+import fc from 'fast-check';
+import { backoffMs, pause, retrying } from './retrying.ts';
 
 /** Fails with these problems, one after the other, and then succeeds. */
 async function tried(problems: readonly string[], stop = new AbortController()) {
@@ -74,5 +75,29 @@ describe('a pause', () => {
     const paused = pause(60_000, stop.signal);
     stop.abort();
     await expect(paused).resolves.toBeUndefined();
+  });
+});
+
+describe('backoffMs', () => {
+  it('doubles up to the limit', () =>
+    expect([1, 2, 3, 6, 7, 8, 1000].map((failures) => backoffMs(failures, { random: 0 }))).toEqual([
+      500, 1000, 2000, 16_000, 30_000, 30_000, 30_000,
+    ]));
+
+  it('stays between half and the whole of it, and never below what the server asked for', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 100 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.nat(100_000),
+        (failures, random, atLeast) => {
+          const full = backoffMs(failures, { random: 0 });
+          const ms = backoffMs(failures, { random });
+          expect(ms).toBeGreaterThan(full / 2);
+          expect(ms).toBeLessThanOrEqual(full);
+          expect(backoffMs(failures, { random, atLeastMs: atLeast })).toBe(Math.max(ms, atLeast));
+        },
+      ),
+    );
   });
 });
