@@ -46,7 +46,7 @@ export async function retrying<T>(attempt: () => Promise<T>, options: RetryingOp
 interface BackoffOptions extends Pace {
   /** In [0, 1). Default: at random. */
   readonly random?: number;
-  /** What the server asked for. */
+  /** The wait that the server asked for. */
   readonly atLeastMs?: number;
 }
 

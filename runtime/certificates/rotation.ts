@@ -42,7 +42,7 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
   const changes = changesOf([store.pairRef], options);
   const failure = 'cannot check or renew the webhook certificate, retrying';
   for (; !signal.aborted; await changes.wait(IDLE_MS, signal))
-    await retrying(check, { signal, logger, failure, firstMs });
+    await retrying(check, { signal, logger, failure, firstMs, maxMs: firstMs });
 }
 
 /**

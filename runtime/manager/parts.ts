@@ -11,6 +11,9 @@ import type { Transport } from '../kubernetes/http/transport.ts';
 import { termClient } from '../kubernetes/lease/leading-term.ts';
 import { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { monitorNamespaces } from '../monitoring/monitoring.ts';
+import { HealthServer } from '../serving/health.ts';
+import { MetricsServer } from '../serving/metrics-server.ts';
+import { ScrapeAccess, tokenReviewer } from '../serving/scrape-access.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
 import { whenEnded } from '../telemetry-proxy/collector.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
@@ -21,12 +24,9 @@ import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
 import { cleanUpOnShutdown } from '../uninstall/shutdown-cleanup.ts';
 import { AdmissionServer } from '../webhook/admission.ts';
 import { probeWebhook } from '../webhook/probe.ts';
-import { HealthServer } from './health.ts';
 import { LumigoWatch } from './lumigo-watch.ts';
 import { Reconciling, Reports } from './reconciling.ts';
 import type { LeaderRunnable, Part, Runnable, Shared } from './runnable.ts';
-import { ScrapeAccess, tokenReviewer } from './scrape-access.ts';
-import { MetricsServer } from './scrapes.ts';
 
 interface PartsOptions extends Shared {
   /** With the rights of the telemetry proxy's own account. */

@@ -18,7 +18,7 @@ import { Reconciler } from '../reconciler/reconciler.ts';
 import type { LumigoWatch } from './lumigo-watch.ts';
 import type { LeaderRunnable, Shared } from './runnable.ts';
 
-/** What other parts report to the reconciler, if this replica leads, and it to them. */
+/** The reports of other parts to the reconciler, if this replica leads, and its own to them. */
 export class Reports {
   readonly webhook = new Topic<Parameters<Reconciler['onWebhook']>>();
   readonly telemetry = new Topic<Parameters<Reconciler['onTelemetry']>>();

@@ -8,21 +8,16 @@ const outcomes = { review: ['patched', 'unchanged', 'refused', 'failed'], reload
 
 export type ReviewOutcome = (typeof outcomes.review)[number];
 
-/** Creates metrics in one registry. */
-interface Make {
-  readonly counter: <L extends string = never>(name: string, help: string, labelNames?: L[]) => Counter<L>;
-  readonly gauge: <L extends string = never>(name: string, help: string, labelNames?: L[]) => Gauge<L>;
-  readonly histogram: <L extends string>(options: HistogramConfiguration<L>) => Histogram<L>;
-}
+type Make = ReturnType<typeof makeIn>;
 
-function makeIn(registry: Registry): Make {
-  const registers = [registry];
-  return {
-    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
-    gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames, registers }),
-    histogram: (options) => new Histogram({ ...options, registers }),
-  };
-}
+/** Returns functions that create metrics in one registry. */
+const makeIn = (...registers: Registry[]) => ({
+  counter: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+    new Counter({ name, help, labelNames, registers }),
+  gauge: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+    new Gauge({ name, help, labelNames, registers }),
+  histogram: <L extends string>(options: HistogramConfiguration<L>) => new Histogram({ ...options, registers }),
+});
 
 /** The operator's own metrics, in a registry of their own. docs/operate/monitoring.md lists them. */
 export function createMetrics() {

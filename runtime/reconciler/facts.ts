@@ -2,7 +2,6 @@ import { backoffMs } from '../async/retrying.ts';
 import type { Decision } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
-import { backoffMs } from '../async/retrying.ts';
 import { revertOf } from '../injection/revert.ts';
 import type { Observation } from '../rollout/workload-state.ts';
 import type { Facts, Failure, ObservedWorkload, Write } from './observed.ts';

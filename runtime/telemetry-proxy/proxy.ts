@@ -20,7 +20,7 @@ import { Reloader, type Outcome } from './reloader.ts';
 import { OptIns, telemetryOf, TokenCache } from './senders.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
-/** What is heard of `Lumigo` resources. */
+/** The news of `Lumigo` resources. */
 interface LumigoNews {
   /** Those of a namespace changed, if only in their status. */
   readonly changed: Topic<[namespace: string]>;

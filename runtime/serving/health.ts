@@ -2,8 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { aborted } from '../async/aborted.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
-import { listen, type Where } from '../serving/listen.ts';
-import type { Runnable } from './runnable.ts';
+import { listen, type Where } from './listen.ts';
 
 interface ServerOptions extends Where {
   /** Serves until it is aborted. */
@@ -20,7 +19,7 @@ interface HealthOptions {
  * Serves liveness and readiness. Alive means that the event loop turns; ready means that the webhook can decide: caches
  * filled, certificate loaded, not shutting down.
  */
-export class HealthServer implements Runnable {
+export class HealthServer {
   readonly name = 'health';
 
   constructor(private readonly options: HealthOptions) {}

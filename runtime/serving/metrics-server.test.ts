@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer, request, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Verdict } from './scrape-access.ts';
-import { scrapeListener } from './scrapes.ts';
+import { scrapeListener } from './metrics-server.ts';
 
 const servers: Server[] = [];
 afterEach(() => {

@@ -4,9 +4,8 @@ import { aborted } from '../async/aborted.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { paths } from '../contract.ts';
 import type { Pair } from '../certificates/serve-certificate.ts';
-import { serveTls, type TlsServer } from '../serving/tls-server.ts';
+import { serveTls, type TlsServer } from './tls-server.ts';
 import { serveMetrics, writeMetrics, type MetricsRegistry } from './health.ts';
-import type { Runnable } from './runnable.ts';
 import type { ScrapeAccess } from './scrape-access.ts';
 
 interface MetricsServerOptions extends Omit<ScrapeOptions, 'telemetryProxyPort'> {
@@ -27,7 +26,7 @@ const MOST_CONNECTIONS = 64;
  * Serves metrics on each replica. With `metrics.secure` it serves the manager's and the telemetry proxy's over TLS to clients that may
  * read them, otherwise the manager's to every client.
  */
-export class MetricsServer implements Runnable {
+export class MetricsServer {
   readonly name = 'metrics';
   private server: TlsServer | undefined;
   private pair: Pair | undefined;
