@@ -61,6 +61,9 @@ export class AnswerTooLargeError extends Error {
 const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status;
 
+/** The login of the request was refused. */
+export const isUnauthorized = (error: unknown): error is ApiError => hasStatus(error, 401);
+
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404);
 
 /** For `catch`: what is expected is undefined, and every other error stays one. */

@@ -2,13 +2,14 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
+import type { Logger } from 'pino';
+import { describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
-import { ApiError, apiErrorOf, isFailure } from './errors.ts';
-import { type Answer, type Exchange, exchange, StaleSocketError, parseRetryAfter, parseWarnings } from './exchange.ts';
+import { apiErrorOf, isFailure, isUnauthorized } from './errors.ts';
+import { type Answer, type Exchange, exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { linesOf } from './reading.ts';
-import { skippedReporter, type SkippedReporterOptions } from './skipped.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
-import { type FailedAttempt, planRetry } from './plan-retry.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /**
  * `work` is bounded, so that this program never floods the API server. `standing` is for what must not queue behind
@@ -66,8 +67,11 @@ export interface RequestInfo extends RequestKind {
   readonly seconds: number;
 }
 
-export interface TransportOptions extends SkippedReporterOptions {
+export interface TransportOptions {
   readonly userAgent: string;
+  /** Called for each object of a stream that is too large to be read, with the plural of its kind. */
+  readonly onSkipped?: ((resource: string) => void) | undefined;
+  readonly logger?: Logger | undefined;
   /** Connections of the pool `work`, default 8. */
   readonly maxSockets?: number | undefined;
   readonly onRequest?: ((info: RequestInfo) => void) | undefined;
@@ -99,11 +103,7 @@ export function createTransport(connection: Connection, options: TransportOption
       const { headersDistinct: headers, statusCode = 0 } = answer.message;
       const { body, bytes } = await bodyOf(answer);
       if (isFailure(body)) throw apiErrorOf(body, { status: statusCode, subject: `${request.method} ${request.path}` });
-      return {
-        body,
-        bytes,
-        warnings: headers.warning === undefined ? [] : parseWarnings(headers.warning),
-      };
+      return { body, bytes, warnings: parseWarnings(headers.warning ?? []) };
     },
     async stream({ onOpen, onValue, onSkipped, ...request }) {
       const answer = await open({ ...request, method: 'GET', pool: 'standing' });
@@ -164,18 +164,29 @@ const openBy =
       try {
         return await accepted(request, await attempt(request, refused));
       } catch (error) {
-        const failed = failureOf(error);
-        if (failed === undefined || (request.throttledIsFinal === true && failed.status === 429)) throw error;
-        if (failed.status === 401 && !refused) {
+        if (isUnauthorized(error) && !refused) {
           refused = true;
           continue;
         }
-        const afterMs = planRetry(failed, { attempts, repeatable: isRepeatable(request), random: Math.random() });
+        const afterMs = retryAfterMs(error, request, { attempts, random: Math.random() });
         if (afterMs === undefined) throw error;
-        logger?.debug({ path: request.path, ...failed, afterMs }, 'retrying a request');
+        logger?.debug({ path: request.path, problem: describeError(error), afterMs }, 'retrying a request');
         await sleep(afterMs, undefined, { signal: request.signal }).catch(() => request.signal?.throwIfAborted());
       }
   };
+
+/** Returns the function that reports an object which was skipped: always to `onSkipped`, in the log once for each kind. */
+function skippedReporter({ onSkipped, logger }: TransportOptions) {
+  const reported = new Set<string>();
+  return (resource: string, bytes: number): void => {
+    onSkipped?.(resource);
+    const level = reported.has(resource) ? 'debug' : 'warn';
+    reported.add(resource);
+    const hint =
+      'make its labels and annotations smaller; more objects of this kind are counted in metrics and logged at debug level';
+    logger?.[level]({ resource, bytes, hint }, 'skipped an object that is too large to read');
+  };
+}
 
 /** The same way to the API server for whoever may use it for a time only, or as somebody else: the bounds hold for each request. */
 export const within = (
@@ -200,16 +211,6 @@ async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<A
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
   throw apiErrorOf((await bodyOf(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
-
-/** What a plan to send again goes by; undefined where there is nothing to plan. */
-function failureOf(error: unknown): FailedAttempt | undefined {
-  if (error instanceof StaleSocketError) return { staleSocket: true };
-  if (!(error instanceof ApiError)) return undefined;
-  return { status: error.status, retryAfterSeconds: error.retryAfterSeconds };
-}
-
-const isRepeatable = ({ method, repeatable }: ApiRequest): boolean =>
-  repeatable ?? (method === 'GET' || method === 'PUT');
 
 /** Parsed while it counts in the budget. */
 function bodyOf({ message, whole }: Answer): Promise<{ readonly body: unknown; readonly bytes: number }> {

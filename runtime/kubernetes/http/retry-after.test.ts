@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { apiErrorOf } from './errors.ts';
+import { StaleSocketError } from './exchange.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+const first = { attempts: 1, random: 0 };
+const post = { method: 'POST' } as const;
+const answered = (status: number, retryAfterSeconds?: number) =>
+  apiErrorOf({}, { status, subject: 'POST /api/v1/pods', retryAfterSeconds });
+const stale = new StaleSocketError('closed', 'ECONNRESET');
+
+describe('retryAfterMs', () => {
+  it.each([
+    ['as long as the server asks', answered(429, 2), post, first, 2_000],
+    [
+      'up to half of it longer, so that clients do not return in step',
+      answered(429, 2),
+      post,
+      { ...first, random: 0.5 },
+      2_500,
+    ],
+    ['also after 503 with Retry-After', answered(503, 1), post, first, 1_000],
+    ['for a moment if the server asks for none', answered(429, 0), post, first, 100],
+    ['not at all for a connection that was closed, under a GET', stale, { method: 'GET' } as const, first, 0],
+    ['nor under a write that may be sent twice', stale, { ...post, repeatable: true }, first, 0],
+  ])('waits %s', (_case, error, request, context, ms) => expect(retryAfterMs(error, request, context)).toBe(ms));
+
+  it.each([
+    ['another error', answered(500), post, first],
+    ['503 without Retry-After: it may have been done', answered(503), post, first],
+    ['a wait that is too long to sit out', answered(429, 60), post, first],
+    ['the fifth attempt', answered(429), post, { ...first, attempts: 5 }],
+    ['a 429 that is an answer', answered(429), { ...post, throttledIsFinal: true }, first],
+    ['a closed connection under a write that must not be sent twice', stale, post, first],
+    ['a second closed connection', stale, { method: 'GET' } as const, { ...first, attempts: 2 }],
+  ])('gives up on %s', (_case, error, request, context) =>
+    expect(retryAfterMs(error, request, context)).toBeUndefined(),
+  );
+});
