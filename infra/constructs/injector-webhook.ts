@@ -24,7 +24,7 @@ export class InjectorWebhook extends Construct {
 
   constructor(scope: Construct, id: string, props: InjectorWebhookProps) {
     super(scope, id);
-    const { name, namespace, webhook } = props;
+    const { name, namespace } = props;
     const service = `${name}${suffixes.webhookService}`;
     this.serviceName = service;
     this.configurationName = `${name}${suffixes.injectorWebhook}`;
@@ -38,15 +38,6 @@ export class InjectorWebhook extends Construct {
         selector: selectorLabels(props),
         ports: [{ name: 'webhook', port: 443, targetPort: k8s.IntOrString.fromString('webhook'), protocol: 'TCP' }],
       },
-    });
-
-    const call = (path: string) => ({
-      clientConfig: { service: { name: service, namespace, path, port: 443 } },
-      admissionReviewVersions: ['v1'],
-      failurePolicy: 'Ignore',
-      matchPolicy: 'Equivalent',
-      sideEffects: 'None',
-      timeoutSeconds: webhook.timeoutSeconds,
     });
 
     new ApiObject(this, 'configuration', {
@@ -63,7 +54,7 @@ export class InjectorWebhook extends Construct {
       webhooks: [
         {
           name: webhooks.injector,
-          ...call(paths.inject),
+          ...callOf(props, paths.inject),
           rules: workloadRules(operations).map((rule) => ({ ...rule, scope: 'Namespaced' })),
           // Another webhook may add a container after this one: that container wants the injection too.
           reinvocationPolicy: 'IfNeeded',
@@ -72,7 +63,7 @@ export class InjectorWebhook extends Construct {
         },
         {
           name: webhooks.lumigoes,
-          ...call(paths.lumigoes),
+          ...callOf(props, paths.lumigoes),
           rules: [
             {
               apiGroups: [lumigo.group],
@@ -89,3 +80,13 @@ export class InjectorWebhook extends Construct {
     });
   }
 }
+
+/** The way to call one path of the service. */
+const callOf = ({ name, namespace, webhook }: InjectorWebhookProps, path: string) => ({
+  clientConfig: { service: { name: `${name}${suffixes.webhookService}`, namespace, path, port: 443 } },
+  admissionReviewVersions: ['v1'],
+  failurePolicy: 'Ignore',
+  matchPolicy: 'Equivalent',
+  sideEffects: 'None',
+  timeoutSeconds: webhook.timeoutSeconds,
+});
