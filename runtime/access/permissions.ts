@@ -154,12 +154,12 @@ export const permissions = {
   metrics: [
     needed(
       'to check the token of a scrape',
-      'manager/scrapes',
+      'serving/metrics-server',
       rule('authentication.k8s.io', 'tokenreviews', 'create'),
     ),
     needed(
       'to check if that account may get `/metrics`',
-      'manager/scrapes',
+      'serving/metrics-server',
       rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
     ),
   ],
