@@ -17,7 +17,6 @@ import { ScrapeAccess, tokenReviewer } from '../serving/scrape-access.ts';
 import { keepAccount } from '../telemetry-proxy/account.ts';
 import { whenEnded } from '../telemetry-proxy/collector.ts';
 import { TelemetryProxy } from '../telemetry-proxy/proxy.ts';
-import { injectorOf } from '../config/config.ts';
 import { PodCounts } from '../pod-mode/pod-counts.ts';
 import { TokenChecks } from '../token-checks/token-checks.ts';
 import { CleanupProtection } from '../uninstall/cleanup-protection.ts';
@@ -102,7 +101,7 @@ export function createParts(options: PartsOptions): readonly Part[] {
     new TokenChecks({
       ...{ lumigoes, credentials, metrics, synced, endpoint: config.endpoint, onSeen: reports.token.emit },
     }),
-    new PodCounts({ ...{ transport, lumigoes, synced, logger, injector: injectorOf(config), onSeen: reports.pods.emit } }),
+    new PodCounts({ config, transport, lumigoes, synced, logger, onSeen: reports.pods.emit }),
     whileLeading('telemetry collection', ({ signal }) => telemetry.collect(signal)),
   ];
   return parts;

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import { Debounce } from '../async/debounce.ts';
+import { injectorOf, type RuntimeConfig } from '../config/config.ts';
 import { annotations, pods } from '../contract.ts';
 import { decidePod } from '../injection/decide-pod.ts';
 import { optedOut } from '../injection/label.ts';
 import type { Metadata } from '../api/objects.ts';
-import type { InjectorSettings, NamespacePolicy } from '../injection/types.ts';
+import type { NamespacePolicy } from '../injection/types.ts';
 import type { Client } from '../kubernetes/http/client.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { termClient, type LeadingContext } from '../kubernetes/lease/leading-term.ts';
@@ -27,7 +28,7 @@ interface PodCountsOptions {
   readonly lumigoes: LumigoStore;
   /** Resolves when all `Lumigo` resources are known. */
   readonly synced: Promise<void>;
-  readonly injector: InjectorSettings;
+  readonly config: RuntimeConfig;
   /** Called for each namespace after each count; undefined means that it is no longer in Pod mode. */
   readonly onSeen: (namespace: string, seen: PodsSeen | undefined) => void;
   readonly logger: Logger;
@@ -93,7 +94,12 @@ export class PodCounts {
       open.set(ownerOf(pod), [...(open.get(ownerOf(pod)) ?? []), pod]);
     const wanted = await this.wanted(client, namespace, open);
     const restart = [...new Set(wanted.flatMap((pod) => targetOf(pod) ?? []))].sort();
-    this.options.onSeen(namespace, { namespace, injected: listed.filter(isInjected).length, without: wanted.length, restart });
+    this.options.onSeen(namespace, {
+      namespace,
+      injected: listed.filter(isInjected).length,
+      without: wanted.length,
+      restart,
+    });
   }
 
   /** Returns the pods that the policy would inject. */
@@ -120,7 +126,7 @@ export class PodCounts {
 
   private async decide(client: Client, policy: NamespacePolicy, like: Metadata): Promise<Verdict> {
     const pod = await findPod(client, like.namespace ?? '', like.name ?? '');
-    const decision = pod && decidePod({ pod, policy, injector: this.options.injector });
+    const decision = pod && decidePod({ pod, policy, injector: injectorOf(this.options.config) });
     return { policy, isWanted: decision?.action === 'inject' };
   }
 }

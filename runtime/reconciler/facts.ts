@@ -1,3 +1,4 @@
+import { backoffMs } from '../async/retrying.ts';
 import type { Decision } from '../injection/decision.ts';
 import type { Workload } from '../api/objects.ts';
 import type { NamespacePolicy } from '../injection/types.ts';
