@@ -1,8 +1,18 @@
 import { ApiError } from './errors.ts';
 import { StaleSocketError } from './exchange.ts';
-import type { ApiRequest } from './transport.ts';
 
-type Repetition = Pick<ApiRequest, 'method' | 'repeatable' | 'throttledIsFinal'>;
+/** The part of a request that decides if it may be sent again. */
+export interface Repetition {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /**
+   * Whether sending it twice does no harm; decides only about a kept-alive connection that broke before a byte of the
+   * answer came (the server had closed it, most likely without reading). Default: GET and PUT, which HTTP defines so and
+   * whose second PUT the resourceVersion refuses; a guarded patch or delete may say so too. A POST never repeats unasked.
+   */
+  readonly repeatable?: boolean | undefined;
+  /** A 429 is what a disruption budget says, not a server that is too busy: whoever asked knows when to ask again. */
+  readonly throttledIsFinal?: boolean | undefined;
+}
 
 interface RetryContext {
   /** The attempts made so far, with the failed one. */

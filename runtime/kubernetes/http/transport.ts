@@ -9,7 +9,7 @@ import { apiErrorOf, isFailure, isUnauthorized } from './errors.ts';
 import { type Answer, type Exchange, exchange, parseRetryAfter, parseWarnings } from './exchange.ts';
 import { linesOf } from './reading.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs, type Repetition } from './retry-after.ts';
 
 /**
  * `work` is bounded, so that this program never floods the API server. `standing` is for what must not queue behind
@@ -17,8 +17,7 @@ import { retryAfterMs } from './retry-after.ts';
  */
 type Pool = 'work' | 'standing';
 
-export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' | 'maxBytes'> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' | 'maxBytes'>, Repetition {
   readonly query?: Query | undefined;
   readonly body?: unknown;
   /** Default `application/json`. */
@@ -29,14 +28,6 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' |
   readonly pool?: Pool | undefined;
   /** In the place of the connection's own. */
   readonly authorization?: string | undefined;
-  /**
-   * Whether sending it twice does no harm; decides only about a kept-alive connection that broke before a byte of the
-   * answer came (the server had closed it, most likely without reading). Default: GET and PUT, which HTTP defines so and
-   * whose second PUT the resourceVersion refuses; a guarded patch or delete may say so too. A POST never repeats unasked.
-   */
-  readonly repeatable?: boolean | undefined;
-  /** A 429 is what a disruption budget says, not a server that is too busy: whoever asked knows when to ask again. */
-  readonly throttledIsFinal?: boolean | undefined;
 }
 
 interface ApiAnswer {
