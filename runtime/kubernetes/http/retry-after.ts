@@ -5,12 +5,11 @@ import { StaleSocketError } from './exchange.ts';
 export interface Repetition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
-   * Whether sending it twice does no harm; decides only about a kept-alive connection that broke before a byte of the
-   * answer came (the server had closed it, most likely without reading). Default: GET and PUT, which HTTP defines so and
-   * whose second PUT the resourceVersion refuses; a guarded patch or delete may say so too. A POST never repeats unasked.
+   * Sending it twice does no harm. It matters if a kept-alive connection breaks before the first byte of the answer. Default: true
+   * for GET and for PUT, whose second one the resourceVersion refuses. A guarded patch or delete may set it; a POST never does.
    */
   readonly repeatable?: boolean | undefined;
-  /** A 429 is what a disruption budget says, not a server that is too busy: whoever asked knows when to ask again. */
+  /** A 429 is the answer of a disruption budget, not of a busy server: the caller decides when to ask again. */
   readonly throttledIsFinal?: boolean | undefined;
 }
 
