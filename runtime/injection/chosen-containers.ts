@@ -2,19 +2,18 @@ import { annotations } from '../contract.ts';
 import type { Metadata } from '../api/objects.ts';
 import type { ContainerChoice } from './types.ts';
 
-/** Containers of service meshes and secret agents, in which there is nothing to trace. */
+/** Containers of service meshes and secret agents, which run no program to trace. */
 export const knownSidecars = [
   ...['istio-proxy', 'linkerd-proxy', 'consul-dataplane', 'envoy-sidecar', 'kuma-sidecar'],
   ...['vault-agent', 'cloud-sql-proxy', 'daprd'],
 ] as const;
 
-/** Comma-separated names, as a person writes them; undefined for none. */
 function namesIn(text: string | undefined): readonly string[] | undefined {
   const names = text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
   return names === undefined || names.length === 0 ? undefined : names;
 }
 
-/** What annotations ask for: those of the pod template, and where it has none of the sort the workload's own. */
+/** Returns the choice in the annotations. Each annotation of the pod template wins over the workload's own. */
 export function choiceIn(template: Metadata | undefined, workload: ContainerChoice | undefined): ContainerChoice {
   const own = choiceOf(template);
   return { include: own.include ?? workload?.include, exclude: own.exclude ?? workload?.exclude };
@@ -25,7 +24,6 @@ export const choiceOf = (metadata: Metadata | undefined): ContainerChoice => ({
   exclude: namesIn(metadata?.annotations?.[annotations.excludeContainers]),
 });
 
-/** Why nobody asked for this container to be injected; undefined where somebody did, or nobody spoke of it. */
 export function whyNotChosen(
   name: string,
   { include, exclude }: ContainerChoice,

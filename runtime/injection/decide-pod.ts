@@ -10,16 +10,12 @@ import { whyInvalid } from './validity.ts';
 import { templateOf } from './workload.ts';
 
 interface PodInput {
-  /** A whole pod, as it is about to be created; one that runs is decided about in the same way. */
   readonly pod: Workload;
   readonly policy: NamespacePolicy;
   readonly injector: InjectorSettings;
 }
 
-/**
- * The decision about a pod, in Pod mode, in words: the API server makes it by itself (infra/constructs/pod-policy). A test compares the
- * two on thousands of pods. A pod is never changed once it runs, so nothing is stamped upon it.
- */
+/** Makes the decision that the API server makes in Pod mode (infra/constructs/pod-policy). A test compares the two. */
 export function decidePod({ pod, policy, injector }: PodInput): Decision {
   const template = templateOf(pod);
   if (template === undefined) return none('no-template', pod);
@@ -41,20 +37,16 @@ function injectInto(pod: Workload, template: PodTemplate, settings: InjectionSet
   return { action: 'inject', tried: 'add', workload, code: 'injected', message, leftAlone: result.leftAlone };
 }
 
-/** What no policy injects. */
 function leftAlone(pod: Workload, { spec }: PodTemplate): Decision | undefined {
   const { metadata } = pod;
-  // A pod that mirrors a file may refer to no Secret.
+  // A mirror pod of a static pod cannot refer to a Secret.
   if (metadata.annotations?.[annotations.mirror] !== undefined) return none('mirror-pod', pod);
   if (optedOut(metadata)) return none('opted-out', pod);
   const other = otherNodes(spec);
   return other === undefined ? undefined : none(other, pod);
 }
 
-/**
- * A label of the user's stays: a selector may ask for it, and a controller that does not find the pods which it made goes on making
- * them.
- */
+/** Keeps the user's label: a controller whose selector does not find its pods creates more of them without end. */
 function withOwnLabel({ metadata: before }: Workload, injected: PodTemplate): Workload {
   const own = before.labels?.[labels.autoTrace];
   const isOwn = own !== undefined && ourLabel(before) === undefined;

@@ -8,11 +8,7 @@ import type { PodTemplate, Workload } from '../api/objects.ts';
 import { currentFormat } from './variables.ts';
 import { templateOf } from './workload.ts';
 
-/**
- * Returns a fingerprint of what a program met: the injector, and of the workload its images, commands, chosen containers and the
- * annotation `lumigo.retry`. An upgrade of the operator, a restart or another sidecar name changes none of them.
- * @param image of the injector
- */
+/** Returns a fingerprint of the injector's image and the programs. It stays the same after an operator upgrade. */
 export function revertKey({ metadata }: Workload, template: PodTemplate, image: string): string {
   const { containers, initContainers = [] } = remove(template).spec;
   const programs = [...initContainers, ...containers].map(({ name, image: own, command, args }) => ({
@@ -23,7 +19,6 @@ export function revertKey({ metadata }: Workload, template: PodTemplate, image: 
   return fingerprint({ image, format: currentFormat, programs, choice, retry });
 }
 
-/** Returns the revert that holds for a workload as it is now; undefined where there is none, or its program changed since. */
 export function standingRevert(workload: Workload, template: PodTemplate, image: string): Revert | undefined {
   const found = revertOf(workload.metadata);
   return found !== undefined && found.key === revertKey(workload, template, image) ? found : undefined;
@@ -31,11 +26,9 @@ export function standingRevert(workload: Workload, template: PodTemplate, image:
 
 interface RevertInput extends Omit<Revert, 'key'> {
   readonly workload: Workload;
-  /** The injector's image. */
   readonly image: string;
 }
 
-/** Returns the workload without its injection, and with the reason; undefined where there is none any more. */
 export function decideRevert({ workload, image, ...reason }: RevertInput): Decision | undefined {
   const template = templateOf(workload);
   if (template === undefined || !isInjected(template)) return undefined;

@@ -28,7 +28,7 @@ import { replacesPods, templateOf, withTemplate } from './workload.ts';
 
 export type { Decision, DecisionInput } from './decision.ts';
 
-/** The one decision about a workload, for the webhook, the reconciler, `preview` and `explain` (docs/contributing/adr/0001). */
+/** Returns the decision that webhook, reconciler, `preview` and `explain` share (docs/contributing/adr/0001). */
 export function decide(input: DecisionInput): Decision {
   const { workload, policy } = input;
   const left = ineligible(input);
@@ -60,29 +60,23 @@ function followPolicy(input: DecisionInput, template: PodTemplate): Decision {
   }
 }
 
-/** No Lumigo: what opts in by itself is injected, and what a Lumigo that is gone has left behind goes. */
 function withoutLumigo(input: DecisionInput, template: PodTemplate): Decision {
   const { workload, operation } = input;
   const alone = optIn(input, template);
   if (alone !== undefined) return alone;
   const found = operation === 'RECONCILE' ? stampOf(workload.metadata) : undefined;
-  // A Job was told of when its Lumigo went.
+  // An event reported the Job's injection when its `Lumigo` was deleted.
   const stays = found === undefined || found.keep === true || workload.kind === 'Job';
   if (!stays) return removeFrom(input, template, 'left-behind');
   return (operation === 'RECONCILE' ? forget(workload) : undefined) ?? none('no-lumigo', workload);
 }
 
-/** Takes away the record of a reverted injection that is no longer wanted; undefined where there is none. */
 function forget(workload: Workload): Decision | undefined {
   const { metadata } = workload;
   if (revertOf(metadata) === undefined) return undefined;
   return putRight({ ...workload, metadata: withoutRevert(metadata) }, 'forgotten');
 }
 
-/**
- * The namespace's injections are to go, or to stay, as its Lumigo says; that is the reconciler's work, not the webhook's.
- * A workload that opted in by itself goes on by itself once the Lumigo is deleted.
- */
 function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: boolean, code: Code): Decision {
   const { workload, operation, policy } = input;
   if (operation !== 'RECONCILE') return none(code, workload);
@@ -91,7 +85,6 @@ function whenTracingEnds(input: DecisionInput, template: PodTemplate, remove: bo
   return alone ?? removeFrom(input, template, code);
 }
 
-/** Notes on an instrumented workload that it stays so when its Lumigo is gone; undefined where that is noted, or nothing is. */
 function keep(workload: Workload): Decision | undefined {
   const { metadata } = workload;
   const [found, label] = [stampOf(metadata), ourLabel(metadata)];
@@ -99,13 +92,11 @@ function keep(workload: Workload): Decision | undefined {
   return putRight({ ...workload, metadata: stamp(metadata, label, { ...found, keep: true }) }, 'kept');
 }
 
-/** A workload that asks for itself by its labels, where no Lumigo speaks for the namespace; undefined for one that does not. */
 function optIn(input: DecisionInput, template: PodTemplate): Decision | undefined {
   const tracing = optInOf(input.workload.metadata);
   return tracing && injectInto(input, template, tracing, 'opted-in');
 }
 
-/** Removes whatever is ours: an injection, our stamp or our label. */
 function removeFrom(
   { workload, operation }: DecisionInput,
   template: PodTemplate,
@@ -118,7 +109,7 @@ function removeFrom(
   if (!injected && stampOf(metadata) === undefined && ourLabel(metadata) === undefined)
     return forget(workload) ?? untouched;
   if (sizeOf(workload) > LARGEST) return blocked('remove', 'too-large', workload, tooLarge);
-  // The API server refuses it: an event says that the injection stays (the webhook sees a Job only as it is created).
+  // The API server refuses the change. The webhook sees a Job only at its creation, when the removal works.
   if (kind === 'Job' && operation === 'RECONCILE')
     return injected ? blocked('remove', 'job-immutable-removal', workload) : untouched;
   const message = `${sentence('removed', workload)}: ${untouched.message}`;
@@ -139,7 +130,7 @@ function injectInto(input: DecisionInput, template: PodTemplate, tracing: Tracin
   return injected ? removeFrom(input, template, 'refused', decision) : blocked('add', 'refused', workload, decision);
 }
 
-/** What the leader knows of the injector keeps the webhook from injecting anything new. The reconciler asks its own knowledge. */
+/** Applies the leader's report about the injector in the webhook. The reconciler has fresher knowledge. */
 function notYet(input: DecisionInput, template: PodTemplate): Decision | undefined {
   const { workload, old, operation, policy } = input;
   const known = policy.state === 'active' && operation !== 'RECONCILE' ? policy.injector : undefined;
@@ -153,7 +144,6 @@ function held(workload: Workload, known: InjectorReport): Decision | undefined {
   return replacesPods(workload) ? undefined : none('injector-unverified', workload);
 }
 
-/** A program that failed with this injector is not injected again, unless this is the next attempt. */
 function frozen({ workload, injector, attempt = 0 }: DecisionInput, template: PodTemplate): Decision | undefined {
   const revert = attempt > 0 ? undefined : standingRevert(workload, template, injector.image);
   return revert && none('frozen', workload, revert.evidence);
@@ -162,7 +152,7 @@ function frozen({ workload, injector, attempt = 0 }: DecisionInput, template: Po
 const tooLargeToInject = (workload: Workload, injected: boolean): Decision =>
   blocked(injected ? 'update' : 'add', 'too-large', workload, tooLarge);
 
-/** Returns the injection as it stands or anew; a sentence if there can be none. */
+/** Returns the present injection or a new one, or a sentence if neither is possible. */
 function write(input: DecisionInput, template: PodTemplate, tracing: TracingSettings, code: Code): Decision | string {
   const standing = standingTemplate(input, template, tracing);
   const decision =
@@ -193,7 +183,6 @@ function ifNotGrown({ workload }: DecisionInput, injected: boolean, size: number
   return isGrown ? tooLargeToInject(workload, injected) : decision;
 }
 
-/** Nothing is tried if the old object has the same injection word for word. */
 function attemptOf({ operation, old }: DecisionInput, injected: boolean, template: PodTemplate) {
   const before = old && templateOf(old);
   const wasInjected = before !== undefined && isInjected(before);
@@ -201,6 +190,5 @@ function attemptOf({ operation, old }: DecisionInput, injected: boolean, templat
   return operation === 'CREATE' || !(injected || wasInjected) ? 'add' : 'update';
 }
 
-/** What this operator wrote, word for word. */
 const injectionOf = ({ metadata }: PodTemplate): string =>
   JSON.stringify([metadata?.annotations?.[annotations.injection], ourLabel(metadata)]);

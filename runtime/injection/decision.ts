@@ -3,42 +3,38 @@ import type { Workload } from '../api/objects.ts';
 import type { InjectorSettings, NamespacePolicy } from './types.ts';
 
 export interface DecisionInput {
-  /** The whole object, as it is or is about to be. */
   readonly workload: Workload;
-  /** What an UPDATE changes, where that is known. */
+  /** The object before an UPDATE, if known. */
   readonly old?: Workload;
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'RECONCILE';
   readonly policy: NamespacePolicy;
   readonly injector: InjectorSettings;
-  /** ISO 8601, for the stamp. */
   readonly now: string;
   readonly by: 'webhook' | 'controller';
-  /** Whether an injection of an older version is renewed although nothing else asks for it. */
+  /** Renews an injection of an older version even if nothing else asks for it. */
   readonly renew?: boolean;
-  /** How often an injection of this program was reverted: with 1 or more, this is the next attempt. Default: 0. */
+  /** The number of times that an injection of this program was reverted. Default: 0. */
   readonly attempt?: number;
 }
 
-/** A code for programs and tests, a sentence for people. */
 interface Outcome {
   readonly code: Code;
   readonly message: string;
-  /** The telemetry proxy to which an injection that is left as it is makes the programs send, where it is another than this operator's: it may be gone. */
+  /** The telemetry proxy's URL of a kept injection, if it is another proxy, which may no longer exist. */
   readonly elsewhere?: string;
 }
 
-/** What a decision tries to do about the injection of a workload. */
 export type Attempt = 'add' | 'update' | 'remove';
 
 interface Untouched extends Outcome {
   readonly action: 'none';
-  /** What cannot be done, so that an event says so. `nothing`: the workload is as it must be. */
+  /** The change that cannot be made, for an event. `nothing`: the workload is as it must be. */
   readonly tried: Attempt | 'nothing';
 }
 
 interface Injected extends Outcome {
   readonly action: 'inject';
-  /** `nothing`: labels or annotations of the operator are corrected, and no event reports it. */
+  /** `nothing`: corrects labels or annotations of the operator without an event. */
   readonly tried: 'add' | 'update' | 'nothing';
   readonly workload: Workload;
   readonly leftAlone: readonly string[];
@@ -52,13 +48,11 @@ interface Removed extends Outcome {
 
 export type Decision = Untouched | Injected | Removed;
 
-/** Returns whether a workload must be changed and cannot be. */
 export const isBlocked = ({ action, tried }: Decision): boolean => action === 'none' && tried !== 'nothing';
 
-/** Names the change that a successful attempt makes, as events, metrics and the workload's annotation say it. */
+/** The words for a successful attempt in events, metrics and the workload's annotation. */
 export const changeFor = { add: 'added', update: 'updated', remove: 'removed', nothing: 'none' } as const;
 
-/** What every code says, of a namespace and whatever else it is about. */
 const messages = {
   deleted: () => 'The request deletes the resource; resource will not be mutated',
   deleting: () => 'The resource is being deleted; it will not be mutated',
@@ -116,19 +110,17 @@ export type Code = keyof typeof messages;
 export const sentence = (code: Code, { metadata }: Workload, detail = ''): string =>
   messages[code](metadata.namespace ?? '', detail);
 
-/** The workload stays as it is. */
 export const none = (code: Code, workload: Workload, detail?: string): Untouched => ({
   ...{ action: 'none', tried: 'nothing', code },
   message: sentence(code, workload, detail),
 });
 
-/** The workload stays as it is because the attempt cannot succeed, which an event reports. */
+/** Returns a decision without a change, which an event reports because the attempt cannot succeed. */
 export const blocked = (tried: Attempt, code: Code, workload: Workload, detail?: string): Untouched => ({
   ...none(code, workload, detail),
   tried,
 });
 
-/** The operator corrects something of its own, and no event reports it. */
 export const putRight = (workload: Workload, code: Code): Injected => ({
   ...{ action: 'inject', tried: 'nothing', workload, code, message: sentence(code, workload), leftAlone: [] },
 });

@@ -6,7 +6,6 @@ import type { JobStatus, Metadata, Workload, PodSpec, Raw } from '../api/objects
 import type { NamespacePolicy } from './types.ts';
 import { kindOf, templateOf } from './workload.ts';
 
-/** What is not this operator's to change, whatever its namespace's policy; undefined for what is. */
 export function ineligible({
   workload,
   operation,
@@ -25,8 +24,8 @@ export function ineligible({
 }
 
 /**
- * Names the workload that decides about this one; undefined if this one is decided about by itself. A controller of another kind is
- * not instrumented, so its ReplicaSets and Jobs are. The webhook's match conditions hold the same rule.
+ * Names the workload that decides about this one; undefined if it decides for itself. Other kinds of controllers are
+ * not instrumented, so their ReplicaSets and Jobs are. The webhook's match conditions have the same rule.
  */
 export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
@@ -35,7 +34,6 @@ export function ownerOf(kind: string, { ownerReferences = [] }: Metadata): strin
   return followers.includes(kind) && leads ? `the ${controller.kind} '${controller.name}'` : undefined;
 }
 
-/** What the reconciler does not touch although the policy covers it: Jobs, and what is older than a Lumigo that says so. */
 export function heldBack({ workload, policy }: DecisionInput, injected: boolean): Decision | undefined {
   const isJob = workload.kind === 'Job';
   if (injected) return isJob ? none('up-to-date', workload) : undefined;
@@ -56,7 +54,6 @@ function isFinished(job: Workload): boolean {
   return completionTime !== undefined || over;
 }
 
-/** What an injection needs of a node, by its label: without one of the values it cannot run there. */
 export const needs = [
   { label: 'kubernetes.io/os', values: ['linux'], other: 'windows' },
   { label: 'beta.kubernetes.io/os', values: ['linux'], other: 'windows' },
@@ -66,15 +63,11 @@ export const needs = [
 
 type Requirement = Raw<api.V1NodeSelectorRequirement>;
 
-/**
- * What keeps the injector from every node that the pods may run on; undefined where some node is for both. Required alone
- * counts: what is preferred may be passed over.
- */
+/** Returns why no node for the pods suits the injection. The scheduler may ignore preferences, so they do not count. */
 export function otherNodes({ os, nodeSelector = {}, affinity }: PodSpec): 'windows' | 'architecture' | undefined {
   if (os?.name === 'windows') return 'windows';
   const selected = Object.entries(nodeSelector).map(([key, value]) => ({ key, operator: 'In', values: [value] }));
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [{}];
-  // One of the terms is enough for a node.
   const others = terms.map(({ matchExpressions = [] }) => otherThanNeeded([...selected, ...matchExpressions]));
   return others.every((other) => other !== undefined) ? others[0] : undefined;
 }

@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto';
 import { isMap } from '../json/values.ts';
 
-/**
- * Returns 16 hexadecimal digits that differ if two JSON values differ. The order of keys does not count, nor do nulls and empty values:
- * the API server shows the same object with and without them.
- */
+/** Returns 16 hexadecimal digits of a JSON value, ignoring the order of keys, nulls and empty values. */
 export const fingerprint = (value: unknown): string => hash('sha256', canonical(value)).slice(0, 16);
 
-/** Deeper than any object that an API server shows; but anybody may write one, and JSON can be as deep as it is long. */
+/** No object of the API server is as deep. A crafted one could overflow the stack. */
 const DEEPEST = 100;
 
 function canonical(value: unknown, depth = 0): string {

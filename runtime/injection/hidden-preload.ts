@@ -2,10 +2,7 @@ import { environment } from '../contract.ts';
 import { lastNamed } from '../json/values.ts';
 import type { PodSpec } from '../api/objects.ts';
 
-/**
- * Where an LD_PRELOAD may come from that the injection would hide, in words: Kubernetes gives a variable of `env` precedence over all
- * of `envFrom`, whose content is in other objects. What an image sets is seen by nobody but the container runtime.
- */
+/** Lists sources of `envFrom` that may have an LD_PRELOAD, which a variable in `env` overrides, in sentences. */
 export const hiddenPreloads = ({ containers }: PodSpec): readonly string[] =>
   containers.flatMap(({ name, env, envFrom = [] }) => {
     if (lastNamed(env, environment.preload) !== undefined) return [];

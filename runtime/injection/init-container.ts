@@ -3,16 +3,11 @@ import { initResources } from './init-resources.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
 import type { InjectorSettings } from './types.ts';
 
-/** The volume that carries the injector from the init container to the others. */
 export const injectorVolume: Volume = { name: injector.volume, emptyDir: { sizeLimit: injector.volumeSizeLimit } };
 
-/** Where the other containers find it. */
 export const injectorMount: VolumeMount = { name: injector.volume, mountPath: injector.mountPath, readOnly: true };
 
-/**
- * The init container that copies the injector. Fields that the API server would fill in are written out, so that what
- * it stores is what was meant, and injecting into that again changes nothing.
- */
+/** Returns the init container, with the API server's defaults, so that a second injection changes nothing. */
 export function initContainer(settings: InjectorSettings, spec: PodSpec): Container {
   return {
     name: injector.container,
@@ -28,8 +23,8 @@ export function initContainer(settings: InjectorSettings, spec: PodSpec): Contai
 }
 
 /**
- * Passes Pod Security `restricted` whatever the pod itself says. OpenShift gives every namespace a range of user ids and
- * a seccomp profile of its own, and refuses a pod that pins others, unless the pod is allowed to, which it shows by doing so.
+ * Passes Pod Security `restricted` whatever the pod sets. OpenShift assigns user ids and a seccomp profile per
+ * namespace, and refuses pods that pin others. A pod that pins its own is allowed to.
  */
 function securityContext({ platform }: InjectorSettings, spec: PodSpec) {
   const isFree = platform === 'kubernetes';
@@ -45,7 +40,6 @@ function securityContext({ platform }: InjectorSettings, spec: PodSpec) {
   };
 }
 
-/** A user that is not root, and that the pod's volumes are meant for where the pod says so. */
 function userFor({ securityContext: { runAsUser = 0, fsGroup = 0 } = {} }: PodSpec): number {
   if (runAsUser > 0) return runAsUser;
   return fsGroup > 0 ? fsGroup : injector.fallbackUser;

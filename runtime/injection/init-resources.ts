@@ -2,10 +2,7 @@ import { withoutEmpty } from '../json/values.ts';
 import { parseQuantity, writeQuantity } from './quantity.ts';
 import type { Container, PodSpec, Resources } from '../api/objects.ts';
 
-/**
- * The largest requests of the init container. They are fixed, because an admission webhook can lower the requests of a pod's
- * containers, and the requests of an init container count for the pod's whole life (docs/contributing/adr/0033).
- */
+/** Upper bounds: a pod keeps an init container's requests for its whole life (docs/contributing/adr/0033). */
 export const largestRequests = { cpu: '100m', memory: '64Mi', 'ephemeral-storage': '64Mi' } as const;
 
 type Resource = keyof typeof largestRequests;
@@ -16,11 +13,11 @@ interface Pair {
 }
 
 /**
- * Returns the resources of the init container. For each resource it takes the request and the limit of the app container that
- * requests most of it. Both are scaled down so that the request is at most the largest. Therefore:
+ * Returns the resources of the init container. For each resource it takes request and limit of the app container that
+ * requests most. It scales both down to the largest request. Therefore:
  * - The pod's effective request, the larger of init and app containers, stays the same.
  * - The quality-of-service class stays the same: init containers count, and limits equal to requests stay equal.
- * - Quotas and limit ranges that demand requests or limits accept the pod, and so does a largest limit-to-request ratio.
+ * - Quotas and limit ranges accept the pod, even with a largest limit-to-request ratio.
  */
 export function initResources(spec: PodSpec): Resources {
   const requests: Record<string, string> = {};
@@ -43,7 +40,6 @@ function scaledDown({ request, limit }: Pair, resource: Resource): Pair {
   return { request: largest, limit: writeQuantity(scaled, resource === 'cpu' ? 'cores' : 'bytes') };
 }
 
-/** Returns the request and the limit of the app container that requests most of a resource. */
 export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
   let [found, largest]: [Pair, number] = [{}, -1];
   for (const { resources } of containers) {
@@ -54,7 +50,7 @@ export function largestPair({ containers }: PodSpec, resource: Resource): Pair {
   return found;
 }
 
-/** The API server takes a limit without a request for both. Both are written, so that it stores what was meant. */
+/** The API server copies a limit into a missing request. */
 const pairOf = (own: Container['resources'], resource: Resource): Pair => ({
   request: own?.requests?.[resource] ?? own?.limits?.[resource],
   limit: own?.limits?.[resource],

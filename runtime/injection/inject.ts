@@ -12,15 +12,13 @@ import type { InjectionSettings } from './types.ts';
 import { currentFormat, variablesOf, writtenVariable, type InjectedVariable } from './variables.ts';
 
 type Injection =
-  /** `leftAlone`: a sentence for each container that cannot be injected. */
   | { readonly template: PodTemplate; readonly leftAlone: readonly string[]; readonly refused?: undefined }
   | { readonly refused: string };
 
 /**
- * Adds the injector to a pod template, or says why it cannot be added. What an earlier injection wrote is taken out
- * first, so that injecting again is the same as injecting for the first time.
- * A format other than the current one tells what an earlier version wrote (intact.ts).
- * Laws: remove(inject(t)) = t; inject(inject(t)) = inject(t); inject(inject(t, a), b) = inject(t, b).
+ * Adds the injector to a pod template, or says why it cannot be added. It removes an earlier injection first.
+ * `format`: intact.ts passes an older one to compute an earlier injection.
+ * Laws: remove(inject(t)) = t; inject(inject(t, a), b) = inject(t, b).
  */
 export function inject(template: PodTemplate, settings: InjectionSettings, format = currentFormat): Injection {
   const clean = remove(template);
@@ -69,7 +67,7 @@ export function inject(template: PodTemplate, settings: InjectionSettings, forma
     },
     spec: withoutEmpty({ ...spec, ...added }, ['imagePullSecrets']),
   };
-  // What somebody has asked for is no news to them.
+  // A user who excluded a container needs no event about it.
   return { template: injected, leftAlone: [...problems.values()] };
 }
 
@@ -77,7 +75,7 @@ function injectContainer(container: Container, settings: InjectionSettings, rows
   const keptEnv: EnvVar[] = [];
   const env = [...(container.env ?? [])];
   for (const row of rows) {
-    // Of several with one name the last counts.
+    // Kubernetes uses the last variable with a name.
     const index = env.findLastIndex(({ name }) => name === row.name);
     const own = env[index];
     const variable = writtenVariable(row, settings, container.name, own);

@@ -10,14 +10,10 @@ import type { Container, PodTemplate } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
 import { currentFormat, variables, type InjectedVariable, type Recorded } from './variables.ts';
 
-/**
- * What an injection makes the programs do: from its record, or, where the original operator made it and left none, from
- * the variables that it wrote. Undefined where there is no injection, or that cannot be told.
- */
+/** Returns the settings from the record, or from the variables of the original operator, which left no record. */
 export const recordedSettings = (template: PodTemplate): (TracingSettings & Partial<Recorded>) | undefined =>
   readRecord(template) ?? (isInjected(template) ? readVariables(template.spec.containers) : undefined);
 
-/** Of the first container whose token comes from a Secret. */
 function readVariables(containers: readonly Container[]): (TracingSettings & Partial<Recorded>) | undefined {
   const found = containers.map(({ env }) => {
     const read = variables.map((row) => ('read' in row ? row.read?.(lastNamed(env, row.name)) : undefined));
@@ -27,15 +23,14 @@ function readVariables(containers: readonly Container[]): (TracingSettings & Par
 }
 
 /**
- * Whether an injection is there and whole: everything that the version which wrote it would write, with the settings it
- * was written with, is there. What others have added to it since, and what the API server fills in, does not count
- * against it. One of the original operator, of which nothing is known, is taken for whole.
+ * Returns whether an injection has everything that its version wrote with its settings, or more. An injection of the
+ * original operator counts as whole.
  */
 export function isIntact(template: PodTemplate, current: InjectionSettings): boolean {
   if (!isInjected(template) || ourLabel(template.metadata) === undefined) return false;
   const record = readRecord(template);
   if (record === undefined) return true;
-  // What was left alone stays so, whatever is known to be a sidecar by now; what annotations ask for holds at once.
+  // The settings of the record decide about sidecars, and annotations take effect at once.
   const sidecars = record.leftAlone ?? [];
   const again = inject(template, { ...current, ...record, sidecars }, formatOf(record));
   if (again.refused !== undefined || !hasInjector(template, again.template)) return false;
@@ -45,7 +40,6 @@ export function isIntact(template: PodTemplate, current: InjectionSettings): boo
   return again.template.spec.containers.every((wanted, index) => isWhole(containers[index], wanted, rows));
 }
 
-/** Whether an annotation by now excludes a container that is injected. */
 function isExcludedNow({ metadata, spec }: PodTemplate, { choice }: InjectionSettings, leftAlone: readonly string[]) {
   const asked = choiceIn(metadata, choice);
   return spec.containers.some(({ name }) => !leftAlone.includes(name) && whyNotChosen(name, asked) !== undefined);
@@ -54,7 +48,7 @@ function isExcludedNow({ metadata, spec }: PodTemplate, { choice }: InjectionSet
 const ownContainer = ({ spec }: PodTemplate): Container | undefined =>
   spec.initContainers?.find(({ name }) => name === injector.container);
 
-/** Whether the init container copies into the volume. All else about the two follows the pod and the version at that time. */
+/** Compares only the copying. The other fields follow the pod and the operator's version at that time. */
 function hasInjector(there: PodTemplate, wanted: PodTemplate): boolean {
   const { name, env, volumeMounts } = ownContainer(wanted) ?? {};
   return (
@@ -64,7 +58,6 @@ function hasInjector(there: PodTemplate, wanted: PodTemplate): boolean {
   );
 }
 
-/** Whether a container has the mount and the variables that it is to have. */
 function isWhole(actual: Container | undefined, wanted: Container, rows: readonly InjectedVariable[]): boolean {
   const mount = wanted.volumeMounts?.find(({ name }) => name === injector.volume);
   if (mount === undefined) return true;
@@ -75,7 +68,6 @@ function isWhole(actual: Container | undefined, wanted: Container, rows: readonl
   return hasVariables && covers(actual?.volumeMounts, [mount]);
 }
 
-/** Whether an injection was written by this version with these settings; what a renewal would change otherwise. */
 export function isCurrent(template: PodTemplate, settings: InjectionSettings): boolean {
   const record = readRecord(template);
   return (

@@ -1,19 +1,14 @@
-/**
- * Values that hold a list of entries in one text, which several parties share: LD_PRELOAD, the autoscaler's volumes.
- * An entry of ours is appended; the user's stay as they were written.
- */
+/** Texts with a list that several parties share: LD_PRELOAD and the autoscaler's volumes. */
 
-/** The text with our entry at its end, once. */
 export function join(text: string | undefined, entry: string, separator: string): string {
   if (text === undefined || text === '') return entry;
   return includes(text, entry) ? text : `${text}${separator}${entry}`;
 }
 
-/** The text without our entry, the rest as it was written; undefined when nothing else is in it. */
+/** Returns the text without the operator's entry; undefined if no other entry is left. */
 export function part(text: string, entry: string): string | undefined {
   let [rest, from] = ['', 0];
   for (const at of placesOf(text, entry)) {
-    // With the separators before it.
     rest += withoutEnd(text.slice(from, at));
     from = at + entry.length;
   }
@@ -22,13 +17,12 @@ export function part(text: string, entry: string): string | undefined {
   return NO_SEPARATOR.test(rest) ? rest : undefined;
 }
 
-/** Whether our entry is in the text. */
 export const includes = (text: string | undefined, entry: string): boolean => placesOf(text ?? '', entry).length > 0;
 
-/** The loader takes colons and spaces, the autoscaler commas. */
+/** The dynamic loader separates entries by colons and spaces, the autoscaler by commas. */
 const NO_SEPARATOR = /[^:,\s]/;
 
-/** Where the entry stands by itself. Anybody can send a text of megabytes, so it is searched and never taken apart. */
+/** Searches without splitting, because a client can send megabytes. */
 function placesOf(text: string, entry: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(entry); at >= 0; at = text.indexOf(entry, at + entry.length))

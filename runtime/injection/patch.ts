@@ -2,15 +2,10 @@ import { equal, isMap, type JsonMap } from '../json/values.ts';
 import type { PatchOperation, Workload } from '../api/objects.ts';
 import { templateOf, templatePath } from './workload.ts';
 
-/**
- * The patch that makes `after` of `before`, limited to what the operator may change: labels, annotations, the pod template.
- * Lists are compared from both ends, so that what was inserted or taken out in one place costs one operation each and
- * leaves its neighbours alone.
- */
+/** Returns a JSON patch of labels, annotations and the pod template. An item inserted in a list is one operation. */
 export function workloadPatch(before: Workload, after: Workload): PatchOperation[] {
   const patch: PatchOperation[] = [];
   const path = templatePath(before) ?? [];
-  // A pod is its own template.
   if (path.length > 0) {
     diffMember(before.metadata.labels, after.metadata.labels, '/metadata/labels', patch);
     diffMember(before.metadata.annotations, after.metadata.annotations, '/metadata/annotations', patch);
@@ -29,12 +24,10 @@ function diffMember(before: unknown, after: unknown, path: string, patch: PatchO
 }
 
 function diffMaps(before: JsonMap, after: JsonMap, path: string, patch: PatchOperation[]): void {
-  // JSON's maps inherit nothing that is listed.
   for (const key in before) {
     const value = before[key];
-    // A label may be called `constructor`: what every object inherits is none of its members.
+    // A label may be called `constructor`, which every object inherits.
     const other = Object.hasOwn(after, key) ? after[key] : undefined;
-    // What is shared, which is most of an object, costs no path.
     if (value !== other) diffMember(value, other, `${path}/${pointerStep(key)}`, patch);
   }
   for (const key in after)
@@ -56,6 +49,5 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
     patch.push({ op: 'add', path: `${path}/${end === 0 ? '-' : index}`, value: after[index] });
 }
 
-/** A key as a step of a JSON pointer. */
 export const pointerStep = (key: string): string =>
   key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;

@@ -1,10 +1,7 @@
 import type { Condition, LumigoResource, LumigoSpec, LumigoStatus } from '../api/lumigo.ts';
 import type { NamespacePolicy, TracingSettings } from './types.ts';
 
-/**
- * The one Lumigo that acts for its namespace: the oldest that is not being deleted (by creation time, then uid, so that
- * everybody agrees); only when none is left, the oldest that is.
- */
+/** Returns the effective `Lumigo`: the oldest that is not being deleted, otherwise the oldest, then by uid. */
 export function actingLumigo(lumigoes: readonly LumigoResource[]): LumigoResource | undefined {
   const byAge = lumigoes.toSorted(
     (a, b) =>
@@ -16,20 +13,15 @@ export function actingLumigo(lumigoes: readonly LumigoResource[]): LumigoResourc
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Why a Lumigo in Pod mode does not act where the installation offers none. */
 const POD_MODE_OFF = 'PodModeOff';
 
-/**
- * What the Lumigo resources of one namespace mean for its workloads. Fields that are missing have the schema's defaults.
- * @param noPodMode why the installation has no Pod mode; undefined if it has one
- */
+/** Returns the policy of one namespace. `noPodMode` is the reason why the installation has no Pod mode. */
 export function policyOf(lumigoes: readonly LumigoResource[], noPodMode?: string): NamespacePolicy {
   const acting = actingLumigo(lumigoes);
   if (acting === undefined) return { state: 'none' };
   const { metadata, spec = {} } = acting;
   const { enabled, remove, pods } = readSpec(spec);
   const ended = { lumigo: metadata.name, remove, ...(pods ? { pods: true as const } : {}) };
-  // Whether or not injection is switched on: switched off, it was on its way out already.
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', ...ended };
   if (!enabled) return { state: 'disabled', ...ended };
   if (pods && noPodMode !== undefined)
@@ -40,7 +32,7 @@ export function policyOf(lumigoes: readonly LumigoResource[], noPodMode?: string
 function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): NamespacePolicy {
   const { name: lumigo, creationTimestamp: createdAt = '' } = metadata;
   const { remove, injectExisting, tracing, pods } = readSpec(spec);
-  // The schema asks for both; without them there would be nothing to inject.
+  // The schema requires both, but an older CRD may be installed.
   const isNamed = tracing.secretName !== '' && tracing.secretKey !== '';
   const problem = isNamed ? whyInactive(status) : 'SecretReferenceMissing';
   if (problem !== undefined) return { state: 'inactive', lumigo, reason: problem };
@@ -48,7 +40,6 @@ function enabledPolicy({ metadata, spec = {}, status }: LumigoResource): Namespa
   return pods ? { state: 'pods', ...active } : { state: 'active', ...active, remove, ...reportOf(status) };
 }
 
-/** A spec with every default, whether or not the schema has filled it in. */
 function readSpec(spec: LumigoSpec) {
   const {
     enabled = true,
@@ -66,7 +57,6 @@ function readTracing({ lumigoToken, tracing, logging }: LumigoSpec): TracingSett
 
 const reportOf = ({ injector }: LumigoStatus = {}) => (injector === undefined ? {} : { injector });
 
-/** The reason for a Lumigo not to be active; undefined when it is. */
 function whyInactive(status: LumigoStatus | undefined): string | undefined {
   if (holds(status, 'Active')) return undefined;
   return status?.conditions?.find(isTrue('Error'))?.reason ?? 'NotReconciled';
@@ -74,6 +64,5 @@ function whyInactive(status: LumigoStatus | undefined): string | undefined {
 
 const isTrue = (type: string) => (condition: Condition) => condition.type === type && condition.status === 'True';
 
-/** Whether a condition of this type is there and true. */
 export const holds = (status: LumigoStatus | undefined, type: Condition['type']): boolean =>
   status?.conditions?.some(isTrue(type)) === true;

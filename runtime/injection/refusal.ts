@@ -4,36 +4,29 @@ import { isMap, lastNamed } from '../json/values.ts';
 import { parseQuantity } from './quantity.ts';
 import type { Container, PodSpec, Volume, VolumeMount } from '../api/objects.ts';
 
-/** The injector's files and some room: an `ephemeral-storage` limit below this would evict the pod. */
+/** Bytes for the injector's files. The kubelet would evict a pod with a lower `ephemeral-storage` limit. */
 export const NEEDED_STORAGE = 250e6;
-/**
- * Copying takes some two seconds of a processor (74 MB in 3,400 files, measured), whatever memory there is (1 MB was enough): with
- * less than this the pod's start would wait for more than a minute, each time.
- */
+/** Cores. Copying 74 MB in 3,400 files takes 2 s of a processor, so a start would take over a minute with less. */
 export const NEEDED_CPU = 0.025;
 
-/** A path as the container runtime reads it: `/opt//lumigo/` is `/opt/lumigo`. */
+/** Returns a path as the container runtime reads it: `/opt//lumigo/` is `/opt/lumigo`. */
 const normalPath = (path: string): string =>
   path.includes('//') || path.endsWith('/') ? path.replace(/\/+/g, '/').replace(/(?<=.)\/$/, '') : path;
 
 export const isOurMountPath = ({ mountPath }: VolumeMount): boolean => normalPath(mountPath) === injector.mountPath;
 
-/** Sources of volumes that are never written to. */
 export const readOnlySources = ['configMap', 'secret', 'projected', 'downwardAPI', 'image'] as const;
 
-/** Volumes in which the container runtime cannot make the folder that another mount needs. */
 const isReadOnly = (volume: Volume): boolean =>
   readOnlySources.some((source) => volume[source] !== undefined) ||
   Object.values(volume).some((source) => isMap(source) && source['readOnly'] === true);
 
-/** Returns the containers that cannot be injected, each with the reason. */
 export function reasonsToLeaveAlone(spec: PodSpec): ReadonlyMap<Container, string> {
-  // Anybody can send lists of thousands: each is gone through once.
+  // One pass, because a client can send lists of thousands.
   const readOnly = new Set(spec.volumes?.filter(isReadOnly).map(({ name }) => name));
   return reasonsOf(spec, (container) => problemOf(container, readOnly));
 }
 
-/** The containers that there is a reason to leave alone, each with a sentence that names it. */
 export const reasonsOf = (
   { containers }: PodSpec,
   why: (container: Container) => string | undefined,
@@ -60,7 +53,7 @@ function problemOf({ env, volumeMounts: mounts = [] }: Container, readOnly: Read
 
 const isAbove = ({ mountPath }: VolumeMount): boolean => injector.mountPath.startsWith(`${normalPath(mountPath)}/`);
 
-/** Why a pod cannot be injected into at all; undefined when it can. Expects a template without an injection of ours. */
+/** Returns why a pod cannot be injected at all; undefined if it can. Expects a template without an injection. */
 export function reasonToRefuse(spec: PodSpec, leftAlone: ReadonlyMap<Container, string>): string | undefined {
   if (spec.volumes?.some(({ name }) => name === injector.volume))
     return `the pod already has a volume named '${injector.volume}'`;
@@ -70,7 +63,7 @@ export function reasonToRefuse(spec: PodSpec, leftAlone: ReadonlyMap<Container, 
   return reasonOfStorage(spec) ?? reasonOfCpu(spec);
 }
 
-/** The kubelet adds up the limits that there are: one container with a limit is enough to have the whole pod evicted. */
+/** The kubelet compares the pod with the sum of its limits, so one container with a limit is enough for an eviction. */
 function reasonOfStorage({ containers }: PodSpec): string | undefined {
   const limits = containers.flatMap(({ resources }) => parseQuantity(resources?.limits?.['ephemeral-storage']) ?? []);
   const sum = limits.reduce((total, limit) => total + limit, 0);
@@ -78,7 +71,7 @@ function reasonOfStorage({ containers }: PodSpec): string | undefined {
   return `the pod's ephemeral-storage limits (${Math.round(sum / 1e6)}M in total) are too low for the injector's files, which need 250M`;
 }
 
-/** The copying container gets no more than the largest limit of the pod's own. */
+/** The init container's limit is at most the largest limit of the pod (init-resources.ts). */
 function reasonOfCpu(spec: PodSpec): string | undefined {
   const { limit } = largestPair(spec, 'cpu');
   if ((parseQuantity(limit) ?? NEEDED_CPU) >= NEEDED_CPU) return undefined;

@@ -8,11 +8,11 @@ import type { Container, EnvVar, PodSpec, PodTemplate, VolumeMount, Workload } f
 import type { InjectedVariable } from './variables.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
-/** Whether a pod template carries an injection of this operator, or of the original one, which left no record. */
+/** Returns whether a pod template has an injection of this operator or of the original one, which left no record. */
 export function isInjected(template: PodTemplate): boolean {
   if (readRecord(template) !== undefined) return true;
   const { volumes = [], initContainers = [] } = template.spec;
-  // Two of a kind are no coincidence, even where somebody has taken the label off.
+  // The pair identifies an injection even if a user has removed the label.
   return (
     volumes.some(({ name, emptyDir }) => name === injector.volume && emptyDir !== undefined) &&
     initContainers.some(
@@ -21,10 +21,7 @@ export function isInjected(template: PodTemplate): boolean {
   );
 }
 
-/**
- * Takes out of a pod template what `inject` put in, and brings back what gave way. What the user has changed since stays
- * as the user has it. A template without an injection comes back as it is.
- */
+/** Returns a pod template without its injection and with the replaced values. It keeps later changes by the user. */
 export function remove(template: PodTemplate): PodTemplate {
   if (!isInjected(template)) return template;
   const record = readRecord(template);
@@ -33,7 +30,6 @@ export function remove(template: PodTemplate): PodTemplate {
   return (record?.emptyMetadata === true ? result : withoutEmpty(result, ['metadata'])) as PodTemplate;
 }
 
-/** The workload as it was before this operator touched it. */
 export function uninstrument(workload: Workload): Workload {
   const template = templateOf(workload);
   const metadata = unstamp(workload.metadata);
@@ -43,7 +39,7 @@ export function uninstrument(workload: Workload): Workload {
 
 function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRecord | undefined) {
   const { [annotations.safeToEvict]: safe, [annotations.injection]: _record, ...rest } = metadata.annotations ?? {};
-  // The original operator did not touch this annotation: without a record it is the user's.
+  // The original operator did not touch this annotation. Without a record it is the user's.
   const ownSafe = safe === undefined || record === undefined ? safe : separate(safe, record.safeToEvict);
   const result = {
     ...metadata,
@@ -53,7 +49,6 @@ function removeFromMetadata({ metadata = {} }: PodTemplate, record: InjectionRec
   return withoutEmpty(result, ['labels', 'annotations']);
 }
 
-/** The user's own text where it is as it was joined, else what is there without our entry. */
 const separate = (text: string, own: string | undefined): string | undefined =>
   text === join(own, injector.volume, ',') ? own : part(text, injector.volume);
 
@@ -67,7 +62,7 @@ function removeFromSpec(spec: PodSpec, record: InjectionRecord | undefined): Pod
     containers: spec.containers.map((container) =>
       leftAlone.has(container.name) ? removeMount(container) : removeFromContainer(container, written, record, volumes),
     ),
-    // Somebody may have mounted our volume where we did not; it goes, and a mount without its volume is refused.
+    // A user may have mounted the injector's volume here. The API server refuses a mount without its volume.
     initContainers: spec.initContainers
       ?.filter(({ name }) => name !== injector.container)
       .map((container) => removeMount(container)),
@@ -94,22 +89,21 @@ function removeFromContainer(
 ): Container {
   const { env, name } = container;
   const kept = record?.kept?.[name];
-  // Anybody can send lists of thousands: each is gone through once. Of several with one name the last counts.
+  // One pass, because a client can send lists of thousands. Kubernetes uses the last variable with a name.
   const last = new Map(env?.map((variable, index) => [variable.name, index]));
   const own = new Map(kept?.env?.map((variable) => [variable.name, variable]));
-  /** What is to stand in place of a variable: itself where it is the user's, what gave way where it is ours. */
   const restored = (variable: EnvVar): EnvVar | undefined => {
     const row = written.get(variable.name);
     const before = own.get(variable.name);
     if (row === undefined) return written.has(variable.name) ? before : variable;
     if ('joined' in row) return parted(variable, before, row.joined);
-    // Another value than the one written: the user's, set since. The original operator left no record, so there all are ours.
+    // Any other value is a later one by the user. The original operator left no record, so all are removed.
     return record === undefined || covers(variable, row.write(record, name)) ? before : variable;
   };
   const left = env?.flatMap((variable, index) =>
     last.get(variable.name) === index ? (restored(variable) ?? []) : variable,
   );
-  // A mount whose volume has gone since would be refused, and the removal with it.
+  // The API server refuses a mount whose volume no longer exists.
   const mount = kept?.mount !== undefined && volumes.has(kept.mount.name) ? kept.mount : undefined;
   return withoutEmpty({ ...removeMount(container, mount), env: left }, ['env']) as Container;
 }

@@ -3,25 +3,18 @@ import type { Workload } from '../api/objects.ts';
 import { templateOf } from './workload.ts';
 
 /**
- * The largest object that is decided about: some 2,000 environment variables, or 100 containers, or 320 KB of text. The
- * webhook has one thread for everybody, and anybody can send it anything; one of this size takes it less than 10 ms
- * (docs/contributing/performance.md), since every part of a decision is linear in what is counted here.
+ * The limit of a decision, for less than 10 ms in the webhook's one thread (docs/contributing/performance.md).
+ * Decisions are linear in the units that `tooLarge` lists: about 2,000 variables, 100 containers or 320 KB.
  */
 export const LARGEST = 10_000;
-/** What weighs as much as one value: so many characters. */
 const CHARACTERS = 32;
-/** What a container weighs beside its fields: what is injected into it. */
 const CONTAINER = 25;
 
 export const tooLarge = `its labels, annotations and pod template count more than ${LARGEST} (2 per field, 1 per item, 1 per ${CHARACTERS} characters, ${CONTAINER} per container)`;
 
-/**
- * Whether an injection could take an object of this size past the bound: a container of 28 gets some 50, the pod some 100, and
- * what gives way is kept, so that no object grows more than fourfold and by those 100.
- */
+/** Returns whether an injection may exceed the limit: it grows an object at most fourfold and by 100. */
 export const mayOutgrow = (size: number): boolean => size > LARGEST / 5;
 
-/** What there is to look at in the largest of these; past the bound it is not counted to the end. */
 export const sizeOf = (...objects: readonly (Workload | undefined)[]): number =>
   objects.reduce((largest, each) => Math.max(largest, each === undefined ? 0 : sizeOfOne(each)), 0);
 
@@ -31,7 +24,7 @@ function sizeOfOne(workload: Workload): number {
   return (template?.spec.containers.length ?? 0) * CONTAINER + weigh([labels, annotations, template]);
 }
 
-/** Without recursion, because JSON can be as deep as it is long. */
+/** Uses no recursion, because a client can send JSON of any depth. */
 function weigh(root: readonly unknown[]): number {
   const open: unknown[] = [root];
   let size = 0;
@@ -46,10 +39,9 @@ function weigh(root: readonly unknown[]): number {
   return size;
 }
 
-/** The fields of a map; its values come to those that are open. Texts are most of all, and weighed on the spot. */
 function weighMap(map: JsonMap, open: unknown[]): number {
   let size = 0;
-  // Neither keys nor pairs are made into lists: it is done for each map of every review. JSON's maps inherit nothing that is listed.
+  // Makes no list of keys, because each review has many maps. Parsed JSON has no enumerable inherited keys.
   for (const key in map) {
     const value = map[key];
     size += 2 + Math.floor(key.length / CHARACTERS);

@@ -12,10 +12,7 @@ import type { Metadata, PodTemplate, Workload } from '../api/objects.ts';
 import type { TracingSettings } from './types.ts';
 import { templateOf, withTemplate } from './workload.ts';
 
-/**
- * Returns the pod template that stays; undefined if the injection is written anew. An injection that works stays as any version wrote
- * it, until the user changes the pod template or the settings ask for a renewal. So there are no surprise rollouts.
- */
+/** Returns the pod template that stays. A working injection of any version stays, to avoid surprise rollouts. */
 export function standingTemplate(
   { workload, old, operation, injector, renew }: DecisionInput,
   template: PodTemplate,
@@ -28,13 +25,12 @@ export function standingTemplate(
   return isIntact(standing, settings) ? standing : undefined;
 }
 
-/** The old template, if the new one is the same but for the injection: a tool that sends the clean one has changed nothing. */
+/** Returns the old template if the new one differs only in the injection, as a deployment tool sends it. */
 function unchanged(old: Workload | undefined, template: PodTemplate): PodTemplate | undefined {
   const before = old && templateOf(old);
   return before !== undefined && equal(remove(before), remove(template)) ? before : undefined;
 }
 
-/** Keeps the injection: restores it if it is missing, and corrects the workload's own label and stamp. */
 export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing: TracingSettings): Decision {
   const { workload, injector } = input;
   const label = ourLabel(standing.metadata) ?? labelValue(injector.version);
@@ -48,7 +44,7 @@ export function leaveAsItIs(input: DecisionInput, standing: PodTemplate, tracing
   return { ...(isRight ? none('up-to-date', workload) : putRight({ ...workload, metadata }, 'relabelled')), ...more };
 }
 
-/** A workload's metadata with our label and stamp. Where nothing changed for the programs, the stamp of the last change stays. */
+/** Returns metadata with label and stamp. Without a change for the programs, the stamp keeps the last change. */
 export function stampedMetadata(
   input: DecisionInput,
   label: string,
@@ -66,7 +62,6 @@ export function stampedMetadata(
   });
 }
 
-/** The change that a stamp reports: this one, or the one before it. */
 function changeIn(input: DecisionInput, change: 'added' | 'updated' | 'none') {
   const { workload, old, now, by, attempt = 0 } = input;
   if (change !== 'none') return { change, at: now, by, ...(attempt > 0 ? { attempt } : {}) };
@@ -76,17 +71,13 @@ function changeIn(input: DecisionInput, change: 'added' | 'updated' | 'none') {
   return { change: known.change, at: known.at, by: known.by, ...tries };
 }
 
-/** Returns true if the original operator made the injection, which left neither record nor stamp, and it is not adopted yet. */
 export const isOriginals = ({ metadata }: Workload, template: PodTemplate): boolean =>
   ourLabel(metadata) !== undefined &&
   stampOf(metadata) === undefined &&
   readRecord(template) === undefined &&
   isInjected(template);
 
-/**
- * Returns a workload as its user had it, in a namespace without a `Lumigo`. The original operator injected workloads that opted in by
- * their label, and replaced the label by its version. With the user's label the workload is renewed, and its token is let in.
- */
+/** Returns a workload as its user labelled it, without a `Lumigo`. The original operator replaced its label. */
 export const asItOptedIn = (workload: Workload, template: PodTemplate): Workload =>
   isOriginals(workload, template)
     ? {

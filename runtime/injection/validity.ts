@@ -4,13 +4,10 @@ import { LONGEST_RECORD } from './record.ts';
 import type { Metadata, Workload } from '../api/objects.ts';
 import { kindOf, templateOf } from './workload.ts';
 
-/** What Kubernetes allows an object, and a pod template, in keys and values together. */
+/** The Kubernetes limit for the keys and values of all annotations of an object or pod template. */
 export const MOST_ANNOTATION_BYTES = 256 * 1024;
 
-/**
- * Why an object with an injection would be refused, where it would not be without: then it stays as its user wrote it.
- * Undefined where nothing speaks against it.
- */
+/** Returns why the API server would refuse an injected object. Such an object stays as its user wrote it. */
 export function whyInvalid(injected: Workload): string | undefined {
   if (isSelectedByLabel(injected))
     return `its selector uses the label '${labels.autoTrace}', which the injection changes on its pods; remove the label from the selector (Kustomize's commonLabels adds it)`;
@@ -23,7 +20,6 @@ export function whyInvalid(injected: Workload): string | undefined {
     : undefined;
 }
 
-/** A workload's selector stands beside its pod template, and cannot change. */
 function isSelectedByLabel(workload: Workload): boolean {
   let node: unknown = workload;
   for (const step of kindOf(workload.apiVersion, workload.kind)?.template.slice(0, -1) ?? [])

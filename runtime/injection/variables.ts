@@ -3,35 +3,31 @@ import { join } from './joined-list.ts';
 import type { EnvVar } from '../api/objects.ts';
 import type { InjectionSettings, TracingSettings } from './types.ts';
 
-/** What the values are made of; the record on the pod template holds all of it. */
 export type Recorded = TracingSettings & Pick<InjectionSettings, 'endpoint'>;
 
-/** A variable of our own; a value that the user had set gives way, and comes back on removal. */
 interface OwnVariable {
-  /** What is written into the container of this name. */
   readonly write: (recorded: Recorded, container: string) => Pick<EnvVar, 'value' | 'valueFrom'>;
-  /** The inverse of `write`, where the original operator wrote it: that one left no record. */
+  /** The inverse of `write`, for the original operator, which left no record. */
   readonly read?: (there: EnvVar | undefined) => Partial<Recorded>;
 }
 
-/** A variable that holds a list, in which the user may have entries as well: ours is joined with theirs, and parted from them. */
 interface JoinedVariable {
   readonly joined: string;
 }
 
-/** `since` is the first injection format that writes it so. A row with the same name and a later format takes its place. */
+/** `since`: the first injection format with this row. A row with the same name and a later format replaces it. */
 export type InjectedVariable = { readonly name: string; readonly since: number } & (OwnVariable | JoinedVariable);
 
 /**
- * Every variable that is injected, one row each. A release that adds a row, or writes one differently, gives it the next
- * format: injections of earlier formats then stay as they are (docs/contributing/adr/0002).
+ * A release that adds or changes a row gives it the next format. Injections of earlier formats then stay as they are
+ * (docs/contributing/adr/0002).
  */
 export const variables: readonly InjectedVariable[] = [
   { name: environment.preload, since: 1, joined: injector.preload },
   {
     name: environment.token,
     since: 1,
-    // Optional, so that a pod starts even when the Secret is gone.
+    // Optional, so that a pod starts without the Secret.
     write: ({ secretName, secretKey }) => ({
       valueFrom: { secretKeyRef: { name: secretName, key: secretKey, optional: true } },
     }),
@@ -62,17 +58,14 @@ export const variables: readonly InjectedVariable[] = [
   { name: 'LUMIGO_CONTAINER_NAME', since: 1, write: (_recorded, container) => ({ value: container }) },
 ];
 
-/** The format that this version writes. */
 export const currentFormat = Math.max(...variables.map(({ since }) => since));
 
-/** What an injection of this format has written, as far as this version knows. */
 export const variablesOf = (format: number, table = variables): readonly InjectedVariable[] =>
   table.filter(
     ({ name, since }) =>
       since <= format && !table.some((other) => other.name === name && other.since > since && other.since <= format),
   );
 
-/** A variable as it stands in a container whose user had set it to `own`. */
 export function writtenVariable(
   variable: InjectedVariable,
   recorded: Recorded,

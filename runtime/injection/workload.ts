@@ -3,24 +3,22 @@ import type { PodTemplate, Workload } from '../api/objects.ts';
 
 const byType = new Map<string, WorkloadKind>(workloads.map((kind) => [`${kind.apiVersion}/${kind.kind}`, kind]));
 
-/** The kind of a workload that can be instrumented; undefined for everything else. */
 export const kindOf = (apiVersion: string, kind: string): WorkloadKind | undefined =>
   byType.get(`${apiVersion}/${kind}`);
 
 const podTemplatePaths = new Map<string, readonly string[]>([
   ...workloads.map(({ apiVersion, kind, template }) => [`${apiVersion}/${kind}`, template] as const),
-  // A pod has the form of a pod template.
   ['v1/Pod', []],
 ]);
 
-/** Where the pod template stands in an object; undefined for a kind that has none. */
+/** Returns the path of the pod template in an object: empty for a pod, undefined for a kind without one. */
 export const templatePath = ({
   apiVersion,
   kind,
 }: Pick<Workload, 'apiVersion' | 'kind'>): readonly string[] | undefined =>
   podTemplatePaths.get(`${apiVersion}/${kind}`);
 
-/** Returns whether a change of a whole workload's pod template replaces pods, which then show how it fares. */
+/** Returns whether a change of the pod template replaces pods, which then show if the injection works. */
 export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {
   const { replicas, updateStrategy } = (spec ?? {}) as { replicas?: unknown; updateStrategy?: { type?: unknown } };
   return kindOf(apiVersion, kind)?.pods !== undefined && replicas !== 0 && updateStrategy?.type !== 'OnDelete';
@@ -28,7 +26,7 @@ export function replacesPods({ apiVersion, kind, spec }: Workload): boolean {
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** The pod template of a workload, or a pod; undefined where there is none (an object that is not valid). */
+/** Returns the pod template of a workload or pod; undefined if the object is not valid. */
 export function templateOf(workload: Workload): PodTemplate | undefined {
   const path = templatePath(workload);
   let node: unknown = workload;
@@ -37,7 +35,6 @@ export function templateOf(workload: Workload): PodTemplate | undefined {
   return path !== undefined && Array.isArray(template?.spec?.containers) ? template : undefined;
 }
 
-/** The same workload with another pod template; everything around it is shared, not copied. */
 export function withTemplate(workload: Workload, template: PodTemplate): Workload {
   return replaceAt(workload, templatePath(workload) ?? [], template) as Workload;
 }
