@@ -1,6 +1,6 @@
 import type { Metadata } from './objects.ts';
 
-/** A Lumigo resource. The schema fills the defaults; readers tolerate a missing field all the same (an older CRD may be installed). */
+/** A `Lumigo` resource. An older CRD may be installed, so readers accept missing fields. */
 export interface LumigoResource {
   readonly apiVersion: string;
   readonly kind: string;
@@ -30,7 +30,6 @@ export interface LumigoSpec {
   readonly infrastructure?: { readonly enabled?: boolean; readonly kubeEvents?: { readonly enabled?: boolean } };
 }
 
-/** The reason why a `Lumigo` resource does not act: CamelCase for programs, a sentence for people. */
 export interface Problem {
   readonly reason: string;
   readonly message: string;
@@ -52,14 +51,12 @@ export interface InstrumentedResource {
   readonly namespace: string;
   readonly resourceVersion: string;
   readonly uid: string;
-  /** How far its rollout is; left out where that is not known. */
   readonly state?: 'RollingOut' | 'Verified';
 }
 
-/** `unverified`: a workload is about to show how the injector fares. `failing`: workloads, or the injector itself, failed. */
+/** `unverified`: a workload is about to show if the injector works. `failing`: workloads or the injector failed. */
 export interface InjectorReport {
   readonly health: 'unverified' | 'failing';
-  /** A sentence. */
   readonly why: string;
 }
 
@@ -68,7 +65,6 @@ export interface LumigoStatus {
   readonly instrumentedResources?: readonly InstrumentedResource[];
   readonly instrumentedResourcesCount?: number;
   readonly secretVersion?: string;
-  /** The reason why the webhook injects nothing new, or nothing that cannot be reverted. */
   readonly injector?: InjectorReport;
   readonly observedGeneration?: number;
 }

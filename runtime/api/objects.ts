@@ -1,9 +1,6 @@
 import type * as api from '@kubernetes/client-node';
 
-/**
- * The shapes that the injection reads and writes: raw JSON as the API server sends it, with the times as text. Fields
- * that this version of Kubernetes does not have pass through untouched, which is why every object is open.
- */
+/** Raw JSON of the API server with times as text. Fields of later Kubernetes versions pass through unchanged. */
 export type Raw<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -12,7 +9,7 @@ export type Raw<T> = T extends Date
       ? { readonly [K in keyof T]: Raw<T[K]> } & { readonly [field: string]: unknown }
       : T;
 
-/** The same of which nothing is taken for granted: for what is only read, from whichever server. */
+/** The same with every field optional, for objects that are only read. */
 export type Sparse<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -32,7 +29,6 @@ export type Metadata = Raw<api.V1ObjectMeta>;
 export type JobStatus = Raw<api.V1JobStatus>;
 export type PodTemplate = Raw<api.V1PodTemplateSpec> & { readonly spec: PodSpec };
 
-/** A Deployment, DaemonSet, StatefulSet, ReplicaSet, CronJob or Job, whole. */
 export interface Workload {
   readonly apiVersion: string;
   readonly kind: string;
@@ -40,7 +36,6 @@ export interface Workload {
   readonly [field: string]: unknown;
 }
 
-/** RFC 6902. */
 export type PatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
