@@ -3,28 +3,26 @@ import { isMap, mapAt, numberAt, type JsonMap } from '../json/values.ts';
 import type { Workload } from '../api/objects.ts';
 import { kindOf } from '../injection/workload.ts';
 
-/** How far a workload's own controller is with the pod template that the object has now: what `kubectl rollout status` computes. */
+/** The progress of a workload's controller with the present pod template, as `kubectl rollout status` computes it. */
 export type Completion =
-  /** A change of the template replaces no pod: the kind leaves them, or there are none (`isEmpty`). */
+  /** A change of the template replaces no pod: the kind keeps its pods, or has none (`isEmpty`). */
   | { readonly kind: 'no-pods'; readonly isEmpty?: true }
-  /** `isPaused`: a change of the template would replace no pod for now. */
+  /** `isPaused`: a change of the template replaces no pod for now. */
   | { readonly kind: 'complete'; readonly available: number; readonly isPaused?: true }
-  /** Its user, or a step of its own strategy, holds the rollout. */
+  /** The user, or a step of the workload's own strategy, paused the rollout. */
   | { readonly kind: 'paused' }
   | {
       readonly kind: 'progressing';
-      /** At least this many pods of the present template are available, of those that the rollout needs. */
+      /** A lower bound of the available pods with the present template. */
       readonly available: number;
       readonly wanted: number;
-      /** Pods of an older template still exist, or are to be replaced. */
       readonly isReplacing: boolean;
-      /** The API server refuses to create its pods, with this message: a quota, or another webhook. */
+      /** The API server's message when it refuses to create pods: a quota, or another webhook. */
       readonly refused?: string;
     };
 
 interface PodCounts {
   readonly wanted: number;
-  /** The part of them that a change of the template replaces. */
   readonly replaced: number;
   readonly running: number;
   readonly updated: number;
@@ -43,7 +41,6 @@ const replicas: Count = (spec, status) => ({
   available: numberAt(status, 'availableReplicas'),
 });
 
-/** By the column `pods` of the table of kinds. */
 const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   replicas,
   ordinals: (spec, status) => {
@@ -60,14 +57,13 @@ const counts: Readonly<Record<NonNullable<WorkloadKind['pods']>, Count>> = {
   }),
 };
 
-/** Judges a whole object by its own status. One of an older generation says nothing. */
+/** Judges an object by its own status. A status of an older generation does not count. */
 export function completionOf(workload: Workload): Completion {
   const [spec, status] = [mapAt(workload, 'spec'), mapAt(workload, 'status')];
-  // Argo's Rollouts write the generation as a text.
+  // Argo's Rollouts write the generation as a text, and pause at steps of their own strategy.
   const isSeen = Number(status['observedGeneration'] ?? 0) >= (workload.metadata.generation ?? 0);
   const found = countsOf(workload, spec, status, isSeen);
   if ('kind' in found) return found;
-  // Argo's Rollouts pause at steps of their own strategy as well.
   const isPaused = spec['paused'] === true || status['phase'] === 'Paused';
   if (isSeen && isComplete(found)) return completeOf(found, isPaused);
   return isPaused ? { kind: 'paused' } : { ...progressOf(found, isSeen), ...refusalIn(status) };
@@ -78,7 +74,7 @@ function countsOf(workload: Workload, spec: JsonMap, status: JsonMap, isSeen: bo
   const form = kindOf(workload.apiVersion, workload.kind)?.pods;
   if (form === undefined) return { kind: 'no-pods' };
   const found = counts[form](spec, status);
-  // The number of a DaemonSet's pods is in its status alone. One that its controller has never seen has no pods.
+  // Only its status has the number of a DaemonSet's pods. Before its controller has seen it, it has none.
   const isUncounted = form === 'nodes' && !isSeen && status['observedGeneration'] !== undefined && !isOnDelete(spec);
   if (found.replaced > 0 || isUncounted) return found;
   return noPods(numberAt(spec, 'replicas', 1) === 0);
@@ -89,7 +85,6 @@ const noPods = (isEmpty: boolean): NoPods => (isEmpty ? { kind: 'no-pods', isEmp
 const isComplete = ({ wanted, replaced, running, updated, available }: PodCounts): boolean =>
   updated >= replaced && running <= wanted && available >= wanted;
 
-/** Whatever is available beyond the pods of older templates is of the present one. */
 const availableOf = ({ running, updated, available }: PodCounts): number =>
   Math.max(0, available - (running - updated));
 

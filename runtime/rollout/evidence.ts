@@ -7,20 +7,18 @@ import { printable } from '../wording/printable.ts';
 export interface LookedAtPod {
   readonly name: string;
   readonly isReady: boolean;
-  /** The names of its containers that have the injection: another container's failure says nothing of it. */
+  /** Names of its injected containers. The failure of another container is no evidence. */
   readonly injected: ReadonlySet<string>;
   readonly status: PodStatus;
 }
 
 export interface Look {
   readonly evidence: Evidence | undefined;
-  /** One of them got past the injector. */
   readonly ran: boolean;
 }
 
 export interface Evidence {
   readonly cause: 'InjectorImage' | 'InjectorFailed' | 'Crash' | 'CannotStart' | 'PodsRefused' | 'NotReady';
-  /** A sentence: container, reason, exit code, last words. */
   readonly message: string;
 }
 
@@ -28,11 +26,11 @@ export type PodStatus = Sparse<api.V1PodStatus>;
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type End = Sparse<api.V1ContainerStateTerminated>;
 
-/** Whether the workload itself cannot be the cause: another one of the namespace would fare no better. */
+/** Returns whether the workload cannot be the cause, so that any other one would fail as well. */
 export const isInjectors = ({ cause }: Pick<Evidence, 'cause'>): boolean =>
   cause === 'InjectorImage' || cause === 'InjectorFailed';
 
-/** A kubelet that tries again alternates between the first two: each counts, and two looks have to agree. */
+/** A kubelet that retries alternates between the first two. Each counts, and two looks must agree. */
 const noImage = new Set<string | undefined>([
   'ErrImagePull',
   'ImagePullBackOff',
@@ -46,16 +44,16 @@ const noStart = new Set<string | undefined>([
   'CreateContainerError',
   'RunContainerError',
 ]);
-/** A program that ends so often after its injection is taken to end because of it; what it does without shows whose fault it was. */
+/** Exits after which an injection is reverted. Without it, the program then shows the cause. */
 const CRASHES = 2;
 const WORDS = 400;
 
-/** What others wrote, as it may be shown: without tokens, without what steers a terminal, and not endless. */
+/** Returns a foreign text for people: without tokens, without terminal control characters, and shortened. */
 export const shown = (text: string): string => withoutTokens(printable(text)).slice(0, 2 * WORDS);
 
 /**
- * One pod that is well, or that shows nothing yet, acquits: a node, a registry or a Secret that comes late explains the others.
- * A single look convicts nothing (judge.ts asks for two).
+ * Looks at pods once. One healthy or silent pod clears the injection, because a slow node, registry or Secret can
+ * explain the others. judge.ts reverts only after two looks.
  */
 export function look(pods: readonly LookedAtPod[]): Look {
   return { evidence: evidenceAmong(pods), ran: pods.some(isPastInjector) };
@@ -69,7 +67,7 @@ function evidenceAmong(pods: readonly LookedAtPod[]): Evidence | undefined {
   return convincing.find(({ cause }) => cause === 'Crash') ?? convincing[0];
 }
 
-/** A container that cannot start may wait for a Secret of its user's. */
+/** Containers that cannot start do not count: they may wait for a user's Secret. */
 const isConvincing = (evidence: Evidence): boolean => isInjectors(evidence) || evidence.cause === 'Crash';
 
 const isPastInjector = ({ status: { initContainerStatuses = [] } }: LookedAtPod): boolean =>
@@ -81,10 +79,6 @@ function evidenceOf({ name, injected, status }: LookedAtPod): Evidence | undefin
   return evidence && { ...evidence, message: `pod '${name}', ${evidence.message}` };
 }
 
-/**
- * What a pod with an injection shows against it; undefined for nothing. The user's own init containers have no injection, and run
- * before its own does.
- */
 export function evidenceIn({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): Evidence | undefined {
   const own = initContainerStatuses.find(({ name }) => name === injector.container);
   return (own && againstInjector(own)) ?? containerStatuses.map(againstProgram).find((found) => found !== undefined);
@@ -105,7 +99,7 @@ function againstProgram(status: ContainerStatus): Evidence | undefined {
     : undefined;
 }
 
-/** How often a container has ended: one that is not started again yet has ended once more than it was restarted. */
+/** A container that waits for its restart has exited once more than its restart count. */
 const endsOf = ({ restartCount = 0, state }: ContainerStatus): number =>
   restartCount + (state?.waiting?.reason === 'CrashLoopBackOff' || state?.terminated !== undefined ? 1 : 0);
 

@@ -1,31 +1,26 @@
 /**
- * The experience with an injector of this image and format. `untried`: no workload shows how it fares, now or soon. `tried`: nor does
- * one that has it, because it has no pods. `unknown`: a workload is about to show it.
+ * The experience with an injector of this image and format. `unknown`: a workload is about to show if it works.
+ * `untried`: no workload will show it. `tried`: untried, but a workload without pods has it.
  */
 export type InjectorHealth = 'verified' | 'untried' | 'tried' | 'unknown' | 'failing';
 
-/** The experience of one namespace with the injector, in numbers of workloads. */
 export type NamespaceTally = Readonly<typeof noTally>;
 export const noTally = {
   verified: 0,
-  /** Workloads whose pods are about to show how it fares. */
   trying: 0,
   /** Workloads that have it, and no pods that show anything. */
   untested: 0,
-  /** Reverted workloads that are not due for another attempt. */
   reverted: 0,
-  /** Those of them where the injector itself failed: its image, or its container. */
+  /** The reverted ones whose injector failed: its image, or its container. */
   injectorFailed: 0,
-  /** Those of them that this leader reverted. The others are known by an annotation, which proves nothing beyond its namespace. */
+  /** The reverted ones that this leader saw. The others have an annotation, which a tenant can write. */
   witnessed: 0,
 };
 
-/** A namespace halts after so many reverts that stand. */
 export const NAMESPACE_REVERTS = 2;
-/** The cluster halts after so many namespaces that halted. */
 export const CLUSTER_NAMESPACES = 3;
 
-/** Returns what one namespace shows. A failure of the injector itself counts at once, since no other workload can fare better. */
+/** Returns the experience in one namespace. A failure of the injector itself counts at once. */
 export function healthIn({ verified, trying, reverted, injectorFailed }: NamespaceTally): InjectorHealth {
   if (injectorFailed > 0 || reverted >= NAMESPACE_REVERTS) return 'failing';
   if (verified > 0) return 'verified';
@@ -33,8 +28,8 @@ export function healthIn({ verified, trying, reverted, injectorFailed }: Namespa
 }
 
 /**
- * Returns what the cluster shows, by namespaces and never by workloads: a tenant fills one namespace with failures as easily as with one.
- * Where more namespaces run with the injector than fail with it, the failures are theirs.
+ * Returns the experience in the cluster by namespaces, because a tenant can fill one namespace with failures. If the
+ * injector runs in more namespaces than it fails in, the failures are theirs.
  */
 export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
   const count = { verified: 0, untried: 0, tried: 0, unknown: 0, failing: 0 };
@@ -49,13 +44,12 @@ function seenIn(tally: NamespaceTally): InjectorHealth {
   return health === 'failing' && tally.witnessed === 0 ? 'untried' : health;
 }
 
-/** Returns what holds in a namespace: its own failures, and beside them what the cluster shows. */
 export function healthFor(own: NamespaceTally, cluster: InjectorHealth): InjectorHealth {
   if (healthIn(own) === 'failing') return 'failing';
   return cluster === 'untried' && own.untested > 0 ? 'tried' : cluster;
 }
 
-/** Returns why a namespace goes no further; undefined where it does. Each halt ends when a reverted workload is due for another attempt. */
+/** Returns why a namespace is halted. A halt ends when a reverted workload is due for another attempt. */
 export function haltOf(own: NamespaceTally, cluster: InjectorHealth): string | undefined {
   if (own.injectorFailed > 0) return 'the injector itself fails, so no other workload can run with it';
   if (own.reverted >= NAMESPACE_REVERTS) return `${own.reverted} workloads of the namespace were reverted`;

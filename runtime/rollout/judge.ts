@@ -12,7 +12,6 @@ import {
 
 export type OnProbation = Extract<WorkloadState, Probation>;
 
-/** Returns whether the pods of a workload are about to show how the injection fares. */
 export const isJudged = (state: WorkloadState | undefined): boolean =>
   state?.kind === 'rolling' || state?.kind === 'soaking' || (state?.kind === 'untested' && state.look !== undefined);
 
@@ -20,8 +19,8 @@ type Progressing = Completion & { readonly kind: 'progressing' };
 type Status = Observation & { readonly kind: 'status' };
 
 /**
- * Returns the state of a workload with an injection of which this leader knows nothing. If its controller has finished already, others
- * need not wait for it, and late failures still count.
+ * Returns the state of a workload that is new to this leader. After its controller has finished, no other one waits for
+ * it, but late failures still count.
  */
 export function meet(
   seen: Reading & { readonly attempt: number },
@@ -44,14 +43,13 @@ function begin(
   const untested = { kind: 'untested', ...probation, wakeAt: Infinity } as const;
   if (completion.kind === 'paused') return untested;
   if (completion.kind === 'no-pods') {
-    // The first one with this injector is read once by itself: it may have pods then, as a Job has.
+    // The first one with this injector is read once: a Job may have pods by then.
     const isTried = injector === 'verified' || injector === 'tried';
     return isTried || completion.isEmpty === true ? untested : { ...untested, isFirst: true, wakeAt: now + soakMs };
   }
   return { kind: 'rolling', ...probation, wakeAt: now + soakMs };
 }
 
-/** Returns what a workload's own status says of its injection: Kubernetes is the judge. */
 export function judge(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): Transition {
   const { completion } = seen;
   if (seen.template !== state.template) return { state: anew(state, seen, now, settings) };
@@ -59,7 +57,7 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
     case 'no-pods':
       return { state: untested(state), action: 'look-at-pods' };
     case 'paused':
-      // The time of a pause does not count against it, and delays no other.
+      // A pause does not count against the deadline, and delays no other workload.
       return { state: untested(state) };
     case 'complete':
       return { state: complete(state, { ...seen, completion }, now, settings) };
@@ -68,7 +66,7 @@ export function judge(state: OnProbation, seen: Status, now: number, settings: J
   }
 }
 
-/** Another pod template is judged by itself, and not at all where the injection had been verified: then the change is its user's. */
+/** A new pod template starts again. After a verified injection, the user's change is the cause of any failure. */
 function anew(state: OnProbation, seen: Status, now: number, settings: JudgeSettings): WorkloadState {
   if (state.kind === 'verified') return { ...state, template: seen.template, until: now, wakeAt: Infinity };
   return begin({ ...seen, attempt: state.attempt }, now, settings);
@@ -80,7 +78,7 @@ const untested = (state: OnProbation): OnProbation => ({
   ...{ kind: 'untested', ...kept(state), look: state.look, wakeAt: Infinity },
 });
 
-/** If the watch has reported no change since then, the status was complete all the time. */
+/** Without a change in the watch, the status was complete since then. */
 function complete(
   state: OnProbation,
   { completion, unchangedSince }: Status & { readonly completion: { readonly available: number } },
@@ -115,14 +113,14 @@ function incomplete(state: OnProbation, completion: Progressing, now: number, se
   return isFurther ? { state: slow } : standstill(slow, completion, now, settings);
 }
 
-/** The clock stands still while a workload is complete, and begins anew once it has pods. A soak that was cut short is no progress. */
+/** A complete workload stops the clock, which restarts when it has pods. An interrupted soak is no progress. */
 function progressBefore(state: OnProbation, now: number): Probation['progress'] {
   const { available, at } = state.progress;
   if (state.kind === 'untested') return { available: -1, at: now };
   return { available, at: state.kind === 'soaking' ? at + now - state.since : at };
 }
 
-/** No further pod became available. The cause is the same whether the deadline or a second look comes first. */
+/** Handles a rollout without further available pods. A deadline reports the cause that two looks would. */
 function standstill(state: OnProbation, completion: Progressing, now: number, settings: JudgeSettings): Transition {
   const { available, refused } = completion;
   const evidence = refused === undefined ? undefined : refusal(refused);
@@ -133,11 +131,11 @@ function standstill(state: OnProbation, completion: Progressing, now: number, se
   return stoodMs >= settings.soakMs ? withLook(state, available) : { state };
 }
 
-/** A pod that is available acquits, whatever the others show. */
+/** One available pod clears the injection, whatever the others show. */
 const withLook = (state: OnProbation, available: number): Transition =>
   available === 0 ? { state, action: 'look-at-pods' } : { state };
 
-/** Two looks that agree convict. A look that shows nothing clears the one before. */
+/** Reverts after two looks that agree. A look without evidence clears the first one. */
 export function weigh(
   state: OnProbation,
   { evidence, ran }: Look,

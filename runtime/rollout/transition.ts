@@ -14,7 +14,6 @@ import {
   type WorkloadState,
 } from './workload-state.ts';
 
-/** Returns the state that follows from an observation, and what has to be done. Pure: its table is its test. */
 export const transition = (state: WorkloadState, seen: Observation, now: number, settings: JudgeSettings): Transition =>
   (rules[seen.kind] as Rule<typeof seen>)(state, seen, now, settings);
 
@@ -57,7 +56,7 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
 
   'reverted-before': (state, { evidence, risk, attempt, agoMs }, now) => {
     if (state.kind === 'reverted' || state.kind === 'reverting' || attemptOf(state) > 0) return { state };
-    // A tenant can write the annotation: it can bring the next attempt forward, and never put it off.
+    // A tenant can write the annotation. It can bring the next attempt forward, but never delay it.
     const delayMs = Math.min(Math.max(0, retryDelayMs(attempt) - agoMs), retryDelayMs(attempt));
     return { state: { kind: 'reverted', evidence, risk, isFound: true, attempt, wakeAt: now + delayMs } };
   },
@@ -74,7 +73,6 @@ const rules: { readonly [K in Observation['kind']]: Rule<Seen<K>> } = {
 const read = (state: WorkloadState): Transition => ({ state, action: 'read' });
 
 const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Transition } = {
-  // An `InjectorUnverified` one has waited long enough for others to show how the injector fares.
   blocked: (state) => (state.reason === 'InjectorUnverified' ? { state: queuedAgain(state) } : read(state)),
   rolling: read,
   soaking: read,
@@ -84,7 +82,6 @@ const woken: { readonly [K in Waking['kind']]: (state: In<K>, now: number) => Tr
   reverted: (state) => ({ state: queuedAgain(state) }),
 };
 
-/** An injection that is not judged any more, or not again: its workload needs no change. */
 function standing(state: WorkloadState, { completion, template, isCurrent }: Reading, now: number): WorkloadState {
   if (isOnProbation(state) || state.kind === 'reverting' || state.kind === 'reverted') return state;
   const kept = { progress: { available: 0, at: now }, template, isCurrent, attempt: 0, wakeAt: Infinity };
@@ -100,18 +97,18 @@ function reverted({ evidence, attempt }: In<'reverting'>, risk: Reading['risk'],
   return { state: { kind: 'reverted', evidence, risk, attempt, wakeAt: now + retryDelayMs(attempt) } };
 }
 
-/** When a state is read after the watch reported a change of its workload; undefined: as it was appointed. */
+/** Returns when to read a workload after a change in the watch; undefined for no change of `wakeAt`. */
 function readAt(state: WorkloadState, now: number, { soakMs, deadlineMs }: JudgeSettings): number | undefined {
   const isLate = state.kind === 'verified' && state.until > now;
   if (state.kind === 'blocked' || isLate) return Math.min(state.wakeAt, now + TOUCHED_MS);
   if (state.kind === 'untested') return Math.min(state.wakeAt, now + soakMs);
-  // Once its status has rested, and in any case after half of its deadline.
+  // When its status has rested, and at the latest after half of its deadline.
   const isEarly = state.kind === 'rolling' && now - state.progress.at < deadlineMs / 2;
   return isEarly ? now + soakMs : undefined;
 }
 
 function due(state: WorkloadState, { completion, injector, risk, waits }: Seen<'due'>, now: number): WorkloadState {
-  // The injection that stands is judged first: else one that fails would stay. Each reading of it shows again that this is due.
+  // A failing injection would stay if it were not judged first. Each reading shows again that a change is due.
   if (state.kind === 'reverting' || isJudged(state)) return state;
   const attempt = attemptOf(state);
   if (waits !== undefined) return { kind: 'blocked', reason: waits, risk, attempt, wakeAt: Infinity };
@@ -121,10 +118,9 @@ function due(state: WorkloadState, { completion, injector, risk, waits }: Seen<'
     : { kind: 'blocked', reason, risk, attempt, wakeAt: now + BLOCKED_MS };
 }
 
-/** While another workload shows how the injector fares, one whose pods cannot show it waits. */
+/** Keeps a workload without pods waiting while another one shows if the injector works. */
 const mayGoFirst = (injector: Reading['injector']): boolean => injector !== 'unknown' && injector !== 'failing';
 
-/** Returns why a workload cannot be changed now; undefined where it can. */
 export function blockedBy(completion: Reading['completion'], injector: Reading['injector']): BlockedReason | undefined {
   switch (completion.kind) {
     case 'no-pods':

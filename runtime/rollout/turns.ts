@@ -4,14 +4,12 @@ import { kindOf } from '../injection/workload.ts';
 import { completionOf } from './completion.ts';
 import type { NamespaceTally } from './injector-health.ts';
 
-/** What a failed rollout of a workload would cost. */
 export interface Risk {
-  /** 0: old pods serve until new ones are ready, to 4: no pod shows how it fares. */
+  /** From 0 (old pods serve until new ones are ready) to 4 (no pod shows if the injection works). */
   readonly rank: 0 | 1 | 2 | 3 | 4;
   readonly pods: number;
 }
 
-/** By the column `pods` of the table of kinds. */
 const ranks = { replicas: 0, nodes: 1, ordinals: 2 } as const;
 
 export function riskOf(workload: Workload): Risk {
@@ -30,7 +28,6 @@ function endsAll(spec: ReturnType<typeof mapAt>, pods: number): boolean {
   return typeof maxUnavailable === 'string' && Number.parseInt(maxUnavailable, 10) >= 100;
 }
 
-/** The other workloads of the namespace that have the injection. */
 type Standing = Pick<NamespaceTally, 'verified' | 'untested'>;
 
 export interface Waiting {
@@ -39,10 +36,9 @@ export interface Waiting {
   readonly risk: Risk;
 }
 
-/** Returns how many go together once so many are verified: one first, then at most twice as many as are. */
+/** Returns the size of the next batch: one first, then at most twice the number of verified workloads. */
 const waveAfter = (verified: number, largest: number): number => Math.min(largest, Math.max(1, 2 * verified));
 
-/** Returns the sizes of the waves in which so many workloads go. */
 export function wavesOf(workloads: number, largest: number): number[] {
   const waves: number[] = [];
   for (let verified = 0; verified < workloads; verified += waves.at(-1) ?? 0)
@@ -56,10 +52,7 @@ export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
 const nameOf = ({ name, kind }: Waiting): string => `${name}/${kind}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/**
- * Returns the workloads that go now, if none is under way. Those without pods to judge go last, one of them first, and then all
- * together, since none of them restarts anything.
- */
+/** Returns the next batch. Workloads without pods to judge go last and together, because nothing restarts. */
 export function nextTurns<T extends Waiting>(waiting: readonly T[], standing: Standing, largest: number): T[] {
   const judged = waiting.filter(({ risk }) => risk.rank < 4);
   if (judged.length > 0) return inOrder(judged).slice(0, waveAfter(standing.verified, largest));
