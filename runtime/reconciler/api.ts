@@ -11,15 +11,14 @@ import type { ObservedWorkload } from './observed.ts';
 export type ReconcilerApi = ReturnType<typeof createReconcilerApi>;
 type Patch = Parameters<Client['patch']>[1];
 
-/** A page has about 150 KB of Deployments: large enough to save requests, small enough to be parsed between two admission reviews. */
+/** Large enough to save requests, small enough to parse between two reviews: about 150 KB of Deployments. */
 const PAGE_SIZE = 25;
-/** A larger page is not read. Its workloads are read one by one, each when it has its place. */
 const MAX_PAGE_BYTES = 512 * 1024;
 
 const workloadRef = ({ kind, namespace, name }: ObservedWorkload) => ({ ...kind, namespace, name });
 const asLumigo = (object: KubernetesObject): LumigoResource => object as unknown as LumigoResource;
 
-/** Managed fields are left out, because a tenant decides how large they are. */
+/** Omits managed fields, because a tenant decides their size. */
 const asWorkload = ({ metadata, ...object }: KubernetesObject, { apiVersion, kind }: WorkloadKind): Workload => {
   const { managedFields: _fields, ...kept } = metadata;
   return { ...object, metadata: kept, apiVersion, kind };
@@ -55,7 +54,7 @@ export function createReconcilerApi(client: Client) {
     patchWorkload: async (workload: ObservedWorkload, patch: Patch): Promise<Metadata> =>
       (await client.patch(workloadRef(workload), patch, { fieldManager, metadataOnly: true })).object.metadata,
 
-    /** Returns whether the API server itself, rather than a watch, knows a `Lumigo` resource that counts in a namespace. */
+    /** Asks the API server, because a watch may be late. */
     async hasLumigo(namespace: string): Promise<boolean> {
       for await (const { items } of client.pages({ ...contract, namespace }, { metadataOnly: true }))
         if (items.some((each) => isOurs(asLumigo(each)))) return true;
@@ -72,7 +71,7 @@ export function createReconcilerApi(client: Client) {
     readLumigo: async (lumigo: LumigoResource): Promise<LumigoResource> =>
       asLumigo(await client.get(lumigoRef(lumigo))),
 
-    /** Adds or removes our finalizer. Others are read first, because the store does not keep their names. */
+    /** Reads other finalizers first, because the store does not keep their names. */
     async writeFinalizer(lumigo: LumigoResource, isHeld: boolean): Promise<LumigoResource> {
       const { resourceVersion = '', finalizers: known = [] } = lumigo.metadata;
       const isOther = (finalizer: string): boolean => finalizer !== contract.finalizer;
@@ -81,7 +80,7 @@ export function createReconcilerApi(client: Client) {
       return patchLumigo(lumigo, guarded(resourceVersion, [{ op: 'add', path: '/metadata/finalizers', value }]));
     },
 
-    /** Guarded by the version, because a status has no check of the uid and another resource may have the name by now. */
+    /** Guarded by the version: a status has no check of the uid, and another resource may have the name by now. */
     mergeStatus(lumigo: LumigoResource, status: object): Promise<LumigoResource> {
       const { resourceVersion } = lumigo.metadata;
       return patchLumigo(lumigo, { kind: 'merge', body: { metadata: { resourceVersion }, status } }, 'status');

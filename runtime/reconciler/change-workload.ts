@@ -24,7 +24,6 @@ import type { WorkloadChange } from './plan-rollout.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { Term } from './term.ts';
 
-/** Makes planned changes and notes what came of them, so that the next plan knows. */
 export class WorkloadChanger {
   private readonly judge: WorkloadJudge;
   private readonly settings;
@@ -39,16 +38,15 @@ export class WorkloadChanger {
     this.settings = { operation: 'RECONCILE', by: 'controller', injector: injectorOf(term.config), renew } as const;
   }
 
-  /** Makes one change, and reads the workload first where no fresh copy is given. Says whether anything was written. Never rejects. */
+  /** Makes one change. Without a fresh copy it reads the workload first. Returns whether it wrote. Never rejects. */
   async change(change: WorkloadChange, fresh: Workload | undefined): Promise<boolean> {
     const { store, signal, enqueue, events } = this.term;
     const { workload, task } = change;
-    // Planned again once the namespace's events are posted, which takes some milliseconds.
+    // The plan is repeated when the namespace's events are posted, within milliseconds.
     if (events.isPending(workload.namespace, workload.uid)) return false;
     const before = store.note(workload, { attempt: { stamp: workload.stamp } });
     if (before === undefined) return false;
     const result = await (task === 'evict' ? this.judge.evict(workload).catch(failed) : this.make(change, fresh));
-    // A term that is over leaves nothing behind; the next leader checks for itself.
     if (signal.aborted) return false;
     this.note(before, change, result);
     await this.judge.observe(before, result);
@@ -77,7 +75,6 @@ export class WorkloadChanger {
     );
   }
 
-  /** A revert holds only for the injection that failed; else the usual decision. */
   private decide({ policy, task, workload: { state, stamp } }: WorkloadChange, seen: Workload): Decision {
     const now = new Date().toISOString();
     if (task === 'revert' && state?.kind === 'reverting' && stampText(seen.metadata) === stamp) {
@@ -90,7 +87,6 @@ export class WorkloadChanger {
     return decide({ ...this.settings, workload: seen, policy, now, attempt });
   }
 
-  /** A change of a pod template waits for its turn; undefined for a change that may be written now. */
   private due({ task, workload }: WorkloadChange, seen: Workload, decision: Decision): Observation | undefined {
     const { rolloutStrategy: strategy } = this.term.config;
     if (strategy === 'immediate' || decision.action !== 'inject') return undefined;
@@ -106,7 +102,7 @@ export class WorkloadChanger {
     const { api, store } = this.term;
     const patch = workloadPatch(before, after);
     if (patch.length === 0) return before.metadata;
-    // Before it is sent: its echo in the watch may be quicker than its answer.
+    // The watch may report the change before the answer arrives.
     store.note(workload, { attempt: { stamp: stampText(after.metadata) } });
     return api.patchWorkload(workload, guarded(before.metadata.resourceVersion ?? '', patch));
   }
@@ -120,7 +116,7 @@ export class WorkloadChanger {
     const seen = shown && store.upsert(kind, shown);
     const isCurrent = seen?.isCurrent === true;
     const facts = factsOf({ before, policy, result, isCurrent, now: performance.now(), random: Math.random() });
-    // What is known may be another one of its name by now, of which the result says nothing.
+    // Another workload may have the name by now.
     const of = seen !== undefined && seen.workload.uid === shown?.uid ? seen.workload : before;
     const noted = store.note(of, { attempt: undefined, ...facts });
     this.log(before, change, result);
@@ -149,11 +145,10 @@ const failed = (error: unknown): Failed => ({
   ...{ kind: 'failed', change: 'none', problem: describeError(error), isRefused: isRefusal(error) },
 });
 
-/** The webhook should have done it: the workload is younger than the Lumigo that covers it. */
+/** Returns whether the webhook missed it: the workload is younger than its `Lumigo`. */
 const wasMissed = ({ creationTimestamp = '' }: Metadata, policy: NamespacePolicy): boolean =>
   policy.state === 'active' && creationTimestamp > policy.createdAt;
 
-/** Returns why a workload waits until its user acts, where the settings say so. */
 function whyWaits(strategy: Term['config']['rolloutStrategy'], { metadata }: Workload): BlockedReason | undefined {
   if (strategy === 'on-next-change') return 'WaitsForChange';
   const isApproved = metadata.annotations?.[annotations.retry] !== undefined;

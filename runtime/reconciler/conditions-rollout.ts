@@ -6,7 +6,6 @@ import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { ObservedWorkload } from './observed.ts';
 import type { RolloutSummary } from './plan-rollout.ts';
 
-/** A condition as it is planned: since when it holds follows from the one before. */
 export type Untimed = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
 const NAMED = 10;
@@ -23,7 +22,6 @@ const reasons: readonly (readonly [reason: string, holds: (seen: RolloutSummary)
   ['PodsWithoutInjection', ({ pods }) => pods !== undefined && pods.without > 0],
 ];
 
-/** How far the instrumentation of what exists is, for people; undefined while there is, and was, nothing to say. */
 export function rolloutCondition(summary: RolloutSummary, wasSaid: boolean): Untimed | undefined {
   const reason = reasons.find(([, holds]) => holds(summary))?.[0];
   const message = sentencesOf(summary).filter((each) => each !== '');

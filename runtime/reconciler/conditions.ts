@@ -12,12 +12,11 @@ export interface StatusInput
   readonly progress: Progress;
   readonly instrumented: readonly InstrumentedResource[];
   readonly secretVersion: string | undefined;
-  /** ISO 8601, in whole seconds. */
   readonly now: string;
 }
 type Known = ReadonlyMap<string, Condition>;
 
-/** Returns the status that a `Lumigo` resource should have. A condition keeps its time while its status stays, so the same input writes nothing. */
+/** Returns a `Lumigo`'s status. A condition keeps its time while its status stays, so the same input writes nothing. */
 export function statusOf(input: StatusInput, current: LumigoStatus | undefined): LumigoStatus {
   const { metadata, progress, report, instrumented, secretVersion = current?.secretVersion } = input;
   const known: Known = new Map(current?.conditions?.map((each) => [each.type, each]));
@@ -55,7 +54,7 @@ function conditionsOf(input: StatusInput, known: Known): Untimed[] {
   ].flat();
 }
 
-/** `kubectl get` prints the reason of this condition. A refused token is in it, because the resource is active but no data arrives. */
+/** `kubectl get` prints its reason, so it reports a refused token, too: the resource is active but no data arrives. */
 function activeCondition({ metadata, problem, progress }: StatusInput, accepted: Untimed | undefined): Untimed {
   const soFar = inWords(progress);
   if (metadata.deletionTimestamp !== undefined)
@@ -77,7 +76,7 @@ const good = {
 const OTHER_PROXY =
   "to an address that is not this installation's telemetry proxy. The operator renews the injection when the pod template changes, or at once with the setting injection.updateOnUpgrade";
 
-/** The operator was renamed or moved since: the Service that these injections send to may no longer exist. */
+/** After a rename or move of the operator, the Service of these injections may no longer exist. */
 function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
   const message = `${workloads(elsewhere, 'sends', 'send')} telemetry ${OTHER_PROXY}`;
   return elsewhere === 0 ? 'working' : { reason: 'OtherEndpoint', message };
@@ -86,7 +85,7 @@ function elsewhereIn({ elsewhere }: Progress): Problem | 'working' {
 const observed = (seen: Problem | 'working', good: Untimed): Untimed =>
   seen === 'working' ? good : condition(good.type, false, seen.reason, seen.message);
 
-/** Returns a condition that is reported from its first problem on. It keeps its value until something else is seen. */
+/** Returns a condition that appears with its first problem and keeps its value until something else is seen. */
 function onceThereWas(seen: Problem | 'working' | undefined, good: Untimed, known: Known): Untimed | undefined {
   const before = known.get(good.type);
   if (seen === undefined) return before;
@@ -109,7 +108,7 @@ const inWords = (progress: Progress): string =>
     .map(([number, one, many, what]) => `. ${workloads(progress[number], one, many)} ${what}`)
     .join('');
 
-/** Returns the weightiest part in which two statuses differ; undefined for none. Times follow from the rest and are not compared. */
+/** Returns the most important difference of two statuses; undefined for none. Times do not count. */
 export function differenceOf(a: LumigoStatus, b: LumigoStatus): 'state' | 'text' | 'list' | undefined {
   const isSame = (...keys: readonly (keyof Condition)[]) => sameList(a.conditions, b.conditions, keys);
   const isSameState =
@@ -121,7 +120,6 @@ export function differenceOf(a: LumigoStatus, b: LumigoStatus): 'state' | 'text'
   return sameList(a.instrumentedResources, b.instrumentedResources, [...identity, 'state']) ? undefined : 'list';
 }
 
-/** Two entries of the list that have these in common are of the same instrumentation. */
 export const identity = ['kind', 'name', 'uid', 'resourceVersion'] as const;
 
 export const sameList = <T>(a: readonly T[] = [], b: readonly T[] = [], keys: readonly (keyof T)[]): boolean =>

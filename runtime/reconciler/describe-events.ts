@@ -21,7 +21,7 @@ export function changed(
   return { ...warning(workload, eventReasons[change], [message, ...exceptions].join('; '), key), type: 'Normal' };
 }
 
-/** Returns the event for a change that the decision does not permit, once in the life of a policy. */
+/** The key makes it one event in the life of a policy. */
 export function cannot(workload: ObservedWorkload, policy: NamespacePolicy, decision: Decision): QueuedEvent {
   const [reason] = failures[changeFor[decision.tried]];
   const message = `${decision.message} (${trigger(workload, policy)})`;
@@ -34,14 +34,13 @@ export function refused(workload: ObservedWorkload, policy: NamespacePolicy, { c
   return warning(workload, reason, message, `${workload.generation}/${problem}`);
 }
 
-/** Returns the event for a change that was repeated because another writer undid it. `nextMs`: the wait before the next repetition. */
 export function contested(workload: ObservedWorkload, change: Change, repeats: number, nextMs: number): QueuedEvent {
   const times = repeats === 1 ? 'once' : `${repeats} times in a row`;
   const message = `Another writer undid the operator's change ${times}, so Lumigo instrumentation was ${change === 'removed' ? 'removed' : 'added'} again. If this happens again, the operator waits ${inWords(nextMs)}. To stop the conflict: (1) let that writer's changes pass through the webhook, (2) inject pods instead of workloads (spec.tracing.injection.mode: Pod), or (3) opt the workload out with the label lumigo.auto-trace: "false"`;
   return warning(workload, eventReasons.contested, message, workload.resourceVersion);
 }
 
-/** Returns the event for a revert. Its key is the time of the injection, so each injection has one such event. */
+/** Its key is the time of the injection, so each injection has one such event. */
 export function reverted(workload: ObservedWorkload, evidence: Evidence): QueuedEvent {
   const message = `Removed Lumigo instrumentation because pods failed with it (${evidence.cause}): ${evidence.message}`;
   return warning(workload, eventReasons.reverted, message, `${parseStamp(workload.stamp)?.at}`);
@@ -50,7 +49,7 @@ export function reverted(workload: ObservedWorkload, evidence: Evidence): Queued
 export const telemetryFailed = ({ metadata }: LumigoResource, message: string, key: string): QueuedEvent =>
   warning({ kind: contract, ...metadata }, eventReasons.telemetryFailed, message, key);
 
-/** The event reasons for conditions that are `False`, by `type` for any reason of the condition, or by `type/reason`. */
+/** Event reasons for conditions that are `False`, by `type` or by `type/reason`. */
 const reported: Readonly<Record<string, string>> = {
   TokenAccepted: eventReasons.tokenRefused,
   [`${ROLLED_OUT}/${HALTED}`]: eventReasons.rolloutHalted,
@@ -58,7 +57,7 @@ const reported: Readonly<Record<string, string>> = {
 const reasonFor = ({ type, status, reason }: Condition): string | undefined =>
   status === 'False' ? (reported[type] ?? reported[`${type}/${reason}`]) : undefined;
 
-/** Returns the events for a new status, without those for the status before, which its leader reported. */
+/** Omits the events for the previous status, which its leader reported. */
 export function turnedFalse({ metadata, status }: LumigoResource, next: LumigoStatus): QueuedEvent[] {
   const before = new Set(status?.conditions?.map(reasonFor));
   return (next.conditions ?? []).flatMap((condition) => {

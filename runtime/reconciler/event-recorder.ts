@@ -8,10 +8,7 @@ import { isInstrumented, type ObservedWorkload } from './observed.ts';
 import { contestDelayMs } from './plan-workload.ts';
 import type { Term } from './term.ts';
 
-/**
- * Reports each change by an event on the workload. The change itself makes the event's name, so nothing is remembered: a second
- * report finds the first one. Changes that an earlier leader had the time to report are skipped (docs/contributing/adr/0002).
- */
+/** Names each event by its change, so a second report finds the first (docs/contributing/adr/0002). */
 export class EventRecorder {
   constructor(private readonly term: Pick<Term, 'events' | 'since'>) {}
 
@@ -21,7 +18,6 @@ export class EventRecorder {
     this.term.events.add(changed(workload, policy, stamp.change));
   }
 
-  /** Reports a stamp that another writer has changed, most likely the webhook. */
   seen(workload: ObservedWorkload, before: ObservedWorkload | undefined, policy: NamespacePolicy): void {
     if (workload.stamp === before?.stamp) return;
     if (workload.stamp !== undefined) this.stamped(workload, policy);
@@ -32,20 +28,18 @@ export class EventRecorder {
     this.term.events.add(changed(before, policy, 'removed'));
   }
 
-  /** Reports a revert before it is written, because the evidence is deleted with the pods. */
+  /** Reports a revert before its write, because the evidence is deleted with the pods. */
   async reverting(workload: ObservedWorkload): Promise<void> {
     if (workload.state?.kind === 'reverting')
       await this.term.events.postFirst(reverted(workload, workload.state.evidence));
   }
 
-  /** Reports the result of a planned change. `before`: the workload as it was planned. */
   result(workload: ObservedWorkload, before: ObservedWorkload, policy: NamespacePolicy, result: ChangeResult): void {
     if (result.kind === 'written') return this.written(workload, before, policy, result);
-    // This shows a write whose answer was lost: the watch left its echo to the answer.
+    // Covers a write whose answer was lost, because the watch leaves the report to the answer.
     this.seen(workload, before, policy);
     if (result.kind === 'left' && isBlocked(result.decision) && this.isNews(workload, policy))
       this.term.events.add(cannot(workload, policy, result.decision));
-    // Each refusal is reported once, although the change is retried.
     if (result.kind === 'failed' && result.isRefused && before.failure?.problem !== result.problem)
       this.term.events.add(refused(workload, policy, result));
   }
@@ -56,7 +50,7 @@ export class EventRecorder {
     policy: NamespacePolicy,
     { workload: after, change, decision }: Written,
   ): void {
-    // The event for a revert came before its write.
+    // `reverting` has reported it.
     if (change === 'none' || revertOf(after.metadata) !== undefined) return;
     const exceptions = decision.action === 'inject' ? decision.leftAlone : [];
     this.term.events.add(changed(change === 'removed' ? before : workload, policy, change, exceptions));
@@ -64,7 +58,6 @@ export class EventRecorder {
     if (repeats > 0) this.term.events.add(contested(workload, change, repeats, contestDelayMs(repeats)));
   }
 
-  /** Returns whether the workload or its policy is younger than the last report of an earlier leader. */
   private isNews({ createdAt }: ObservedWorkload, policy: NamespacePolicy): boolean {
     const { since } = this.term;
     return !(Date.parse(createdAt) < Date.parse(since) && policyAge(policy) < since);

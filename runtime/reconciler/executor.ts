@@ -10,9 +10,7 @@ import type { WorkloadChange } from './plan-rollout.ts';
 
 interface ExecutorOptions {
   readonly pace: Pick<RuntimeConfig, 'rolloutConcurrent' | 'rolloutConcurrentPerNamespace' | 'rolloutSettleSeconds'>;
-  /** Returns the workloads of a kind in a namespace, page by page. It may end before the last one. */
   readonly pages: (kind: WorkloadKind, namespace: string) => AsyncIterable<WorkloadPage>;
-  /** Makes one change, and reads the workload first if there is no fresh copy. Returns whether it was written. Never rejects. */
   readonly change: (change: WorkloadChange, fresh: Workload | undefined) => Promise<boolean>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -20,17 +18,15 @@ interface ExecutorOptions {
 
 type ByName = Map<string, WorkloadChange>;
 
-/** From this number on, one list of a namespace's workloads costs less than reading them one by one. */
+/** From this number of workloads on, one list costs less than single reads. */
 const WORTH_A_LIST = 8;
-/** Bytes of pages whose workloads wait for their changes, for all groups together. Parsed they take about four times as much. */
+/** Bytes of pages in use by all groups. Parsed they take about four times as much. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
-/** Makes the planned changes, a group (namespace and kind) at a time. It decides nothing: the latest plan replaces what waits. */
 export class Executor {
-  /** The changes that wait, by namespace and kind. A group stays until it is worked off. */
   private readonly groups = new Map<string, ByName>();
   private readonly held = new ByteBudget(MAX_HELD_BYTES);
-  /** Without them a new `Lumigo` resource would restart all workloads at once. */
+  /** Limits concurrent changes. Otherwise a new `Lumigo` would restart all workloads at once. */
   private readonly places: Places;
   private begun = 0;
 
@@ -43,7 +39,6 @@ export class Executor {
     return this.begun;
   }
 
-  /** Replaces the changes of a namespace that wait. Those that are under way continue. */
   plan(namespace: string, changes: readonly WorkloadChange[]): void {
     for (const kind of workloads) {
       const group = `${namespace}/${kind.kind}`;
@@ -54,7 +49,7 @@ export class Executor {
       for (const change of planned) waiting.set(change.workload.name, change);
       if (known !== undefined || planned.length === 0) continue;
       this.groups.set(group, waiting);
-      // The next turn of the event loop sees all that is planned together, and reads it together.
+      // The next turn of the event loop sees everything that was planned together.
       setImmediate(() => void this.drain(waiting, kind, namespace).then(() => this.groups.delete(group)));
     }
   }
@@ -69,7 +64,7 @@ export class Executor {
 
   private async workOff(waiting: ByName, kind: WorkloadKind, namespace: string): Promise<void> {
     const isWorthAList = waiting.size >= WORTH_A_LIST;
-    // A few are followed by those that are planned meanwhile. Many are not, because another list may be worth it by then.
+    // A few are extended by later plans. Many are not, because another list may be worth it by then.
     const names = isWorthAList ? [...waiting.keys()] : waiting.keys();
     for await (const { workloads: page, bytes } of isWorthAList ? this.options.pages(kind, namespace) : []) {
       const release = this.held.takeNow(bytes);
@@ -77,7 +72,7 @@ export class Executor {
       for (const workload of page) await this.admit(waiting, workload.metadata.name ?? '', namespace, workload);
       release();
     }
-    // Those not in the list are deleted, were created since, or had no room in it. Each is read when it has its place.
+    // The list lacks workloads that are deleted, new, or had no room. They are read one by one.
     for (const name of names) await this.admit(waiting, name, namespace);
   }
 
@@ -92,7 +87,7 @@ export class Executor {
     const isSame = fresh?.metadata.uid === planned.workload.uid;
     void change(planned, isSame ? fresh : undefined).then((changed) => {
       this.begun -= 1;
-      // The pods of a changed workload are being replaced, so it keeps its place for that time.
+      // A changed workload keeps its place while its pods are replaced.
       leave(changed ? pace.rolloutSettleSeconds * 1_000 : 0);
     });
   }

@@ -9,13 +9,11 @@ import { isContested } from './plan-workload.ts';
 
 export type Change = 'added' | 'updated' | 'removed' | 'none';
 
-/** The result of a planned change. `workload`: the whole object as it was read, or as it was written. */
 export type ChangeResult =
   | { readonly kind: 'left'; readonly workload: Workload; readonly decision: Decision & { readonly action: 'none' } }
   | Waiting
   | Written
   | { readonly kind: 'gone' }
-  /** The policy is another one by now, so nothing was written. */
   | { readonly kind: 'outdated' }
   | Failed;
 
@@ -36,11 +34,11 @@ export interface Failed {
   readonly kind: 'failed';
   readonly change: Change;
   readonly problem: string;
-  /** The API server said no; otherwise it gave no answer, or asks for time. */
+  /** The API server refused. Otherwise it did not answer, or was busy. */
   readonly isRefused: boolean;
 }
 
-/** `before`: the workload as it was when the change began. `isCurrent`: it is still as the result shows it. `random`: in [0, 1). */
+/** `before`: at the start of the change. `isCurrent`: unchanged since the result. `random`: in [0, 1). */
 interface Outcome {
   readonly before: ObservedWorkload;
   readonly policy: NamespacePolicy;
@@ -63,7 +61,7 @@ export function factsOf(outcome: Outcome): Facts {
       return { settled };
     case 'left': {
       const { elsewhere, code } = result.decision;
-      // Whoever touched it left the change in place.
+      // The last write is still in effect after the other writer's change.
       const write = before.write && { ...before.write, touchedAt: undefined };
       return { settled, failure: undefined, write, elsewhere, tooLarge: code === 'too-large' };
     }
@@ -87,7 +85,7 @@ function failureAfter({ before, policy, now, random }: Outcome, { problem, isRef
   };
 }
 
-/** A write soon after another writer undid the last one, under the same policy, repeats it. No other writer can undo a revert. */
+/** A write soon after another writer undid the last one repeats it. No other writer can undo a revert. */
 function writeAfter({ before, policy, isCurrent, now }: Outcome, { workload }: Written): Write | undefined {
   if (revertOf(workload.metadata) !== undefined) return undefined;
   const repeats = isContested(before, policy) ? (before.write?.repeats ?? 0) + 1 : 0;

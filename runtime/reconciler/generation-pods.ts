@@ -6,10 +6,9 @@ import { isOwnedBy, podIdentityOf, selectorOf, type PodIdentity } from '../kuber
 import { completionOf } from '../rollout/completion.ts';
 import type { LookedAtPod, PodStatus } from '../rollout/evidence.ts';
 
-/** Pods of a page. Where none is available, more of them say nothing that these do not say. */
+/** A page. If no pod is available, more of them show nothing else. */
 const MOST_PODS = 20;
 
-/** Lists some pods of the generation that a whole workload has now; none while its controller has not seen that generation. */
 export async function podsOfGeneration(workload: Workload, client: Client): Promise<LookedAtPod[]> {
   const { namespace } = workload.metadata;
   const isTested = completionOf(workload).kind !== 'no-pods';
@@ -21,7 +20,7 @@ export async function podsOfGeneration(workload: Workload, client: Client): Prom
   return [];
 }
 
-/** Lists the pods of a StatefulSet that have an injection and are not ready: its controller waits for them without end. */
+/** Lists injected pods of a StatefulSet that are not ready. Its controller waits for them without end. */
 export async function brokenPods(workload: Workload, client: Client): Promise<readonly Metadata[]> {
   const { namespace, uid: owner = '' } = workload.metadata;
   const broken: Metadata[] = [];

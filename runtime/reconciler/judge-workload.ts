@@ -18,13 +18,12 @@ export class WorkloadJudge {
     private readonly rollouts: Rollouts,
   ) {}
 
-  /** Tells the state of a workload the result of a change. Never rejects. */
   async observe(before: ObservedWorkload, result: ChangeResult): Promise<void> {
     if (this.term.config.rolloutStrategy === 'immediate') return;
     if (result.kind === 'failed') this.rollouts.see(before, { kind: 'failed' });
     if (result.kind === 'written') this.written(before, result);
     if ('workload' in result && this.isShown(before, result)) await this.judge(before, result.workload);
-    // Afterwards, so that a further change does not end the judgement of the one before.
+    // A new change must not end the judgement of the previous one, so it is last.
     if (result.kind === 'waiting') this.rollouts.see(before, result.observation);
   }
 
@@ -34,14 +33,13 @@ export class WorkloadJudge {
     if (change === 'none') this.corrected(before, workload);
   }
 
-  /** Labels and annotations of ours say nothing of its pods. */
+  /** The operator's own labels and annotations do not affect pods. */
   private corrected(before: ObservedWorkload, seen: Workload): void {
     if (stampOf(seen.metadata) === undefined) this.rollouts.see(before, { kind: 'clean' });
     else if (this.term.store.latest(before)?.judged === before.stamp)
       this.term.store.note(before, { judged: stampText(seen.metadata) });
   }
 
-  /** Returns whether the result shows how the injection fares, or begins to. */
   private isShown(before: ObservedWorkload, result: ChangeResult): boolean {
     if (result.kind === 'written') return result.change === 'added' || result.change === 'updated';
     if (result.kind !== 'waiting') return result.kind === 'left';
@@ -58,7 +56,6 @@ export class WorkloadJudge {
     if (pods !== undefined && !signal.aborted) this.rollouts.see(before, { kind: 'pods', ...look(pods) });
   }
 
-  /** Evicts the broken pods that the controller of a reverted StatefulSet waits for. */
   async evict(known: ObservedWorkload): Promise<ChangeResult> {
     const { api, logger } = this.term;
     const { namespace } = known;
@@ -75,7 +72,7 @@ export class WorkloadJudge {
   }
 }
 
-/** The pods of an earlier leader's injection do not run yet: if it fails, a further change would wait for them without end. */
+/** The controller would wait without end for failing pods of an earlier leader's injection after another change. */
 function isUnjudged({ judged }: ObservedWorkload, { observation, workload }: Waiting): boolean {
   const isRolling = observation.kind === 'due' && observation.completion.kind === 'progressing';
   const template = templateOf(workload);

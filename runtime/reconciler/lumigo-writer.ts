@@ -16,15 +16,14 @@ const fresh: State = {
   ...{ isBusy: false, failure: undefined, listed: undefined, dropsSecretVersion: false },
   ...{ statusAt: -Infinity, listedAt: 0 },
 };
-/** After a conflict the watch is about to show what another writer changed. */
+/** The watch soon reports the other writer's change after a conflict. */
 const CONFLICT_MS = 200;
-/** In one namespace: a hundred large `Lumigo` resources of one tenant must not take every connection. */
+/** Per namespace, so that one tenant's `Lumigo` resources do not take every connection. */
 const MAX_CONCURRENT_WRITES = 2;
 const NAMED = 20;
 
 const fieldsOf = ({ metadata }: LumigoResource) => ({ namespace: metadata.namespace, lumigo: metadata.name });
 
-/** Makes the planned changes of `Lumigo` resources, one at a time for each, and notes the results. */
 export class LumigoWriter {
   private readonly states = new Map<string, State>();
 
@@ -37,7 +36,6 @@ export class LumigoWriter {
     return { resource, ...(this.states.get(resource.metadata.uid) ?? fresh) };
   }
 
-  /** Begins the actions of a namespace, up to the limit. The rest is planned again after a result. Never throws. */
   begin(actions: readonly LumigoAction[], observed: readonly ObservedLumigo[]): void {
     const busy = observed.filter(({ isBusy }) => isBusy).length;
     for (const action of actions.slice(0, Math.max(0, MAX_CONCURRENT_WRITES - busy))) void this.act(action);
@@ -64,7 +62,7 @@ export class LumigoWriter {
     if (action.do === 'remove-finalizer') this.released(action);
   }
 
-  /** Takes over an earlier leader's list: since when each workload is instrumented, and the removals that it did not report. */
+  /** Takes over the list of an earlier leader, and reports removals that it did not report. */
   private async adopt(lumigo: LumigoResource): Promise<void> {
     const { api, store, lumigoes } = this.term;
     const { namespace, uid } = lumigo.metadata;
@@ -99,7 +97,7 @@ export class LumigoWriter {
   private released({ lumigo, leftBehind, reason }: Action<'remove-finalizer'>): void {
     const { logger, lumigoes } = this.term;
     const { namespace, uid, finalizers = [] } = lumigo.metadata;
-    // With its last finalizer the resource is deleted, and the watch may have reported that before the answer came.
+    // Without finalizers the resource is deleted, and the watch may report that before the answer arrives.
     if (finalizers.every((each) => each === contract.finalizer)) lumigoes.delete(namespace, uid);
     this.states.delete(uid);
     logger.info({ ...fieldsOf(lumigo), reason }, 'removed the cleanup finalizer from the Lumigo resource');

@@ -12,7 +12,7 @@ import { riskOf } from '../rollout/turns.ts';
 import type { Observation, Reading } from '../rollout/workload-state.ts';
 import type { ObservedWorkload } from './observed.ts';
 
-/** An injection that is older is not judged by a new leader. */
+/** A new leader does not judge an older injection. */
 const RECENT_MS = 30 * 60_000;
 
 export interface Installed extends Pick<Reading, 'injector'> {
@@ -27,7 +27,6 @@ export function readingOf(workload: Workload, { injector, image }: Installed): R
   return { completion, template: fingerprint(template), isCurrent, risk, injector };
 }
 
-/** Returns what a whole workload, which was read and is as it should be, says of its own state. */
 export function observe(
   workload: Workload,
   known: ObservedWorkload,
@@ -54,7 +53,7 @@ export function observe(
 const isRecent = ({ change, at }: Stamp, epochMs: number): boolean =>
   change !== 'adopted' && Math.abs(epochMs - timeOf(at, -Infinity)) <= RECENT_MS;
 
-/** Returns `fallback` for a text that is no time: a tenant can write the annotation. */
+/** Returns `fallback` for invalid text, because a tenant can write the annotation. */
 function timeOf(at: string, fallback: number): number {
   const time = Date.parse(at);
   return Number.isNaN(time) ? fallback : time;

@@ -7,11 +7,10 @@ import { isContested } from './plan-workload.ts';
 import { planWorkloads, type WorkloadsPlan } from './plan-workloads.ts';
 
 interface NamespacePlan extends WorkloadsPlan {
-  /** At most one for each `Lumigo` resource, because the next one depends on its result. */
+  /** At most one per `Lumigo` resource, because the next depends on its result. */
   readonly lumigoes: readonly LumigoAction[];
 }
 
-/** Time after which the API server is asked again whether there is a `Lumigo` resource. */
 const CONFIRM_MS = 10_000;
 const never: PlannedAction = { wakeAt: Infinity };
 
@@ -30,10 +29,7 @@ export function planNamespace(observed: ObservedNamespace, now: Now): NamespaceP
   };
 }
 
-/**
- * Returns whether the list in the status has all that is instrumented. A removal leaves no other trace of the events that are still to
- * be posted, so it waits for that. Every change waits until the list of an earlier leader is read.
- */
+/** Returns whether the status lists everything that is instrumented: the only trace of the events of a removal. */
 function isListed(acting: ObservedLumigo | undefined, { policy, workloads }: ObservedNamespace): boolean {
   if (acting === undefined) return true;
   if (acting.listed === undefined) return false;
@@ -66,22 +62,18 @@ function planFirst(observed: ObservedLumigo, { acting }: LumigoContext): LumigoA
   return observed !== acting || listed !== undefined ? undefined : { do: 'adopt', lumigo };
 }
 
-/**
- * A deleted resource keeps its finalizer while workloads are queued, however long that takes. A workload that refuses delays it until the
- * deadline only, and is retried afterwards.
- */
+/** Keeps the finalizer while workloads are queued. A workload that refuses delays it until the deadline only. */
 function planRelease({ resource: lumigo }: ObservedLumigo, context: LumigoContext): PlannedAction {
   const { observed, now } = context;
   const waiting = context.workloads.waiting.map((workload) => ({ workload, until: givenUpAt(workload, observed) }));
   const later = waiting.flatMap(({ until }) => (until > now.ms ? until : []));
-  // If this leader ends before all events are posted, the list in the status lets the next one post them.
+  // The next leader can post missing events if the list is still in the status.
   if (later.length > 0 || observed.untold > 0) return { wakeAt: Math.min(...later) };
   const leftBehind = waiting.map(({ workload }) => workload);
   const reason = waiting.length === 0 ? 'no instrumentation is left' : 'the remaining workloads refuse to change';
   return { action: { do: 'remove-finalizer', lumigo, reason, leftBehind }, ...never };
 }
 
-/** Returns when a release stops waiting for a workload that refuses, or that another writer reverts each time. Infinity for any other. */
 function givenUpAt(workload: ObservedWorkload, { policy, removalDeadlineMs }: ObservedNamespace): number {
   const { failure, write } = workload;
   if (failure?.policy === policy) return (failure.refusedSince ?? Infinity) + removalDeadlineMs;

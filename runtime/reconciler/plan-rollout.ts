@@ -9,12 +9,11 @@ import { idle, type Action, type Observation, type WorkloadState } from '../roll
 import type { PodsSeen } from '../pod-mode/pod-counts.ts';
 import type { Now, ObservedNamespace, ObservedRollout, ObservedWorkload } from './observed.ts';
 
-/** A workload to be read whole, decided upon and, where it differs, written: under this policy and no other. */
 export interface WorkloadChange {
   readonly workload: ObservedWorkload;
   readonly policy: NamespacePolicy;
   readonly reason: string;
-  /** Left out: what the decision about it asks for, if it need not wait for its turn. */
+  /** Undefined: a change that need not wait for its place in the queue. */
   readonly task?: 'inject' | 'revert' | 'evict';
 }
 
@@ -26,7 +25,6 @@ export interface RolloutPlan {
   readonly tally: NamespaceTally;
   readonly summary: RolloutSummary;
   readonly report: InjectorReport | undefined;
-  /** Whether this namespace is, or wants to be, one of those in which something is changed. */
   readonly wantsTurn: boolean;
   readonly wakeAt: number;
 }
@@ -45,12 +43,10 @@ export const noRollout: RolloutSummary = {
   ...{ underWay: [], queued: 0, blocked: [], reverted: [], left: 0, halted: undefined },
 };
 
-/** What of the workloads of a namespace matters for its rollout. */
 export interface OnTheWay {
   readonly states: readonly ObservedWorkload[];
-  /** The uids of those that can be read or written now. */
   readonly free: ReadonlySet<string>;
-  /** Number of workloads that are not checked yet: the least risky one is known once all are. */
+  /** Workloads that are not checked yet. The least risky one is known only after all checks. */
   readonly unknown: number;
 }
 
@@ -64,7 +60,6 @@ const steps: Readonly<Record<Action | 'inject', Pick<WorkloadChange, 'reason' | 
   evict: { reason: 'its controller waits for a broken pod', task: 'evict' },
 };
 
-/** Returns what is to be done about the workloads of a namespace that are on their way, and what people are told. */
 export function planRollout(
   way: OnTheWay,
   observed: Pick<ObservedNamespace, 'policy' | 'rollout'>,
@@ -156,7 +151,7 @@ function summaryOf(all: readonly ObservedWorkload[], halt: string | undefined): 
   };
 }
 
-/** Where a workload of this namespace is about to show how the injector fares, what cannot be taken back waits. */
+/** Changes that cannot be reverted wait while a workload shows if the injector works. */
 function reportOf(tally: NamespaceTally, cluster: ObservedRollout['injector']): InjectorReport | undefined {
   const health = healthFor(tally, cluster);
   if (health === 'failing') return { health, why: haltOf(tally, cluster) ?? '' };

@@ -7,12 +7,11 @@ import { noRollout } from './plan-rollout.ts';
 import { noProgress, type WorkloadsPlan } from './plan-workloads.ts';
 
 export type LumigoAction = { readonly lumigo: LumigoResource } &
-  /** `add-finalizer`: its workloads are cleaned up before it is deleted. `adopt`: an earlier leader may have left a list. */
+  /** `adopt`: an earlier leader may have left a list. */
   (
     | { readonly do: 'adopt' | 'add-finalizer' }
-    /** `leftBehind`: those that stay instrumented because they refuse to change. */
     | { readonly do: 'remove-finalizer'; readonly reason: string; readonly leftBehind: readonly ObservedWorkload[] }
-    /** `repeats`: number of times in a row that the same status was written before, because another writer had changed it. */
+    /** `repeats`: consecutive earlier writes of the same status, which another writer changed. */
     | {
         readonly do: 'write-status';
         readonly status: LumigoStatus;
@@ -25,7 +24,6 @@ export interface LumigoContext {
   readonly observed: ObservedNamespace;
   readonly acting: ObservedLumigo | undefined;
   readonly workloads: WorkloadsPlan;
-  /** Whether the list in the status has to be written before anything else happens. */
   readonly isListDue: boolean;
   readonly now: Now;
 }
@@ -35,15 +33,13 @@ export interface PlannedAction {
   readonly wakeAt: number;
 }
 
-/** Minimum time between two writes of one status. */
 const STATUS_MS = 1_000;
-/** Longest wait before the same status is written again over that of another writer. The wait doubles each time. */
+/** The longest wait before the same status is written again over another writer's. It doubles each time. */
 const CONTEST_MAX_MS = 5 * 60_000;
-/** A contest is over if a status stays as written for this time. */
 const CONTEST_CALM_MS = 2 * CONTEST_MAX_MS;
-/** All namespaces together report progress ten times a second: with a hundred of them it took a fourth of all requests. */
+/** Limits progress reports to ten per second. For a hundred namespaces they were a fourth of all requests. */
 const SHARE_MS = 100;
-/** Minimum time between two lists that differ by states only, because the list is the one large part of a status. */
+/** The time between two lists that differ only in states, because the list is the large part of a status. */
 const LIST_MS = 10_000;
 
 export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): PlannedAction {
@@ -63,18 +59,17 @@ export function planStatus(lumigo: ObservedLumigo, context: LumigoContext): Plan
   return { action: { do: 'write-status', lumigo: resource, status, withList, repeats }, wakeAt: Infinity };
 }
 
-/** The same status is due again only if another writer changed it since, or if its list differs. */
 function repeatsOf({ said, repeats = 0, statusAt }: ObservedLumigo, status: LumigoStatus, withList: boolean, now: Now) {
   if (said === undefined || now.ms - statusAt >= CONTEST_CALM_MS) return 0;
   const isSaid = ['list', undefined].includes(differenceOf(said, status));
   return !isSaid || (withList && (status.instrumentedResources ?? []).length > 0) ? 0 : repeats + 1;
 }
 
-/** Returns the list as it should be and must be written, or as it is and when it must be written. */
+/** Returns the new list if it must be written now, otherwise the present one and when to write. */
 function planList(lumigo: ObservedLumigo, { acting, observed, workloads, isListDue, now }: LumigoContext) {
   const { listed = [], listedAt } = lumigo;
   const asListed = { instrumented: listed, withList: false, wakeAt: Infinity };
-  // Before a removal the list is written at once, otherwise when nothing is under way and all events are posted.
+  // A removal needs the list at once. Otherwise it waits for changes and events.
   const isWorthIt = isListDue || workloads.progress.pending + observed.untold === 0;
   if (lumigo !== acting || !isWorthIt) return asListed;
   const instrumented = listInstrumented(observed.workloads);
@@ -84,11 +79,10 @@ function planList(lumigo: ObservedLumigo, { acting, observed, workloads, isListD
   return dueAt > now.ms ? { ...asListed, wakeAt: dueAt } : { ...asListed, instrumented, withList: true };
 }
 
-/** The problem of a resource in effect is known only after its Secret was read. */
+/** The effective resource's problem is known only after its Secret is read. */
 const isSecretAwaited = ({ metadata }: LumigoResource, { credential, policy }: ObservedNamespace): boolean =>
   credential === undefined && policy.state !== 'excluded' && metadata.deletionTimestamp === undefined;
 
-/** Returns what the status reports about the namespace. A resource that is not in effect reports nothing. */
 function seenOf(lumigo: ObservedLumigo, { acting, observed, workloads }: LumigoContext) {
   if (lumigo !== acting) return nothingSeen;
   const { webhook, telemetry, token, credential } = observed;
@@ -125,12 +119,11 @@ function problemOf({ metadata }: LumigoResource, { observed, acting }: LumigoCon
   };
 }
 
-/** Number of instrumented resources that a status lists: about 270 KB, far below etcd's 1.5 MB for an object. */
+/** About 270 KB, far below etcd's limit of 1.5 MB for an object. */
 export const LISTED_RESOURCES = 1_000;
 
 const orderOf = ({ kind }: ObservedWorkload): number => (kinds as readonly WorkloadKind[]).indexOf(kind);
 
-/** Returns the list of a namespace for the status: sorted by kind and name, the first `LISTED_RESOURCES`. */
 export const listInstrumented = (observed: Iterable<ObservedWorkload>): InstrumentedResource[] =>
   [...observed]
     .filter((workload) => isInstrumented(workload) && !workload.deleting)

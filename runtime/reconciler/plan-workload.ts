@@ -7,31 +7,21 @@ import { isInstrumented, type ObservedNamespace, type ObservedWorkload } from '.
 type Situation = Pick<ObservedNamespace, 'policy' | 'isLumigoGone'>;
 
 interface WorkloadStep {
-  /**
-   * `change`: read it whole, decide, and write what differs. `confirm`: first make sure that its Lumigo is gone. `nothing`: as far as
-   * its rollout asks for nothing (plan-rollout.ts).
-   */
+  /** `change`: read, decide and write. `confirm`: first ask for the `Lumigo`. `nothing`: plan-rollout.ts decides. */
   readonly do: 'change' | 'confirm' | 'wait' | 'nothing';
   readonly reason: string;
-  /** When to look again, by the monotonic clock; left out: when the change that is under way has ended. */
   readonly until?: number;
 }
 const change = (reason: string): WorkloadStep => ({ do: 'change', reason });
 const nothing = (reason: string): WorkloadStep => ({ do: 'nothing', reason });
 const settled = nothing('it is up to date');
 
-/** A change that another writer undoes sooner than this was undone because of it; later, it had a life of its own. */
+/** A change that another writer undoes within this time was undone because of it. */
 const CONTESTED_MS = 10 * 60_000;
-/**
- * How long a change that was undone is left undone, the first time and every further time in a row: at most three writes of
- * one workload in any ten minutes, five in the first day, and one a day from then on. Each is a rollout, and so is its undoing.
- */
+/** By repetitions: at most three writes of a workload in ten minutes, five on the first day, then one a day. */
 const contestDelaysMs = [10_000, 60_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000] as const;
 
-/**
- * What is to be done about one workload, from its metadata alone. It errs towards reading the whole object, where `decide`
- * has the last word; a check that found nothing to do settles the workload until it, or the policy, changes.
- */
+/** Plans by metadata alone. In doubt it asks for the whole object, about which `decide` decides. */
 export function planWorkload(workload: ObservedWorkload, situation: Situation, now: number): WorkloadStep {
   const { policy } = situation;
   if (workload.deleting) return nothing('it is being deleted');
@@ -85,11 +75,10 @@ const renewals: Partial<Record<NamespacePolicy['state'], string>> = {
   pods: 'its Lumigo resource injects pods instead',
 };
 
-/** Where there is no Lumigo: who asks for itself by its label, and what a Lumigo that is gone has left behind. */
 function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: boolean): WorkloadStep {
   const { kind, label } = workload;
   const stamp = parseStamp(workload.stamp);
-  // Without a stamp the original operator has instrumented it, whose label it had asked by (injection/original.ts).
+  // The original operator left no stamp, and replaced a label of `true` (injection/standing.ts).
   const asked = stamp === undefined ? 'true' : stamp.userLabel;
   const own = isInstrumented(workload) ? asked : label;
   const canChange = kind.mutable || !touched;
@@ -99,7 +88,6 @@ function causeAlone(workload: ObservedWorkload, touched: boolean, isLumigoGone: 
   return { do: isLumigoGone ? 'change' : 'confirm', reason: 'its Lumigo resource no longer exists' };
 }
 
-/** Nobody but its Lumigo brought the injection, and did not say that it stays: then it goes with it. */
 const isToStay = (stamp: Stamp | undefined, own: string | undefined): boolean =>
   stamp === undefined || stamp.keep === true || isTrue(own);
 
@@ -108,7 +96,7 @@ const isTrue = (label: string | undefined): boolean => label?.toLowerCase() === 
 const optsOut = ({ label }: ObservedWorkload): boolean =>
   optedOut({ labels: label === undefined ? {} : { [labels.autoTrace]: label } });
 
-/** Whether somebody undid the last change so soon that it was because of it. */
+/** Returns whether another writer undid the last change so soon that the change was the reason. */
 export const isContested = ({ write }: ObservedWorkload, policy: NamespacePolicy): boolean =>
   write?.policy === policy && write.touchedAt !== undefined && write.touchedAt - write.at < CONTESTED_MS;
 

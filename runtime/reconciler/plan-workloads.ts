@@ -3,14 +3,12 @@ import { isInstrumented, type Now, type ObservedNamespace, type ObservedWorkload
 import { planRollout, type RolloutPlan, type WorkloadChange } from './plan-rollout.ts';
 import { failedLately, isContested, planWorkload } from './plan-workload.ts';
 
-/** What people are told of a namespace, in numbers of workloads. */
 export type Progress = Readonly<typeof noProgress>;
 export const noProgress = {
   pending: 0,
   failed: 0,
   contested: 0,
   instrumented: 0,
-  /** Send their telemetry to another installation than this one. */
   elsewhere: 0,
   tooLarge: 0,
   older: 0,
@@ -19,11 +17,10 @@ export const noProgress = {
 export interface WorkloadsPlan {
   readonly changes: readonly WorkloadChange[];
   readonly waiting: readonly ObservedWorkload[];
-  /** Whether the API server has to be asked if there is really no Lumigo. */
   readonly confirmGone: boolean;
   readonly progress: Progress;
   readonly rollout: RolloutPlan;
-  /** When to plan again should nothing be seen before, by the monotonic clock; Infinity: never. */
+  /** The monotonic clock; Infinity for no time. */
   readonly wakeAt: number;
 }
 
@@ -58,7 +55,6 @@ export function planWorkloads(observed: ObservedNamespace, now: Now): WorkloadsP
 
 type Planned = { readonly workload: ObservedWorkload } & ReturnType<typeof planWorkload>;
 
-/** Elsewhere nothing is injected, and so nothing is on its way. */
 const isRolledOut = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'none';
 
 function count(

@@ -1,20 +1,17 @@
 import type { Term } from './term.ts';
 
-/** Planning takes at most this share of the time: a plan that took 2 ms is made again after 80 ms at the earliest. */
+/** The share of the time for plans: one that took 2 ms is repeated after 80 ms at the earliest. */
 const SHARE = 1 / 40;
-/** Minimum time between two plans of a namespace, so that changes at the same time share one plan. */
+/** Changes within this time share one plan. */
 const SHORTEST_MS = 10;
-/** Timers cannot be set for longer. */
 const LONGEST_MS = 24 * 3_600_000;
-/** Time until the next attempt while the knowledge about `Lumigo` resources is out of date. */
 const BEHIND_MS = 300;
 
-/** Plans each namespace soon after a change in it, within its share of the time. */
 export class Planner {
   private readonly appointments = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   private readonly restUntil = new Map<string, number>();
 
-  /** `plan` plans a namespace and begins the changes. It returns when to plan again without a change, by the monotonic clock. */
+  /** `plan` returns when to plan again without a change, by the monotonic clock. */
   constructor(
     private readonly plan: (namespace: string) => number,
     private readonly term: Pick<Term, 'signal' | 'lumigoesRead'>,

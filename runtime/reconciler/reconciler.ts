@@ -21,18 +21,16 @@ import type { Term } from './term.ts';
 import { WorkloadStore } from './workload-store.ts';
 
 interface ReconcilerOptions extends Omit<Term, 'store' | 'enqueue'> {
-  /** Returns what is known of the token of the Lumigo that acts; undefined until its Secret was read. */
   readonly credential: (namespace: string, acting: LumigoResource | undefined) => ObservedCredential | undefined;
-  /** Called when the first workload of the cluster is instrumented, and when the last one is no longer. */
+  /** Called when the first workload is instrumented, and when the last one no longer is. */
   readonly onInstrumented: () => void;
 }
 
-/** A failure of all is an event on this number of `Lumigo` resources, and a condition of each. */
+/** A common failure is an event on this number of `Lumigo` resources, and a condition of each. */
 const MOST_REPORTED = 20;
-/** What the API server said of a namespace's Lumigo resources is believed for so long. */
 const GONE_MS = 5_000;
 
-/** The reconciler, for one term of leadership. It notes what is seen, plans the namespace (plan-namespace.ts), and executes the plan. */
+/** Observes, plans (plan-namespace.ts) and executes for one term of leadership. */
 export class Reconciler {
   private readonly store = new WorkloadStore(() => performance.now());
   private readonly recorder: EventRecorder;
@@ -40,13 +38,11 @@ export class Reconciler {
   private readonly executor: Executor;
   private readonly writer: LumigoWriter;
   private readonly rollouts: Rollouts;
-  /** By namespace, when the API server last said that it has no Lumigo. */
   private readonly goneAt = new Map<string, number>();
   private webhook: WebhookSeen | undefined;
   private telemetry: Problem | 'working' | undefined;
   private readonly tokens = new Map<string, TokenSeen>();
   private readonly pods = new Map<string, PodsSeen>();
-  /** The namespaces with workloads that wait for a change or are being changed. */
   private readonly pending = new Set<string>();
   private wasAnyInstrumented = false;
   private begun = false;
@@ -79,7 +75,7 @@ export class Reconciler {
     };
   }
 
-  /** To be called once everything is known: in a half-filled store workloads would be missing. */
+  /** Call it once everything is known. Otherwise the plan would lack workloads. */
   begin(): void {
     const { lumigoes, logger, onInstrumented } = this.options;
     this.begun = true;
@@ -108,7 +104,6 @@ export class Reconciler {
     this.enqueueLumigoes();
   }
 
-  /** Returns a Lumigo that acts, and a workload of its namespace if there is one. */
   toProbeWith(): Candidate | undefined {
     const { lumigoes } = this.options;
     for (const namespace of lumigoes.namespaces()) {
@@ -154,7 +149,6 @@ export class Reconciler {
     return this.executor.underWay;
   }
 
-  /** Whether any workload of the cluster is instrumented; undefined until all are known. */
   isAnyInstrumented(): boolean | undefined {
     return this.begun ? this.store.instrumented > 0 : undefined;
   }
@@ -171,7 +165,6 @@ export class Reconciler {
     this.enqueue(workload.namespace);
   }
 
-  /** Plans a namespace and begins what the plan asks for. Returns when to plan again if nothing is seen before. */
   private plan(namespace: string): number {
     const { config, lumigoes, credential, events } = this.options;
     const now = performance.now();
@@ -211,7 +204,7 @@ export class Reconciler {
     onInstrumented();
   }
 
-  /** Asks the API server itself whether there is no Lumigo: a watch may be late. */
+  /** Asks the API server, because a watch may be late. */
   private confirm(namespace: string): void {
     const { api, lumigoes, signal } = this.options;
     void api.hasLumigo(namespace).then(

@@ -16,16 +16,13 @@ import type { Term } from './term.ts';
 
 /** A broken injector affects at most this number of namespaces before the cluster halts. */
 const MAX_NAMESPACES = 4;
-/** Maximum time of a turn while other namespaces wait, so that slow workloads delay them no longer. */
+/** Limits the delay that slow workloads cause for other namespaces. */
 const TURN_MS = 5 * 60_000;
-/** The bounds of the time between two looks at failing pods, which is twice the soak. */
 const [LEAST_LOOK_MS, MOST_LOOK_MS] = [1_000, 20_000];
 
-/** Keeps the states of all workloads for one term, and what they say together of the injector. */
 export class Rollouts {
   private readonly turns: NamespaceTurns;
   private readonly settings: ObservedRollout['settings'];
-  /** By namespace; those without any experience are left out. */
   private readonly tallies = new Map<string, NamespaceTally>();
   private cluster: InjectorHealth = 'untried';
 
@@ -52,7 +49,6 @@ export class Rollouts {
     return { injector, image: injectorOf(this.term.config).image };
   }
 
-  /** Takes what was seen of a workload. Returns what has to be done; undefined for nothing, and for a workload that is gone. */
   see(workload: ObservedWorkload, seen: Observation): Action | undefined {
     const { store } = this.term;
     const known = store.latest(workload);
@@ -63,7 +59,6 @@ export class Rollouts {
     return action;
   }
 
-  /** Notes that the watch reported a change of a workload. Returns whether that matters. */
   touch(workload: ObservedWorkload): boolean {
     const { store } = this.term;
     const { state } = workload;
@@ -87,7 +82,6 @@ export class Rollouts {
     if (noted.length > 0) enqueue(namespace);
   }
 
-  /** What changes for the cluster concerns all of its namespaces. */
   private count(namespace: string, tally: NamespaceTally): void {
     if (Object.values(tally).some((number) => number > 0)) this.tallies.set(namespace, tally);
     else this.tallies.delete(namespace);
@@ -99,7 +93,7 @@ export class Rollouts {
 }
 
 class NamespaceTurns {
-  /** By namespace, when its turn began; undefined while it waits. */
+  /** By namespace, the start of its turn; undefined while it waits. */
   private readonly namespaces = new Map<string, number | undefined>();
 
   constructor(private readonly onTurn: (namespace: string) => void) {}
@@ -115,7 +109,6 @@ class NamespaceTurns {
     for (const each of this.current()) if (!before.includes(each)) this.onTurn(each);
   }
 
-  /** A turn that is over moves to the end of the line. */
   private current(): string[] {
     const now = performance.now();
     const first = () => [...this.namespaces].slice(0, MAX_NAMESPACES);

@@ -7,7 +7,6 @@ import type { ReconcilerApi } from './api.ts';
 import type { EventQueue } from '../kubernetes/resources/event-queue.ts';
 import type { WorkloadStore } from './workload-store.ts';
 
-/** Everything that the parts of the reconciler share for one term of this replica's leadership. */
 export interface Term {
   readonly config: RuntimeConfig;
   readonly api: ReconcilerApi;
@@ -17,10 +16,9 @@ export interface Term {
   readonly events: EventQueue;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Aborted at the end of the term. Nothing begins afterwards. */
+  /** Aborted at the end of the term. Nothing starts afterwards. */
   readonly signal: AbortSignal;
   /** ISO 8601. An earlier leader has reported each stamp before this time. */
   readonly since: string;
-  /** Plans a namespace again because something in it changed, or because an action there ended with any result. */
   readonly enqueue: (namespace: string) => void;
 }

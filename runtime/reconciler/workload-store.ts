@@ -10,24 +10,20 @@ interface Seen {
   readonly workload: ObservedWorkload;
   readonly before: ObservedWorkload | undefined;
   readonly changed: boolean;
-  /** The workload that is known now is the one that was seen: then what was found out holds for it. */
   readonly isCurrent: boolean;
 }
 
 type ByKindAndName = Map<string, ObservedWorkload>;
 const keyOf = ({ kind }: WorkloadKind, name: string): string => `${kind}/${name}`;
 
-/** The workloads of the cluster. Those that a controller owns, such as a Deployment's ReplicaSets, follow their owner and are not kept. */
+/** The workloads of the cluster, without those that a controller owns, such as a Deployment's ReplicaSets. */
 export class WorkloadStore {
   private readonly byNamespace = new Map<string, ByKindAndName>();
   private instrumentedCount = 0;
 
   constructor(private readonly now: () => number) {}
 
-  /**
-   * Takes what a watch or a write's answer says; undefined for what is left to its owner. An older version is ignored, also of an object
-   * that another of its name has replaced, except in a list: after a restored backup versions are lower.
-   */
+  /** Ignores older versions except in a list, because a restored backup has lower ones. */
   upsert(kind: WorkloadKind, metadata: Metadata, isListed = false): Seen | undefined {
     const shown = readMetadata(metadata);
     const { namespace, name, uid, resourceVersion } = shown;
@@ -44,13 +40,11 @@ export class WorkloadStore {
     return { workload: this.put(workload), before, changed, isCurrent: true };
   }
 
-  /** Notes what was found out about a workload; undefined if it is gone, or another of its name is there. */
   note(workload: ObservedWorkload, facts: Facts): ObservedWorkload | undefined {
     const known = this.latest(workload);
     return known && this.put({ ...known, ...facts });
   }
 
-  /** Forgets a workload, unless another of its name is there. Returns whether it was known. */
   delete(kind: WorkloadKind, namespace: string, name: string, uid: string): boolean {
     const workload = this.get(kind, namespace, name);
     if (workload === undefined || (uid !== '' && workload.uid !== uid)) return false;
@@ -61,7 +55,6 @@ export class WorkloadStore {
     return true;
   }
 
-  /** Returns the workload as it is known now; undefined if it is gone, or another of its name is there. */
   latest({ kind, namespace, name, uid }: ObservedWorkload): ObservedWorkload | undefined {
     const known = this.get(kind, namespace, name);
     return known?.uid === uid ? known : undefined;
@@ -107,7 +100,6 @@ export class WorkloadStore {
 
 type Shown = ReturnType<typeof readMetadata>;
 
-/** A change of one of these unsettles a workload. */
 const relevant = ['uid', 'generation', 'label', 'stamp', 'deleting', 'asked'] as const;
 
 const isAs = (known: ObservedWorkload | undefined, shown: Shown): boolean =>
