@@ -2,22 +2,20 @@ import { annotations, lumigo as contract } from '../contract.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { digest } from '../wording/digest.ts';
 
-/** Takes the place of all finalizers that are not ours: whether there are any matters, and which does not. */
+/** Replaces all foreign finalizers, because only their presence matters. */
 const OTHERS = 'others';
 
 const metadataFields = [
   ...['namespace', 'name', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'],
 ] as const;
 
-/** The operator writes about ten. */
 const MAX_CONDITIONS = 32;
-/** As JSON, in characters. The definition bounds the texts; that of the original operator does not. */
+/** Characters of JSON. The original operator's definition does not limit texts. */
 const MAX_SPEC = 4_096;
 
 /**
- * Returns the part of a `Lumigo` resource that this program uses; the rest is as large as a tenant makes it. Labels and annotations are
- * a digest, which tells that they changed. A spec that is longer than any valid one counts as one that names no Secret.
- * The list of instrumented resources is left out because it grows.
+ * Returns the bounded part of a `Lumigo`, because a tenant decides the size of the rest. Labels and annotations become
+ * a digest. A spec that is too long counts as one without a Secret.
  */
 export function essentialLumigo({ apiVersion, kind, metadata, spec, status }: LumigoResource): LumigoResource {
   const { instrumentedResources: _list, conditions, ...rest } = status ?? {};

@@ -6,17 +6,12 @@ import type { NamespacePolicy } from '../injection/types.ts';
 import { isOlder } from '../kubernetes/resources/objects.ts';
 import { essentialLumigo } from './essential-lumigo.ts';
 
-/**
- * The Lumigo resources of the cluster as this replica last saw them, and the policy that follows for each namespace.
- * The webhook of every replica reads it; the watch fills it. Of each resource it keeps what is bounded (essential-lumigo.ts).
- */
 export class LumigoStore {
   private readonly byNamespace = new Map<string, Map<string, LumigoResource>>();
   private readonly listeners = new Set<(namespace: string) => void>();
   private readonly policies = new Map<string, NamespacePolicy>();
   private readonly excluded: ReadonlySet<string>;
 
-  /** `noPodMode`: why the installation has no Pod mode; undefined if it has one. */
   constructor(
     excludedNamespaces: Iterable<string>,
     private readonly noPodMode?: string,
@@ -24,10 +19,7 @@ export class LumigoStore {
     this.excluded = new Set(excludedNamespaces);
   }
 
-  /**
-   * Takes what the watch or a write's answer says, and returns whether it is news. What is older than what is known is not,
-   * except in a list, which shows what there is: after a restored backup its versions are lower.
-   */
+  /** Returns whether it is news. A list may have lower versions, because a restored backup does. */
   upsert(lumigo: LumigoResource, isListed = false): boolean {
     const { namespace, uid, resourceVersion = '' } = lumigo.metadata;
     const there = this.byNamespace.get(namespace) ?? new Map<string, LumigoResource>();
@@ -47,7 +39,7 @@ export class LumigoStore {
     this.judge(namespace);
   }
 
-  /** Those that count: one that is on its way out without our finalizer is somebody else's matter. */
+  /** Omits resources that are being deleted without the operator's finalizer. */
   in(namespace: string): readonly LumigoResource[] {
     return [...(this.byNamespace.get(namespace)?.values() ?? [])].filter(isOurs);
   }
@@ -56,14 +48,12 @@ export class LumigoStore {
     return actingLumigo(this.in(namespace));
   }
 
-  /** Any Lumigo that acts. */
   active(): LumigoResource | undefined {
     for (const namespace of this.byNamespace.keys())
       if (isActing(this.policy(namespace))) return this.acting(namespace);
     return undefined;
   }
 
-  /** Those with a Lumigo that counts. */
   namespaces(): string[] {
     return [...this.byNamespace.keys()].filter((namespace) => this.in(namespace).length > 0);
   }
@@ -72,7 +62,7 @@ export class LumigoStore {
     return this.excluded.has(namespace);
   }
 
-  /** What holds in a namespace: the same object for as long as it says the same, so that a plan can be held to its policy. */
+  /** Returns the same object until it changes, so that a plan can compare policies. */
   policy(namespace: string): NamespacePolicy {
     return this.excluded.has(namespace) ? excluded : (this.policies.get(namespace) ?? none);
   }
@@ -86,7 +76,6 @@ export class LumigoStore {
     for (const listener of this.listeners) listener(namespace);
   }
 
-  /** Tells of each namespace in which something else holds from now on, whoever brought it, until the signal is aborted. */
   onPolicy(listener: (namespace: string) => void, signal: AbortSignal): void {
     this.listeners.add(listener);
     signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });
@@ -99,15 +88,13 @@ export class LumigoStore {
   }
 }
 
-/** Whether something is injected in a namespace: into its workloads, or into its pods. */
 export const isActing = ({ state }: NamespacePolicy): boolean => state === 'active' || state === 'pods';
 
 const none: NamespacePolicy = { state: 'none' };
 const excluded: NamespacePolicy = { state: 'excluded' };
 
-/** Whether a Lumigo is this operator's to answer: it is there to stay, or waits for us to let it go. */
+/** Returns whether a `Lumigo` stays, or waits for the operator to remove its finalizer. */
 export const isOurs = ({ metadata: { deletionTimestamp, finalizers } }: LumigoResource): boolean =>
   deletionTimestamp === undefined || finalizers?.includes(contract.finalizer) === true;
 
-/** Names a Lumigo resource in a request. */
 export const lumigoRef = ({ metadata: { namespace, name } }: LumigoResource) => ({ ...contract, namespace, name });

@@ -13,28 +13,25 @@ import { findPod } from '../kubernetes/resources/pods.ts';
 import type { LumigoStore } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 
-/** The numbers of pods of a namespace in Pod mode. */
 export interface PodsSeen {
   readonly namespace: string;
   readonly injected: number;
-  /** Those that would be injected if they were created now. */
+  /** Pods that would be injected if they were created now. */
   readonly without: number;
-  /** Their workloads as `kubectl rollout restart` takes them, such as `deployment/shop`. */
+  /** Arguments of `kubectl rollout restart`, such as `deployment/shop`. */
   readonly restart: readonly string[];
 }
 
 interface PodCountsOptions {
   readonly transport: Transport;
   readonly lumigoes: LumigoStore;
-  /** Resolves when all `Lumigo` resources are known. */
   readonly synced: Promise<void>;
   readonly config: RuntimeConfig;
-  /** Called for each namespace after each count; undefined means that it is no longer in Pod mode. */
+  /** Undefined: the namespace is no longer in Pod mode. */
   readonly onSeen: (namespace: string, seen: PodsSeen | undefined) => void;
   readonly logger: Logger;
 }
 
-/** The decision about the pods of a controller under a policy. */
 interface Verdict {
   readonly policy: NamespacePolicy;
   readonly isWanted: boolean;
@@ -43,18 +40,14 @@ type Verdicts = Map<string, Verdict>;
 
 const MINUTE_MS = 60_000;
 const pause = { quietMs: 5, atMostMs: 100 };
-/** The bounds for a namespace in a minute. */
+/** Per namespace and minute. */
 const MOST = { pods: 10_000, reads: 20 } as const;
 const NOT_ENDED = 'status.phase!=Succeeded,status.phase!=Failed';
 
-/**
- * Counts, each minute and whenever a policy changes, the pods that run without the injection. It lists metadata and reads one pod of each
- * controller, once, to see if the policy would inject it.
- */
+/** Counts pods without the injection, each minute and after a policy change. It reads one pod per controller, once. */
 export class PodCounts {
   readonly name = 'pod counts';
   readonly needsToLead = true;
-  /** By namespace and controller. */
   private readonly verdicts = new Map<string, Verdicts>();
 
   constructor(private readonly options: PodCountsOptions) {}
@@ -102,7 +95,6 @@ export class PodCounts {
     });
   }
 
-  /** Returns the pods that the policy would inject. */
   private async wanted(
     client: Client,
     namespace: string,
@@ -141,12 +133,11 @@ const isLeftAlone = (metadata: Metadata): boolean =>
 const controllerOf = ({ ownerReferences = [] }: Metadata) =>
   ownerReferences.find(({ controller }) => controller === true);
 
-/** The pods of one controller have one template. */
 const ownerOf = (metadata: Metadata): string => controllerOf(metadata)?.uid ?? metadata.uid ?? '';
 
 const restartable = ['StatefulSet', 'DaemonSet'];
 
-/** A ReplicaSet has the name of its Deployment, and a hash of the template. */
+/** The name of a ReplicaSet is that of its Deployment and a hash of the template. */
 function targetOf(metadata: Metadata): string | undefined {
   const { kind = '', name = '' } = controllerOf(metadata) ?? {};
   if (restartable.includes(kind)) return `${kind.toLowerCase()}/${name}`;

@@ -13,25 +13,21 @@ import { serveTls } from '../serving/tls-server.ts';
 
 interface AdmissionOptions {
   readonly config: RuntimeConfig;
-  /** Returns where the certificate is found until the signal is aborted. */
   readonly certificate: (signal: AbortSignal) => CertificateSource;
-  /** Told of each certificate that is served from now on, for whoever else serves with it. */
   readonly onCertificate: (pair: Pair) => void;
   readonly lumigoes: LumigoStore;
-  /** Why this installation changes nothing; undefined while it is the active one. */
+  /** Returns why this installation changes nothing; undefined while it is the active one. */
   readonly standsBy: () => string | undefined;
-  /** Whether what is known of the Lumigo resources is out of date. */
   readonly lumigoesRead: CatchUp;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** The API server needs one for each review that it waits for; each takes some 100 KB with a body that is small (body.ts). */
+/** The API server needs one per concurrent review. Each takes about 100 KB with a small body (body.ts). */
 const MOST_CONNECTIONS = 512;
-/** Whoever sends a review is there to be asked for the Lumigo resources, too; the API server waits for an answer for 5 s. */
+/** A client that sends a review can also answer a request. The API server waits 5 s for the review. */
 const CATCH_UP_MS = 1_000;
 
-/** Serves both webhooks on each replica with the certificate that is there, until its drain is over. */
 export class AdmissionServer {
   readonly name = 'webhook';
   private hasCertificate = () => false;
@@ -73,7 +69,7 @@ export class AdmissionServer {
       policy: (namespace: string) => lumigoes.policy(namespace),
       now: () => new Date().toISOString(),
     };
-    /** The probe of the active installation is not answered either: it asks about that installation's webhook. */
+    /** A standby does not answer the probe either, which asks about the active installation's webhook. */
     const unlessStandby =
       (review: Review): Review =>
       (request) => {

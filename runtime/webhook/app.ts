@@ -12,14 +12,11 @@ export type Review = (request: AdmissionRequest) => Answer;
 interface AppOptions {
   readonly injector: Review;
   readonly lumigoes: Review;
-  /** Awaited before a review, because its decision may need what is out of date. */
   readonly current?: () => Promise<void> | undefined;
   readonly logger: Logger;
-  /** Called for each answer, with the path and the time that it took. */
   readonly onAnswer?: (path: string, answer: Answer, seconds: number) => void;
 }
 
-/** The webhook's HTTP application, without a port. */
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -56,14 +53,11 @@ const answering =
     );
     onAnswer?.(path, answer, (performance.now() - started) / 1000);
     response.setHeader('content-type', 'application/json');
-    // A text given to `end` leaves with the headers in one piece. Express would send a buffer after them, a fourth of the cost.
+    // Sends headers and text in one piece. Express would send a buffer separately, a fourth of the cost.
     response.end(writeReview(request.uid, answer));
   };
 
-/**
- * Allows the object if the review fails, because the API server takes `allowed: false` for a decision, whatever the
- * failurePolicy is.
- */
+/** Allows the object if the review fails: `allowed: false` is a decision, whatever the failurePolicy. */
 function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
   try {
     return review();
@@ -74,17 +68,14 @@ function failOpen(review: () => Answer, logger: Logger, uid: string): Answer {
   }
 }
 
-/** Closes the connection as well: the rest of a body that was not read would precede the next request. */
+/** Closes the connection, because the unread rest of a body would precede the next request. */
 function refuse(response: Response, { status, message }: Refusal): void {
   response.setHeader('Connection', 'close');
   response.req.resume();
   response.status(status).json({ message });
 }
 
-/**
- * Large reviews take turns, each followed by a rest as long as it took. The webhook has one thread: a client that sends many of
- * them has it half the time at most, and no ordinary review waits for more than one of them.
- */
+/** Runs large reviews one at a time, each before an equal rest, so that ordinary ones wait for one at most. */
 function takingTurns(): (work: () => void) => Promise<void> {
   let last = Promise.resolve();
   return (work) => {

@@ -1,19 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
-/**
- * The bytes that a request may cost. The API server sends up to 3 MB that a user writes, twice on an update, and any pod
- * may send anything. A heap of about 150 MB must be enough for all of it.
- */
+/** Bytes, for a heap of about 150 MB. The API server sends up to 3 MB of a user, twice on an update. */
 export const limits = {
-  /** Up to here only the number of connections bounds a body, so ordinary reviews never wait for large ones. */
+  /** Smaller bodies have no limit but the number of connections, so they never wait for large ones. */
   small: 64 * 1024,
-  /** The largest that is parsed, which takes some milliseconds. Only the head of a larger one is read. */
+  /** Parsing this size takes some milliseconds. Only the head of a larger body is read. */
   largest: 1024 * 1024,
-  /** The largest that is received at all: two objects of 3 MB, and what surrounds them. */
+  /** Two objects of 3 MB, and the review around them. */
   read: 7 * 1024 * 1024,
-  /** For all bodies that are not small, together. */
   inFlight: 8 * 1024 * 1024,
-  /** The API server writes first the uid, the kind, the name (253 bytes at most), the namespace and the operation. */
+  /** The API server writes uid, kind, name (at most 253 bytes), namespace and operation first. */
   head: 2048,
 } as const;
 
@@ -22,7 +18,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Of a body larger than what is parsed, `bytes` are its head. */
+/** `bytes` are only the head if the body is larger than `limits.largest`. */
 export type Body = { readonly bytes: Buffer; readonly length: number } | Refusal;
 
 const busy = {
@@ -32,30 +28,27 @@ const busy = {
 const endless = { status: 413, message: `the review has more than ${limits.read} bytes` } as const;
 
 /**
- * The most commas, brackets and braces in a body that is not small, because parsing them is expensive: 7 MB of `[{},{},…]`
- * take 163 MB of heap. The largest object that is decided about (injection/size.ts), with its managed fields and the object
- * before, has fewer than half as many.
+ * Bounds commas, brackets and braces, because 7 MB of `[{},{},…]` take 163 MB of heap. Two objects of the largest size
+ * (injection/size.ts) have fewer than half as many.
  */
 const MAX_STRUCTURE = 100_000;
 
 const structural = new Uint8Array(256);
 for (const character of ',[{') structural[character.charCodeAt(0)] = 1;
 
-/** Returns why a body costs too much to be parsed, or undefined. */
 export function tooCostly(bytes: Buffer, length: number): string | undefined {
   if (length > limits.largest) return `${length} bytes, of which ${limits.largest} are read`;
   if (length <= limits.small) return undefined;
   let structure = 0;
-  // By an index: an iterator takes five times as long, half of the cost of a large review. Those inside of texts count as well.
+  // An iterator takes five times as long, half of the cost of a large review.
   for (let index = length - 1; index >= 0; index -= 1) structure += structural[bytes[index] ?? 0] ?? 0;
   return structure > MAX_STRUCTURE ? `${length} bytes of many small values` : undefined;
 }
 
-/** Reads bodies. All that are not small share `limits.inFlight`. */
 export class BodyReader {
   private readonly room = { free: limits.inFlight as number };
 
-  /** Reads a body and passes it to `use`. Until that has ended, the body counts. */
+  /** Counts the body until `use` has ended. */
   async read(request: IncomingMessage, use: (body: Body) => Promise<void>): Promise<void> {
     const held = new HeldBytes(this.room);
     try {
@@ -66,13 +59,12 @@ export class BodyReader {
   }
 }
 
-/** By its events: an iterator costs a small body a tenth more. */
+/** Uses events, because an iterator costs a tenth more for a small body. */
 function collect(request: IncomingMessage, held: HeldBytes): Promise<Body> {
   return new Promise((resolve) => {
     const take = (chunk: Buffer): void => {
       const refusal = held.add(chunk);
       if (refusal === undefined) return;
-      // The rest is not read, and the connection stays open for the answer.
       request.off('data', take).pause();
       resolve(refusal);
     };

@@ -7,23 +7,18 @@ import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review
 
 export interface InjectorContext {
   readonly injector: InjectorSettings;
-  /** The operator's own user, whose writes are not changed: the reconciler has decided about them. */
+  /** The operator's user. Its writes pass, because the reconciler has decided about them. */
   readonly ownUser: string;
   readonly policy: (namespace: string) => NamespacePolicy;
-  /** The time in ISO 8601, for the stamp that says when a workload was instrumented. */
   readonly now: () => string;
 }
 
-/**
- * Decides one review of a workload: a pure function of the review and of what the operator knows. It always allows,
- * because failurePolicy Ignore does not protect a user from a webhook that answers no.
- */
+/** Returns the answer to a review. It always allows, because failurePolicy Ignore does not cover a refusal. */
 export function reviewWorkload(request: AdmissionRequest, context: InjectorContext): Answer {
   const { object: workload, userInfo, dryRun, unread } = request;
   if (userInfo?.username === context.ownUser)
     return probeEcho(request) ?? allowed("The operator's own request; it will not be mutated");
   if (unread !== undefined) return tooLarge(unread);
-  // As on every deletion.
   if (workload === undefined)
     return allowed('The request has no object of the form that an API server sends; nothing will be mutated');
   const decision = decideAbout(workload, request, context);
@@ -56,7 +51,7 @@ function answerTo(decision: Decision, workload: Workload): Answer {
   return { ...allowed(message, warnings), patch: workloadPatch(workload, decision.workload) };
 }
 
-/** The API server sends each change once: an update that changes neither pod template nor label is never sent. */
+/** The API server sends each change once, because unchanged templates and labels match no rule. */
 const isOptOut = ({ action, code }: Decision): boolean => action === 'remove' || code === 'opted-out';
 
 const nameOf = ({ kind, metadata: { namespace = '', name, generateName = '' } }: Workload): string =>

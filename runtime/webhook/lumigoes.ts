@@ -4,10 +4,7 @@ import { allowed, probeEcho, type AdmissionRequest, type Answer } from './review
 
 type Lumigoes = Pick<LumigoStore, 'in' | 'isExcluded'>;
 
-/**
- * Decides one review of a Lumigo resource: a second one in a namespace is refused where it is created, with the name of
- * the first, unless that is being deleted. (One that gets in while no webhook answers is told so in its status.) A probe is answered by its own echo.
- */
+/** Refuses a second `Lumigo` in a namespace, unless the first is being deleted. The status reports others. */
 export function reviewLumigo(request: AdmissionRequest, lumigoes: Lumigoes): Answer {
   const echo = probeEcho(request);
   if (echo !== undefined) return echo;
@@ -30,6 +27,6 @@ function reviewCreation(namespace: string, lumigoes: Lumigoes): Answer {
   };
 }
 
-/** The new `Lumigo` resource takes effect at once (injection/policy.ts), so no injection is removed only to be added again. */
+/** The new `Lumigo` takes effect at once (injection/policy.ts), so no injection is removed only to be added again. */
 const successorOf = ({ metadata: { name } }: LumigoResource): string =>
   `Lumigo: '${name}' is still being deleted; the new Lumigo resource takes over its workloads now, with its own settings`;

@@ -7,36 +7,29 @@ import type { ResourceRef } from '../kubernetes/http/paths.ts';
 import { lumigoRef } from '../lumigo/lumigo-store.ts';
 import { describeError } from '../wording/errors.ts';
 
-/** The objects that a probe pretends to change. */
 export interface Candidate {
   readonly lumigo: LumigoResource;
-  /** One that the injector's rule covers. Undefined: only the rule for `Lumigo` resources can be tried. */
   readonly workload: (ResourceRef & { readonly kind: WorkloadKind }) | undefined;
 }
 
-/** The content of the condition `WebhookReachable`. */
 export interface WebhookSeen extends Problem {
   readonly reachable: boolean;
 }
 
 interface ProbeOptions {
   readonly client: Client;
-  /** Returns what to probe with. Without a `Lumigo` resource the webhook has nothing to do. */
+  /** Undefined: without a `Lumigo` resource the webhook has nothing to do. */
   readonly candidate: () => Candidate | undefined;
   readonly onResult: (result: WebhookSeen) => void;
-  /** How long the API server waits for the webhook. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }
 
 const INTERVAL_MS = 60_000;
-/** The webhook may be starting, or its Service may be being programmed, so a first failure is checked again before it is reported. */
+/** The webhook or its Service may be starting, so a first failure is not reported. */
 const RECHECK_MS = 5_000;
 
-/**
- * Proves once a minute that the API server reaches the webhook through its Service. Otherwise an unreachable webhook would be silent,
- * because its failurePolicy is Ignore: no request fails, and nothing is injected.
- */
+/** Probes the webhook through the API server. With failurePolicy Ignore an unreachable webhook causes no error. */
 export async function probeWebhook(options: ProbeOptions): Promise<void> {
   const { signal } = options;
   let failures = 0;
@@ -45,18 +38,13 @@ export async function probeWebhook(options: ProbeOptions): Promise<void> {
     const found = options.candidate();
     const result = found && (await probeOnce(options, found));
     failures = result?.reachable === false ? failures + 1 : 0;
-    // One failure may be anything. The second in a row is reported.
     if (result !== undefined && failures !== 1) options.onResult(result);
-    // A first failure is checked soon, and looking for something to probe with costs no request.
     const isSoon = failures === 1 || result === undefined;
     await pause(isSoon ? RECHECK_MS : INTERVAL_MS, signal);
   }
 }
 
-/**
- * Makes the API server try a change of a pod template, so that the injector's own rule and conditions decide if the webhook is
- * called. If that says nothing about the webhook, a `Lumigo` resource is tried. Undefined: that says nothing, either.
- */
+/** Probes with a workload, so that the injector's own rule and conditions apply, and otherwise with a `Lumigo`. */
 async function probeOnce(options: ProbeOptions, { workload, lumigo }: Candidate): Promise<WebhookSeen | undefined> {
   const seen = workload && (await ask(options, workload, workload.kind.template, ''));
   return (
@@ -65,7 +53,7 @@ async function probeOnce(options: ProbeOptions, { workload, lumigo }: Candidate)
   );
 }
 
-/** Returns undefined if another policy refuses the change, if the object no longer exists, or if there is no answer. */
+/** Returns undefined if another policy refuses, the object no longer exists, or there is no answer. */
 async function ask(
   { client, timeoutSeconds }: ProbeOptions,
   ref: ResourceRef,
@@ -85,19 +73,16 @@ async function ask(
     return { reachable: true, reason: 'ProbeSucceeded', message: `The API server reaches the injector webhook${how}` };
   } catch (error) {
     const message = describeError(error);
-    // The webhook has `failurePolicy: Fail` if its user set that.
     const isOurs = [webhooks.injector, webhooks.lumigoes].some((name) => message.includes(name));
     return isOurs ? { reachable: false, reason: 'ProbeRefused', message } : undefined;
   }
 }
 
-/** After this part of its patience the API server answers without the webhook. */
 const TIMED_OUT = 0.9;
 
 const consequence =
   'Until it does, the operator instruments new workloads after they are created, which restarts their pods.';
 
-/** Returns why an answer arrived without the webhook's echo: it took as long as the API server waits, or it was quick. */
 export function unreachable(tookMs: number, timeoutSeconds: number): Problem {
   if (tookMs > timeoutSeconds * 1_000 * TIMED_OUT)
     return {

@@ -4,11 +4,7 @@ import { templateOf } from '../injection/workload.ts';
 import { limits, tooCostly, type Body, type Refusal } from './body.ts';
 import { reviewType, type AdmissionRequest } from './review.ts';
 
-/**
- * Reads the request of a review, and checks its form once, for all that uses it later. An object of another form is left out:
- * a text of a megabyte as labels would be a megabyte of members once it is copied like a map. If a body costs too much, it
- * is not parsed, and the request is what its head says.
- */
+/** Omits objects of another form: a megabyte of text as labels would become a megabyte of entries. */
 export function readReview(body: Body): AdmissionRequest | Refusal {
   if ('status' in body) return body;
   const { bytes, length } = body;
@@ -22,7 +18,6 @@ export function readReview(body: Body): AdmissionRequest | Refusal {
   return { uid, namespace, operation, userInfo, dryRun, object: now, oldObject: before };
 }
 
-/** Returns undefined for a text that is not JSON. */
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
@@ -31,10 +26,9 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** A review as the API server writes it begins so. */
 const HEAD = /^\s*\{[^{}]{0,200}"request"\s*:\s*\{\s*"uid"\s*:\s*"([-0-9A-Za-z]{1,64})"/;
 
-/** It continues so before anything that a user writes freely: a quotation mark inside of a name has a backslash before it. */
+/** No user can forge this, because free text comes later and quotation marks in names are escaped. */
 const PLACE = /"namespace"\s*:\s*"([-a-z0-9]{1,63})"\s*,\s*"operation"\s*:\s*"(CREATE|UPDATE|DELETE|CONNECT)"/;
 
 function readHead(bytes: Buffer, unread: string): AdmissionRequest | Refusal {
@@ -73,7 +67,7 @@ const metadata = form(
 const isObject = form({ apiVersion: text, kind: text, metadata });
 
 const reference = form({}, { name: text });
-/** A definition that leaves them open, as Argo's does, has numbers where a user wrote some. */
+/** An open definition such as Argo's permits numbers. */
 const amounts = mapOf((value) => text(value) || number(value));
 const container = form(
   { name: text },
@@ -102,10 +96,8 @@ const pod = form(
 );
 const isTemplate = form({ spec: pod }, { metadata });
 
-/** Returns whether an object has the form that the API server gives to all that it sends, wherever the injection looks. */
 function isWorkload(object: unknown): object is Workload {
   if (!isObject(object)) return false;
-  // One without a template is not changed.
   const template = templateOf(object as Workload);
   return template === undefined || isTemplate(template);
 }
