@@ -1,7 +1,4 @@
-/**
- * The contract: every name, label, path, port, workload kind and permission that two parts of the system must agree on.
- * The runtime uses it, the constructs render it, so the two cannot drift. It imports nothing.
- */
+/** The names, paths and ports that the runtime uses and the constructs render. It imports nothing. */
 
 export const lumigo = {
   group: 'operator.lumigo.io',
@@ -16,17 +13,17 @@ export const lumigo = {
 } as const;
 
 export const labels = {
-  /** `false`: opted out; `true`: opted in without a Lumigo; `lumigo-operator.v…`: instrumented by that version. */
+  /** Values: `false` to opt out, `true` to opt in without a `Lumigo`, and `lumigo-operator.v…` if instrumented. */
   autoTrace: 'lumigo.auto-trace',
   tokenSecret: 'lumigo.token-secret',
   tokenKey: 'lumigo.token-key',
   enableTraces: 'lumigo.enable-traces',
   enableLogs: 'lumigo.enable-logs',
-  /** `reverted`: its injection was removed because of what its pods did; the operator's annotation says why. */
+  /** `reverted`: the injection was removed, for the reason in the operator's annotation. */
   rollout: 'lumigo.rollout',
 } as const;
 
-/** What an opted-in workload (`lumigo.auto-trace: "true"`, no Lumigo) uses where its labels say nothing. */
+/** The settings of an opted-in workload without a `Lumigo`, if its labels are silent. */
 export const optInDefaults = {
   tokenSecret: 'lumigo-credentials',
   tokenKey: 'token',
@@ -34,27 +31,27 @@ export const optInDefaults = {
   logs: false,
 } as const;
 
-/** Holds the operator's own account and rights while there is something that it would have to clean up. */
+/** Keeps the operator's account and rights while there is something to clean up. */
 export const cleanupFinalizer = 'operator.lumigo.io/clean-up';
 
 export const annotations = {
-  /** On the workload: what was changed last, when, for which settings (injection/stamp.ts), or why it was reverted (revert.ts). */
+  /** On the workload: the last change (injection/stamp.ts), or the reason for a revert (injection/revert.ts). */
   instrumentation: 'operator.lumigo.io/instrumentation',
-  /** On the pod template: what was written, and what of the user's gave way to it (injection/record.ts). */
+  /** On the pod template: the injection and the values that it replaced (injection/record.ts). */
   injection: 'operator.lumigo.io/injection',
-  /** A user's: another value asks for another try of an injection that was put back, and with `manual` for the first. */
+  /** Set by a user: a new value asks for another attempt, and with `manual` for the first. */
   retry: 'lumigo.retry',
-  /** A user's, on workload or pod template: the names of the containers that are injected, comma-separated, and of those that are not. */
+  /** Set by a user on a workload or pod template: comma-separated names of containers. */
   injectContainers: 'lumigo.inject-containers',
   excludeContainers: 'lumigo.exclude-containers',
   mirror: 'kubernetes.io/config.mirror',
-  /** `namespace/name` of the installation that a webhook configuration belongs to (installation/standby.ts). */
+  /** The `namespace/name` of a webhook configuration's installation (installation/standby.ts). */
   installation: 'operator.lumigo.io/installation',
-  /** Local volumes that do not keep the cluster autoscaler from removing a node, comma-separated. */
+  /** Comma-separated local volumes with which the cluster autoscaler still removes a node. */
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes',
 } as const;
 
-/** What the injection adds to a pod template. The autotrace image relies on these names and paths. */
+/** The autotrace image depends on these names and paths. */
 export const injector = {
   volume: 'lumigo-injector',
   volumeSizeLimit: '200M',
@@ -66,14 +63,12 @@ export const injector = {
   fallbackUser: 1234,
 } as const;
 
-/** Of the injected variables (injection/variables.ts) those that are looked for elsewhere too. */
 export const environment = {
   preload: 'LD_PRELOAD',
   token: 'LUMIGO_TRACER_TOKEN',
   endpoint: 'LUMIGO_ENDPOINT',
 } as const;
 
-/** Paths below the telemetry proxy's base URL. */
 export const otlpPaths = { traces: '/v1/traces', logs: '/v1/logs' } as const;
 
 export interface WorkloadKind {
@@ -82,16 +77,14 @@ export interface WorkloadKind {
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;
-  /** Where the pod template stands in the object. */
   readonly template: readonly string[];
-  /** Whether the pod template can change once the object exists: a Job's cannot. */
   readonly mutable: boolean;
   /**
-   * How its spec and status count the pods that a change of the template replaces (rollout/completion.ts). Undefined: none that run.
-   * `replicas` keep old pods until new ones serve; `nodes` have one each; `ordinals` go one by one, from the last to a partition.
+   * How spec and status count the pods that a change replaces (rollout/completion.ts). `replicas` keep old pods until
+   * new ones serve, `nodes` have one each, `ordinals` go one by one.
    */
   readonly pods: 'replicas' | 'nodes' | 'ordinals' | undefined;
-  /** What brings its definition, which may be absent, come and go: then there is nothing of it to wait for. Undefined: Kubernetes. */
+  /** The product with its definition, which may be installed or removed later; undefined for Kubernetes. */
   readonly addOn: string | undefined;
 }
 
@@ -122,26 +115,24 @@ export const workloads = Object.values(workloadKinds);
 
 export const pods = { group: '', version: 'v1', plural: 'pods' } as const;
 
-/** Kinds whose pod template is decided by their controller, if that is a workload itself. */
+/** Kinds whose pod template their controller sets, if that is a workload itself. */
 export const followers: readonly string[] = ['ReplicaSet', 'Job'] satisfies (typeof workloads)[number]['kind'][];
 
-/** How a token stands in an Authorization header: `LumigoToken t_…`. */
+/** An Authorization header is `LumigoToken t_…`. */
 export const tokenScheme = 'LumigoToken';
 
-/** Namespaces whose workloads never reach the webhook; the operator's own joins them. */
 export const excludedNamespaces = ['kube-system', 'kube-node-lease', 'kube-public'] as const;
 
-/** The oldest minor version of Kubernetes with policies that mutate: Pod mode needs them. */
+/** The oldest minor version of Kubernetes with mutating policies, which Pod mode needs. */
 export const podModeKubernetes = 36;
 
 export const paths = {
   inject: '/v1alpha1/inject',
-  /** Admission of Lumigo resources: refuses a second one in a namespace, and answers the reachability probe. */
   lumigoes: '/v1alpha1/lumigoes',
   live: '/healthz',
   ready: '/readyz',
   metrics: '/metrics',
-  /** With `metrics.secure`: those of the telemetry proxy, through the manager's port. */
+  /** With `metrics.secure` the manager's port serves the telemetry proxy's metrics, too. */
   telemetryProxyMetrics: '/metrics/telemetry-proxy',
 } as const;
 
@@ -151,7 +142,6 @@ export const webhooks = {
   timeoutSeconds: 5,
 } as const;
 
-/** A label the reachability probe sets in its dry-run patches; the webhook echoes its value as a warning. */
 export const probeLabel = 'operator.lumigo.io/webhook-probe';
 export const probeEchoPrefix = 'lumigo webhook probe ';
 
@@ -163,27 +153,24 @@ export const ports = {
   otlpGrpc: 4317,
   telemetryHealth: 13133,
   telemetryMetrics: 8888,
-  /** On loopback only: where the telemetry proxy hands itself what it collected, under the token of its namespace. */
+  /** On loopback only. The telemetry proxy sends collected data to itself there, with the namespace's token. */
   telemetryLoop: 4319,
 } as const;
 
 export const mounts = {
   telemetryProxyConfiguration: '/etc/lumigo/telemetry-proxy',
   telemetryProxyQueue: '/var/lib/lumigo/telemetry-proxy',
-  /** Where the manager writes what the telemetry proxy's container finds at the next one. */
   telemetryProxyAccount: '/etc/lumigo/telemetry-proxy-account',
   serviceAccount: '/var/run/secrets/kubernetes.io/serviceaccount',
 } as const;
 
-/** Files in the configuration's folder, which is memory: accepted tokens, one a line, and the key of the collector's loop. */
+/** Files in memory: accepted tokens, one per line, and the key of the loop port. */
 export const telemetryProxyFiles = { configuration: 'collector.json', tokens: 'tokens', loopKey: 'loop-key' } as const;
 
-/** What a program in a pod finds of its ServiceAccount (`mounts.serviceAccount`). */
 export const accountFiles = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;
 
 export const certificateFiles = { certificate: 'tls.crt', key: 'tls.key', authority: 'ca.crt' } as const;
 
-/** Names that derive from the installation's own name, e.g. `lumigo-lumigo-operator`. */
 export const suffixes = {
   manager: '-controller-manager',
   webhookService: '-webhooks-service',
@@ -195,11 +182,10 @@ export const suffixes = {
   certificates: '-webhook-certificates',
   certificateAuthority: '-webhook-authority',
   telemetryProxyRole: '-telemetry-proxy-role',
-  /** Not the original's (`-manager-role`): a rollback to that one must not take these rights while they are held. */
+  /** Not the original's `-manager-role`: a rollback to it must not remove these rights. */
   managerRole: '-controller-manager-role',
   metricsRole: '-metrics-auth-role',
   monitoringRole: '-monitored-namespaces-role',
-  /** The ConfigMap that remembers which namespaces got their `Lumigo`. */
   monitored: '-monitored-namespaces',
   leaderElectionRole: '-leader-election-role',
   editorRole: '-lumigo-editor-role',
@@ -215,13 +201,11 @@ export const suffixes = {
 } as const;
 
 export const partOfSelector = 'app.kubernetes.io/part-of=lumigo';
-/** Finds the manager's Deployment, whatever the installation's name. */
 export const managerSelector = `${partOfSelector},app.kubernetes.io/component=controller-manager`;
-/** Finds the webhook configurations of all installations. */
 export const webhookSelector = `${partOfSelector},app.kubernetes.io/component=webhook`;
 export const chartName = 'lumigo-operator';
 export const managerContainer = 'manager';
-/** By which the original operator elects its leader, in its own namespace; no object of its chart. */
+/** The original operator's lease, which is not part of its chart. */
 export const originalLease = '1447aab8.lumigo.io';
 export const fieldManager = 'lumigo-operator';
 

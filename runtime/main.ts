@@ -4,7 +4,6 @@ import { processShell } from './cli/shell.ts';
 import { describeError, ConfigError } from './wording/errors.ts';
 import { printable } from './wording/printable.ts';
 
-/** The one program of the operator's image: `lumigo`. */
 createProgram(processShell())
   .parseAsync()
   .catch((error: unknown) => {

@@ -4,18 +4,16 @@ export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names; `NAME` stands for the installation's name, and `{namespace}` for its namespace. */
+  /** Only objects with these names. `NAME` is the installation's name, and `{namespace}` its namespace. */
   readonly resourceNames?: readonly string[];
 }
 
 export interface Permission extends PolicyRule {
-  /** The purpose, as the table of docs/security/README.md says it. */
+  /** The purpose in the table of docs/security/README.md. */
   readonly why: string;
-  /** A test below runtime/ that fails without it. */
   readonly test: string;
 }
 
-/** Takes resources and verbs as lists with blanks. */
 const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: string[]): PolicyRule => ({
   apiGroups: [apiGroup],
   resources: resources.split(' '),
@@ -34,7 +32,6 @@ const kinds: readonly WorkloadKind[] = workloads;
 const builtIn = kinds.filter(({ addOn }) => addOn === undefined);
 const verbsOn = ({ mutable }: Pick<WorkloadKind, 'mutable'>) => `get list watch${mutable ? ' patch' : ''}`;
 
-/** One for each API group. */
 function neededOn(granted: readonly WorkloadKind[], verbs: string, why: string, test: string): Permission[] {
   const groups = [...new Set(granted.map(({ group }) => group))];
   return groups.map((group, index) => {
@@ -52,7 +49,7 @@ const neededOnAddOn = (kind: WorkloadKind): Permission[] => [
   ),
 ];
 
-/** The rights of the two ServiceAccounts: the manager's and the collector's. A test proves that each is used (access.cluster.test.ts). */
+/** A test proves that each right is used (access.cluster.test.ts). */
 export const permissions = {
   cluster: [
     needed(
@@ -119,7 +116,7 @@ export const permissions = {
       'uninstall/cleanup-protection',
       rule('', 'serviceaccounts', 'get list watch patch delete', `NAME${suffixes.manager}`),
     ),
-    // Kubernetes lets no account extend its own role, so the manager can change only the finalizers of these.
+    // No account can extend its own role, so the manager can change only finalizers of these.
     needed(
       'the same for its own rights. `delete` makes them outlive the account.',
       'uninstall/cleanup-finalizer',
@@ -131,7 +128,6 @@ export const permissions = {
       rule(rbac, 'clusterroles/finalizers clusterrolebindings/finalizers', 'update', `NAME${suffixes.managerRole}`),
     ),
   ],
-  /** For the telemetry proxy: data that it collects, and the pods of senders. */
   telemetryProxy: [
     needed(
       'to find the pod that sends a span, and to collect events and pods if `kubeEvents` is on',
@@ -150,7 +146,7 @@ export const permissions = {
       rule('operator.lumigo.io', 'lumigoes', 'list'),
     ),
   ],
-  /** For the manager, with `metrics.secure` only: the API server decides who may read metrics. */
+  /** With `metrics.secure` only: the API server decides who can read metrics. */
   metrics: [
     needed(
       'to check the token of a scrape',
@@ -163,7 +159,7 @@ export const permissions = {
       rule('authorization.k8s.io', 'subjectaccessreviews', 'create'),
     ),
   ],
-  /** For the manager, with `monitoredNamespaces` only. */
+  /** With `monitoredNamespaces` only. */
   monitoring: [
     needed('to find present and later namespaces', 'monitoring/monitoring', rule('', 'namespaces', 'list watch')),
     needed(
@@ -177,7 +173,6 @@ export const permissions = {
       rule('', 'secrets', 'create'),
     ),
   ],
-  /** For the manager in its own namespace, with `monitoredNamespaces` only. */
   monitoringMarks: [
     needed(
       'to remember which namespaces got their Lumigo, so that a deleted one stays deleted',

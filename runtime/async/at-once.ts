@@ -1,4 +1,4 @@
-/** Acts on each, so many at a time; what comes page by page is read as it is needed. The first rejection is passed on. */
+/** Acts on up to `number` items at the same time, and reads pages as needed. Rejects with the first rejection. */
 export async function atOnce<T>(
   number: number,
   each: Iterable<T> | AsyncIterable<T>,

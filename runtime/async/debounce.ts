@@ -1,4 +1,3 @@
-/** Gathers a burst of changes into one. */
 export class Debounce {
   private firstAt: number | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -6,16 +5,12 @@ export class Debounce {
 
   constructor(private readonly pause: { readonly quietMs: number; readonly atMostMs: number }) {}
 
-  /** Something changed. */
   touch(): void {
     this.firstAt ??= Date.now();
     this.arm();
   }
 
-  /**
-   * Resolves a while after the last change, and at the latest after `idleMs` without any, or when the signal is aborted: with whether
-   * anything changed.
-   */
+  /** Resolves after `quietMs` or `idleMs`, or on abort. The result is whether there was a change. */
   wait(idleMs: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const idle = setTimeout(() => (this.firstAt === undefined ? finish() : undefined), idleMs);

@@ -1,12 +1,11 @@
-/** Bounds how many are at work at the same time, in all and in each group, in order of arrival. */
+/** Limits concurrent work, in total and per group, in order of arrival. */
 export class Places {
   private readonly waiting: { readonly group: string; readonly enter: () => void }[] = [];
-  /** The group of each place that is taken. */
   private readonly taken: string[] = [];
 
   constructor(private readonly most: { readonly all: number; readonly perGroup: number }) {}
 
-  /** Resolves when a place for the group is free. Call the result to leave it, after `restMs` in milliseconds. */
+  /** Resolves when a place is free. Call the result to leave the place, after `restMs` milliseconds. */
   enter(group: string): Promise<(restMs: number) => void> {
     return new Promise((resolve) => {
       this.waiting.push({ group, enter: () => resolve((restMs) => this.leave(group, restMs)) });

@@ -2,29 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../wording/errors.ts';
 
-/** The waits between attempts: each failure doubles the first, up to the longest. */
 interface Pace {
-  /** Default 500 ms. */
+  /** Default: 500 ms. */
   readonly firstMs?: number;
-  /** Default 30 s. */
+  /** Default: 30 s. */
   readonly maxMs?: number;
 }
 
 interface RetryingOptions extends Pace {
   readonly signal: AbortSignal;
   readonly logger?: Pick<Logger, 'warn' | 'debug'> | undefined;
-  /** The message of the log, such as `cannot detect the platform, retrying`. */
   readonly failure: string;
-  /** Further fields of the log. */
   readonly fields?: object;
-  /** Waits for so many milliseconds, or less if there is news. Default: `pause`. */
+  /** May resolve earlier. Default: `pause`. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/**
- * Calls `attempt` until it succeeds, and returns its result; undefined if the signal is aborted first. The log has each new
- * problem as a warning, and repetitions of it at debug level.
- */
+/** Calls `attempt` until it succeeds; undefined on abort. The log has a repeated problem at debug level only. */
 export async function retrying<T>(attempt: () => Promise<T>, options: RetryingOptions): Promise<T | undefined> {
   const { signal, logger, failure, fields, wait = pause } = options;
   let last: string | undefined;
@@ -46,20 +40,15 @@ export async function retrying<T>(attempt: () => Promise<T>, options: RetryingOp
 interface BackoffOptions extends Pace {
   /** In [0, 1). Default: at random. */
   readonly random?: number;
-  /** The wait that the server asked for. */
   readonly atLeastMs?: number;
 }
 
-/**
- * Returns how long to wait after so many failures in a row. Up to a half is taken off at random, so that a thousand clients of a
- * restarted server do not come back at once.
- */
+/** Returns the wait in milliseconds, randomly reduced by up to a half, so that clients of a restarted server spread. */
 export function backoffMs(failures: number, options: BackoffOptions = {}): number {
   const { firstMs = 500, maxMs = 30_000, random = Math.random(), atLeastMs = 0 } = options;
   const full = Math.min(maxMs, firstMs * 2 ** Math.max(0, Math.min(failures, 30) - 1));
   return Math.max(full * (1 - random / 2), atLeastMs);
 }
 
-/** Resolves after so many milliseconds, or when the signal is aborted. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined);

@@ -1,4 +1,3 @@
-/** A typed event: one part emits it, and others listen. */
 export class Topic<T extends readonly unknown[] = []> {
   private readonly listeners = new Set<(...values: T) => void>();
 
@@ -6,7 +5,6 @@ export class Topic<T extends readonly unknown[] = []> {
     for (const listener of this.listeners) listener(...values);
   };
 
-  /** Calls the listener until the signal is aborted. */
   on(listener: (...values: T) => void, signal: AbortSignal): void {
     this.listeners.add(listener);
     signal.addEventListener('abort', () => this.listeners.delete(listener), { once: true });

@@ -1,4 +1,4 @@
-/** A configuration that cannot work: all its problems at once, each a sentence that says what, where and what to do. The process exits with 2. */
+/** All problems of a configuration, each in a sentence. The process exits with 2. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   constructor(readonly problems: readonly string[]) {
@@ -6,7 +6,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The sentence to show a person for whatever was thrown, causes included, without a stack. */
+/** Returns a sentence for people, with causes and without a stack. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${describeError(error.cause)}`;
