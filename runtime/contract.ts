@@ -23,7 +23,7 @@ export const labels = {
   rollout: 'lumigo.rollout',
 } as const;
 
-/** The settings of an opted-in workload without a `Lumigo`, if its labels are silent. */
+/** The settings of an opted-in workload without a `Lumigo`, unless its labels set them. */
 export const optInDefaults = {
   tokenSecret: 'lumigo-credentials',
   tokenKey: 'token',

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { isMap } from '../json/values.ts';
 
-/** Returns 16 hexadecimal digits of a JSON value, ignoring the order of keys, nulls and empty values. */
+/**
+ * Returns 16 hexadecimal digits of a JSON value. The order of keys, nulls and empty values do not count, because the API
+ * server adds and removes them.
+ */
 export const fingerprint = (value: unknown): string => hash('sha256', canonical(value)).slice(0, 16);
 
 /** No object of the API server is as deep. A crafted one could overflow the stack. */

@@ -1,4 +1,4 @@
-/** Texts with a list that several parties share: LD_PRELOAD and the autoscaler's volumes. */
+/** Joins lists that several parties share: LD_PRELOAD and the autoscaler's volumes. */
 
 export function join(text: string | undefined, entry: string, separator: string): string {
   if (text === undefined || text === '') return entry;

@@ -77,7 +77,7 @@ export const isOriginals = ({ metadata }: Workload, template: PodTemplate): bool
   readRecord(template) === undefined &&
   isInjected(template);
 
-/** Returns a workload as its user labelled it, without a `Lumigo`. The original operator replaced its label. */
+/** Restores the user's label, which the original operator replaced, in a namespace without a `Lumigo`. */
 export const asItOptedIn = (workload: Workload, template: PodTemplate): Workload =>
   isOriginals(workload, template)
     ? {

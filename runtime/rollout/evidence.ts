@@ -44,7 +44,7 @@ const noStart = new Set<string | undefined>([
   'CreateContainerError',
   'RunContainerError',
 ]);
-/** Exits after which an injection is reverted. Without it, the program then shows the cause. */
+/** Exits after which an injection is reverted. The program then shows the cause without it. */
 const CRASHES = 2;
 const WORDS = 400;
 

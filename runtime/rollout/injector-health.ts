@@ -29,7 +29,7 @@ export function healthIn({ verified, trying, reverted, injectorFailed }: Namespa
 
 /**
  * Returns the experience in the cluster by namespaces, because a tenant can fill one namespace with failures. If the
- * injector runs in more namespaces than it fails in, the failures are theirs.
+ * injector runs in more namespaces than it fails in, the workloads are the cause.
  */
 export function healthOfCluster(namespaces: Iterable<NamespaceTally>): InjectorHealth {
   const count = { verified: 0, untried: 0, tried: 0, unknown: 0, failing: 0 };

@@ -52,7 +52,7 @@ export const inOrder = <T extends Waiting>(waiting: readonly T[]): T[] =>
 const nameOf = ({ name, kind }: Waiting): string => `${name}/${kind}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Returns the next batch. Workloads without pods to judge go last and together, because nothing restarts. */
+/** Returns the next batch. Workloads without pods to judge go last: one, then all, since nothing restarts. */
 export function nextTurns<T extends Waiting>(waiting: readonly T[], standing: Standing, largest: number): T[] {
   const judged = waiting.filter(({ risk }) => risk.rank < 4);
   if (judged.length > 0) return inOrder(judged).slice(0, waveAfter(standing.verified, largest));

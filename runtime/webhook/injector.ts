@@ -51,7 +51,7 @@ function answerTo(decision: Decision, workload: Workload): Answer {
   return { ...allowed(message, warnings), patch: workloadPatch(workload, decision.workload) };
 }
 
-/** The API server sends each change once, because unchanged templates and labels match no rule. */
+/** The log has each opt-out once, because the webhook gets no update of other fields. */
 const isOptOut = ({ action, code }: Decision): boolean => action === 'remove' || code === 'opted-out';
 
 const nameOf = ({ kind, metadata: { namespace = '', name, generateName = '' } }: Workload): string =>
