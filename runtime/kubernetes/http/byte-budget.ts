@@ -1,27 +1,26 @@
 /**
- * Bounds in bytes for everything that is read from the API server (docs/contributing/adr/0030-budget-at-the-door.md). A tenant decides how
- * large its objects are, and the manager's heap has about 150 MB.
+ * Limits in bytes (docs/contributing/adr/0030-budget-at-the-door.md). Tenants choose object sizes; the heap has 150 MB.
  */
 export const bounds = {
-  /** A shorter line or answer takes nothing from the budget. */
+  /** Shorter lines and answers do not count. */
   freeBytes: 64 * 1024,
-  /** The longest line of a stream that is parsed; a longer one is skipped. As large as the largest review that is parsed. */
+  /** Longer lines are skipped. The largest review that is parsed has the same limit. */
   lineBytes: 1024 * 1024,
-  /** The largest answer that is read. An object in etcd has at most 1.5 MB, and up to about three times that as JSON. */
+  /** An object in etcd has at most 1.5 MB, and up to about three times that as JSON. */
   answerBytes: 4 * 1024 * 1024,
-  /** A page that is larger has fewer objects the next time. */
+  /** After a larger page, the next one has fewer objects. */
   pageBytes: 1024 * 1024,
-  /** The bytes of all lines and answers that are being read and parsed. */
+  /** For all lines and answers together. */
   inFlightBytes: 8 * 1024 * 1024,
 } as const;
 
-/** Bytes that several readers share. Each takes what it may need, waits in order of arrival until there is room, and gives it back. */
+/** Bytes that readers share. Each waits, in order of arrival, until there is room. */
 export class ByteBudget {
   private readonly waiting: { readonly bytes: number; readonly enter: () => void }[] = [];
 
   constructor(private free: number) {}
 
-  /** Resolves with the function that gives the bytes back, to be called once. */
+  /** Resolves with the function that returns the bytes. Call it once. */
   take(bytes: number): Promise<() => void> {
     return new Promise((resolve) => {
       const enter = () => {
@@ -33,7 +32,7 @@ export class ByteBudget {
     });
   }
 
-  /** The same without waiting: undefined if there is no room now. */
+  /** Returns undefined if there is no room now. */
   takeNow(bytes: number): (() => void) | undefined {
     if (this.waiting.length > 0 || bytes > this.free) return undefined;
     this.free -= bytes;
@@ -53,7 +52,6 @@ export class ByteBudget {
   }
 }
 
-/** The next number of objects on a page: half after a large one, twice as many after a small one, and between 1 and `most`. */
 export function nextPageSize(size: number, bytes: number, most: number): number {
   if (bytes > bounds.pageBytes) return Math.max(1, Math.floor(size / 2));
   return bytes < bounds.pageBytes / 4 ? Math.min(most, size * 2) : size;

@@ -7,51 +7,48 @@ import type { ApiRequest, Transport } from './transport.ts';
 
 export type { KubernetesObject } from '../resources/objects.ts';
 
-/** A write's answer: on a dry run the object that would have been. The warnings are the server's and its admission webhooks'. */
+/** `object`: on a dry run, as it would be stored. */
 interface Written {
   readonly object: KubernetesObject;
   readonly warnings: readonly string[];
 }
 
 interface WriteOptions extends ReadOptions {
-  /** The server does everything but store it: admission, validation, quota. */
   readonly dryRun?: boolean | undefined;
   readonly fieldManager?: string | undefined;
   readonly throttledIsFinal?: boolean | undefined;
-  /** What to do about fields that the server does not know. Default: its own, `Warn`. */
+  /** For fields that the server does not know. Default: `Warn`. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
 }
 
-/** `apply` is server-side apply and needs a fieldManager; `force` takes fields over from other managers. */
+/** `apply` is server-side apply and needs a fieldManager. `force` takes fields from other managers. */
 type Patch =
   | { readonly kind: 'json'; readonly operations: readonly PatchOperation[] }
   | { readonly kind: 'merge'; readonly body: unknown }
   | { readonly kind: 'apply'; readonly body: unknown; readonly force?: boolean | undefined };
 
 interface DeleteOptions {
-  /** A conflict when the object is another than this one. */
+  /** If the object has another uid, the request fails with a Conflict. */
   readonly preconditions?: { readonly uid?: string | undefined } | undefined;
   readonly propagation?: 'Background' | 'Foreground' | undefined;
 }
 
-/** The API in raw JSON. Every method throws what Transport.request throws; every ref but those of `pages` and `create` needs a name. */
+/** Throws as Transport.request does. Each ref needs a name, except those of `pages` and `create`. */
 export interface Client {
   get(ref: ResourceRef, options?: ReadOptions): Promise<KubernetesObject>;
-  /** The same, undefined where it is not there. */
   find(ref: ResourceRef, options?: ReadOptions): Promise<KubernetesObject | undefined>;
-  /** All objects, page by page; the next page is asked for when the one before is done with. */
+  /** Requests the next page when the caller is done with the one before. */
   pages(ref: ResourceRef, options?: ListOptions): AsyncGenerator<Page, void, undefined>;
   create(ref: ResourceRef, object: Manifest, options?: WriteOptions): Promise<Written>;
-  /** PUT of a whole object that was just read; a conflict when it changed since. */
+  /** PUT of a whole object that was just read. Throws a Conflict if it changed since. */
   update(ref: ResourceRef, object: ChangedObject, options?: WriteOptions): Promise<Written>;
   patch(ref: ResourceRef, patch: Patch, options?: WriteOptions): Promise<Written>;
   delete(ref: ResourceRef, options?: DeleteOptions): Promise<void>;
 }
 
 /**
- * Makes a JSON patch fail with a Conflict (409) when the object is no longer the one that was read. It replaces the
- * resourceVersion rather than testing it: the server answers a failed `test` with 422 Invalid, which is what a patch
- * that does not fit the object gets too (client.cluster.test.ts).
+ * Returns a JSON patch that fails with a Conflict (409) if the object changed since it was read. It replaces the
+ * resourceVersion, because a failed `test` gets 422, like a patch that does not fit (client.cluster.test.ts).
  */
 export const guarded = (resourceVersion: string, operations: readonly PatchOperation[]): Patch => ({
   kind: 'json',
@@ -92,14 +89,10 @@ export function createClient(transport: Transport): Client {
   };
 }
 
-/** Somebody else writes the same object: it is read again so often, and then it is the caller's backoff that helps. */
+/** After that many conflicts in a row, the caller's backoff helps more. */
 const ATTEMPTS = 5;
 
-/**
- * Changes an object by a write that holds only for what was read (`change` rejects with a Conflict otherwise), reading it
- * anew after each conflict. `seen` spares the first reading. Resolves with undefined where the object is gone.
- * @throws what `read` and `change` throw, and the fifth Conflict in a row
- */
+/** Repeats a guarded write on a Conflict, and throws the fifth. Undefined if the object no longer exists. */
 export async function readAndChange<T, R>(
   seen: T | undefined,
   read: () => Promise<T>,
@@ -116,14 +109,14 @@ export async function readAndChange<T, R>(
     }
 }
 
-/** All objects at once, for kinds of which there are few. */
+/** Reads all objects at once, for kinds with few. */
 export async function listAll(client: Client, ref: ResourceRef, options?: ListOptions): Promise<KubernetesObject[]> {
   const found: KubernetesObject[] = [];
   for await (const { items } of client.pages(ref, options)) found.push(...items);
   return found;
 }
 
-/** The path of one object. Without the name it would be the collection's, and DELETE would delete all of it. */
+/** Without the name it would be the collection's path, and DELETE would delete all of it. */
 function objectPath(ref: ResourceRef): string {
   if (ref.name === undefined) throw new TypeError(`A request for an object of ${ref.plural} needs a name.`);
   return resourcePath(ref);
@@ -148,7 +141,7 @@ async function write(transport: Transport, request: ApiRequest, options: WriteOp
   return { object: body as KubernetesObject, warnings };
 }
 
-/** A guarded patch and an apply may be sent twice: the second is refused, or changes nothing. */
+/** A guarded patch and an apply can be sent twice: the second is refused, or changes nothing. */
 function patchOf(patch: Patch): Partial<ApiRequest> {
   switch (patch.kind) {
     case 'json': {

@@ -8,11 +8,7 @@ export interface ConnectOptions {
   readonly serviceAccount?: string;
 }
 
-/**
- * Whom to talk to, and as whom: as the flags say; without any, as the pod's ServiceAccount in a cluster and by the
- * user's kubeconfig elsewhere.
- * @throws ConfigError with what is missing and what to pass.
- */
+/** Default: the pod's ServiceAccount in a cluster, the user's kubeconfig elsewhere. Throws a ConfigError. */
 export function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<Connection> {
   const { kubeconfig: path, context, serviceAccount } = options;
   const asUser = path !== undefined || context !== undefined;

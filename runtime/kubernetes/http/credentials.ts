@@ -2,39 +2,32 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../wording/errors.ts';
 
-/** Where the API server is, how to trust it, and who we are to it. */
 export interface Connection {
   readonly server: URL;
-  /** PEM. Without it the system's authorities count. */
+  /** PEM. Default: the system's authorities. */
   readonly ca?: string | Buffer | undefined;
-  /** Trusts any certificate. Only a kubeconfig can ask for it. */
+  /** Trusts any certificate. Only a kubeconfig can set it. */
   readonly insecure?: boolean | undefined;
-  /** The name to expect in the certificate, where it is not the server's host. */
   readonly serverName?: string | undefined;
   readonly cert?: string | Buffer | undefined;
   readonly key?: string | Buffer | undefined;
-  /** Fixed headers beside Authorization, e.g. `Impersonate-User`. */
+  /** In addition to Authorization, e.g. `Impersonate-User`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The namespace that the credentials name: the pod's own, or the kubeconfig context's. */
   readonly namespace?: string | undefined;
-  /**
-   * The Authorization header, e.g. `Bearer …`; undefined where a client certificate speaks.
-   * `refused`: the server answered 401 to the last one, so a cached value must not come back without a look at its source.
-   */
+  /** Returns the header; undefined with a client certificate. `refused`: the last one got 401, so caches are void. */
   authorization(refused?: boolean): Promise<string | undefined>;
 }
 
 interface InClusterSource {
-  /** Where the ServiceAccount's files are mounted (contract.ts, `mounts.serviceAccount`). */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now?: (() => number) | undefined;
 }
 
-/** The kubelet renews a token when 80% of its life (an hour) is over, so a minute's delay is never too long. */
+/** The kubelet renews a token after 80% of its life of an hour, so a minute's delay is never too long. */
 const tokenLifeMs = 60_000;
 
-/** The credentials of the pod's ServiceAccount. Throws a ConfigError where this is not a pod of a cluster. */
+/** Returns the credentials of the pod's ServiceAccount. Throws a ConfigError outside a pod. */
 export async function inCluster({ directory, env, now = Date.now }: InClusterSource): Promise<Connection> {
   const host = env.KUBERNETES_SERVICE_HOST;
   const port = env.KUBERNETES_SERVICE_PORT ?? '443';

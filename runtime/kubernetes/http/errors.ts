@@ -1,19 +1,17 @@
 import { printable } from '../../wording/printable.ts';
 import { withoutTokens } from '../../wording/token.ts';
-/** What an ApiError is made of, taken from a Kubernetes Status where the server sent one. */
 interface ApiFailure {
   readonly status: number;
-  /** The machine-readable reason of the Status, e.g. `NotFound`; empty when something other than the API server answered. */
+  /** e.g. `NotFound`; empty if something other than the API server answered. */
   readonly reason: string;
   readonly message: string;
   readonly retryAfterSeconds?: number | undefined;
-  /** The Status' `details.causes`. */
   readonly causes?: readonly { readonly reason?: string }[] | undefined;
-  /** A token that continues an expired list from the next key at the latest version (not consistent with the pages before). */
+  /** Continues an expired list at the latest version, which is not consistent with the pages before. */
   readonly continueToken?: string | undefined;
 }
 
-/** The API server (or something before it) answered with a status of 400 or more, or with an ERROR event in a watch. */
+/** A status of 400 or more from the API server or a proxy, or an ERROR event of a watch. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -31,25 +29,23 @@ export class ApiError extends Error {
     this.continueToken = failure.continueToken;
   }
 
-  /** Whether the Status names this among its causes, e.g. `NamespaceTerminating`. */
   hasCause(reason: string): boolean {
     return this.#causes?.some((cause) => cause.reason === reason) === true;
   }
 }
 
-/** The API server did not answer: refused, reset, timed out, or its certificate is not trusted. The message is the whole story. */
+/** No answer: refused, reset, timed out, or a certificate that is not trusted. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   constructor(
     message: string,
-    /** Node's code, e.g. `ECONNREFUSED`; `TIMEOUT` when the answer took too long. */
+    /** Node's code, e.g. `ECONNREFUSED`; `TIMEOUT` if the answer took too long. */
     readonly code: string,
   ) {
     super(message);
   }
 }
 
-/** An answer has more bytes than are read: the connection was closed, and nothing of the answer was kept. */
 export class AnswerTooLargeError extends Error {
   override readonly name = 'AnswerTooLargeError';
 
@@ -61,12 +57,11 @@ export class AnswerTooLargeError extends Error {
 const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status;
 
-/** The login of the request was refused. */
 export const isUnauthorized = (error: unknown): error is ApiError => hasStatus(error, 401);
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404);
 
-/** For `catch`: what is expected is undefined, and every other error stays one. */
+/** For `catch`: throws each other error again. */
 export const undefinedIf =
   (isExpected: (error: unknown) => boolean) =>
   (error: unknown): undefined => {
@@ -75,19 +70,16 @@ export const undefinedIf =
 
 export const undefinedIfNotFound = undefinedIf(isNotFound);
 
-/** The object changed since it was read. `AlreadyExists` has the same status and is another matter. */
+/** `AlreadyExists` has the same status. */
 export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== 'AlreadyExists';
 export const isAlreadyExists = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason === 'AlreadyExists';
-/** A resourceVersion or continue token is older than what the server remembers. */
+/** A resourceVersion or continue token is older than the server remembers. */
 export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
 
-/**
- * Whether trying again soon will not help: the API server, or an admission webhook it asked, said no, or the object is too large to be
- * read. Everything else (no answer, too busy, changed meanwhile) says nothing of the object.
- */
+/** Returns if a retry will not help: the API server or a webhook refused, or the object is too large to read. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof AnswerTooLargeError ||
   (error instanceof ApiError &&
@@ -101,24 +93,20 @@ interface Status {
   readonly details?: Pick<ApiFailure, 'retryAfterSeconds' | 'causes'>;
 }
 
-/** An eviction that two disruption budgets bear upon fails under the status 201: then its body alone says so. */
+/** An eviction for which two disruption budgets apply fails with status 201, so only its body says so. */
 export const isFailure = (body: unknown): boolean => {
   const { kind, status } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   return kind === 'Status' && status === 'Failure';
 };
 
-/** What is known of a refusal besides its body. */
 interface Refusal {
   readonly status: number;
-  /** What was asked, e.g. `GET /api/v1/pods`. */
+  /** e.g. `GET /api/v1/pods`. */
   readonly subject: string;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/**
- * The error in an answer's body or in a watch's ERROR event. A body that is no API server's Status is not quoted: a
- * proxy's page may hold anything, the request's own credentials among it.
- */
+/** Quotes only a Status of the API server: a proxy's page may hold anything, also the request's credentials. */
 export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
   const status = (typeof body === 'object' && body !== null ? body : {}) as Status;
   const code = typeof status.code === 'number' ? status.code : refusal.status;
@@ -137,7 +125,7 @@ export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
 /** In characters: how much of a message is searched for tokens, and how much is kept. */
 const [MAX_SEARCHED, MAX_QUOTED] = [16_384, 2_000];
 
-/** It quotes what was sent, and stands in logs, events and statuses from here on. Copied: a slice would keep all of the message in memory. */
+/** The message is logged, and may quote what was sent. Copied, because a slice keeps the whole message in memory. */
 const quoted = (message: string | undefined): string | undefined =>
   message === undefined
     ? undefined

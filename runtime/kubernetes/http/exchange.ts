@@ -4,7 +4,6 @@ import { bounds } from './byte-budget.ts';
 import { AnswerTooLargeError, ConnectionError } from './errors.ts';
 import { textOf, Whole } from './reading.ts';
 
-/** One HTTP request, as it goes over the wire. */
 export interface Exchange {
   readonly server: URL;
   readonly agent: Agent;
@@ -13,38 +12,34 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Asked in the moment in which the request would go out: when it throws, nothing is sent. */
+  /** Called just before the request is sent. If it throws, nothing is sent. */
   readonly fence?: (() => void) | undefined;
-  /** Until the whole answer is there or, for a stream, its head. */
+  /** For the whole answer or, of a stream, its head. */
   readonly timeoutMs: number;
-  /** The largest answer that is read, if it is read whole. Default: `bounds.answerBytes`. */
+  /** Default: `bounds.answerBytes`. */
   readonly maxBytes?: number | undefined;
 }
 
-/** A kept-alive connection turned out to be closed already: nothing of this request was answered, most likely nothing of it read. */
+/** A kept-alive connection was already closed, so the server most likely read nothing. */
 export class StaleSocketError extends ConnectionError {}
 
-/** Whoever asked is not allowed to any more; nothing was sent. */
+/** The caller may no longer send requests, so nothing was sent. */
 export class FencedError extends Error {}
 
-/** What is left to do with an answer whose head has arrived. */
 export interface Answer {
   readonly message: IncomingMessage;
-  /** From now on silence is the reader's business: a stream has no end to wait for. */
+  /** For a stream, which has no end to wait for. */
   releaseTimeout(): void;
-  /**
-   * Reads the whole answer and uses it at once: until `use` returns, a large answer counts in the budget. Rejects with a
-   * ConnectionError if the answer breaks off, and with an AnswerTooLargeError.
-   */
+  /** A large answer counts in the budget until `use` returns. Rejects with ConnectionError or AnswerTooLargeError. */
   whole<T>(use: (text: string, bytes: number) => T): Promise<T>;
-  /** The answer's bytes as they come; throws a ConnectionError where it breaks off. Whoever stops reading closes the connection. */
+  /** Throws a ConnectionError if the answer breaks off. The connection closes when the reader stops. */
   bytes(): AsyncGenerator<Buffer, void, undefined>;
 }
 
-/** Long enough not to disturb an idle node, short enough to notice within a minute that the other side is gone. */
+/** Notices within a minute that the server disappeared, without disturbing an idle node. */
 const keepAliveProbeMs = 30_000;
 
-/** Sends a request and resolves with its answer's head. Throws the signal's reason, or a ConnectionError. */
+/** Resolves with the head of the answer. Throws the signal's reason, or a ConnectionError. */
 export async function exchange(asked: Exchange): Promise<Answer> {
   asked.signal?.throwIfAborted();
   const { hostname, port, protocol } = asked.server;
@@ -86,11 +81,11 @@ export async function exchange(asked: Exchange): Promise<Answer> {
 function headOf(request: ClientRequest, { body, fence }: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
-    // Stays for the life of the request: a late error without a listener would end the process.
+    // A late error without a listener would end the process.
     request.on('error', reject);
     request.once('socket', (socket) => {
       if (!request.reusedSocket) socket.setKeepAlive(true, keepAliveProbeMs).setNoDelay(true);
-      // It may have waited for this connection, and the process may have stood still meanwhile.
+      // The request may have waited for a connection while the process was suspended.
       try {
         fence?.();
       } catch (error) {
@@ -102,7 +97,6 @@ function headOf(request: ClientRequest, { body, fence }: Exchange): Promise<Inco
   });
 }
 
-/** What it was that ended a request. */
 function explained(error: unknown, asked: Exchange, how: { timedOut: boolean; isStale: boolean }): unknown {
   if (error instanceof FencedError || error instanceof AnswerTooLargeError) return error;
   if (asked.signal?.aborted === true) return asked.signal.reason;
@@ -164,10 +158,7 @@ async function* bytesOf(
   }
 }
 
-/**
- * The texts of `Warning: 299 - "…"` headers, in which the API server passes on deprecations and admission webhooks'
- * warnings (RFC 7234 §5.5: inside the quotes, `\` escapes a character). Other codes are caches' and proxies' remarks.
- */
+/** Returns the texts of `Warning: 299 - "…"` headers (RFC 7234 §5.5). Other codes are from caches and proxies. */
 export function parseWarnings(headers: readonly string[]): string[] {
   return headers.flatMap((header) =>
     [...header.matchAll(/(?:^|[,\s])299 \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) =>
@@ -176,7 +167,7 @@ export function parseWarnings(headers: readonly string[]): string[] {
   );
 }
 
-/** Retry-After in seconds. The API server writes a number; a proxy may write a date. */
+/** Returns seconds. The API server sends a number, a proxy may send a date. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header);

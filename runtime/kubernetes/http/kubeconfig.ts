@@ -5,17 +5,15 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, describeError } from '../../wording/errors.ts';
 import type { Connection } from './credentials.ts';
 
-/** The contexts and users of a kubeconfig, with whatever logs in there: tokens, certificates, exec plugins (EKS, GKE, AKS). */
 interface KubeconfigSource {
-  /** Left out: `KUBECONFIG` (several files, merged), then `~/.kube/config`. */
+  /** Default: `KUBECONFIG` (several files, merged), then `~/.kube/config`. */
   readonly path?: string | undefined;
-  /** Left out: the file's current context. */
+  /** Default: the file's current context. */
   readonly context?: string | undefined;
 }
 
 /**
- * The credentials of a kubeconfig. Throws a ConfigError that lists the contexts there are where the asked one is missing.
- * The library is loaded only here: it costs 60 MB that the manager in a cluster does without (docs/contributing/adr/0003).
+ * Loads the library only here, because it costs the manager 60 MB that it does not need (docs/contributing/adr/0003).
  */
 export async function fromKubeconfig({ path, context }: KubeconfigSource): Promise<Connection> {
   const library = await import('@kubernetes/client-node');
@@ -28,14 +26,14 @@ export async function fromKubeconfig({ path, context }: KubeconfigSource): Promi
     throw new ConfigError([`The kubeconfig ${origin} cannot be used: ${describeError(error)}`]);
   }
   const names = config.getContexts().map(({ name }) => name);
-  // The library declares a text, and returns nothing if the file names no context.
+  // The library declares a string, but returns undefined if the file names no context.
   const chosen = context ?? (config.getCurrentContext() as string | undefined) ?? '';
   if (!names.includes(chosen)) throw new ConfigError([unknownContext(origin, chosen, names)]);
   config.setCurrentContext(chosen);
   return connectionOf(config, `context '${chosen}' of ${origin}`);
 }
 
-/** The library would fall back to http://localhost:8080 in silence, and the error would be about that. */
+/** Without a file the library would silently use http://localhost:8080, and its error would mislead. */
 function defaultOrigin(): string {
   const listed = process.env.KUBECONFIG;
   if (listed !== undefined && listed !== '') return listed;
@@ -74,7 +72,7 @@ async function connectionOf(config: KubeConfig, origin: string): Promise<Connect
     key: first.key,
     headers: Object.fromEntries(Object.entries(first.headers).filter(([name]) => name !== 'Authorization')),
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
-    // The library keeps what a plugin said until it expires.
+    // The library caches a plugin's answer until it expires.
     authorization: async () => (await login()).headers.Authorization,
   };
 }

@@ -5,34 +5,31 @@ import { type ResourceRef, resourcePath } from './paths.ts';
 import type { ApiRequest, Transport } from './transport.ts';
 
 export interface ReadOptions extends Pick<ApiRequest, 'signal' | 'pool' | 'timeoutMs' | 'maxBytes'> {
-  /** Only the metadata comes over the wire. */
   readonly metadataOnly?: boolean | undefined;
 }
 
 export interface ListOptions extends ReadOptions {
-  /** Most objects on a page, default 500. A page has fewer if they are large. */
+  /** Maximum objects on a page, default 500. A page has fewer if they are large. */
   readonly limit?: number | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /**
-   * The rule for a list that grew older than the server remembers (5 minutes). `resume` (default) goes on from the next name
-   * with the present state: every object that existed throughout is seen once. `fail` throws the 410, because the caller needs
-   * the state of one moment.
+   * The server forgets a list after 5 minutes. `resume` (default) continues with the present state. Each object that
+   * existed throughout is seen once. `fail` throws the 410, for the state of one moment.
    */
   readonly onExpired?: 'resume' | 'fail' | undefined;
 }
 
 export interface Page {
   readonly items: readonly KubernetesObject[];
-  /** The moment that the list shows, the same on every page unless it was resumed. */
+  /** The same on every page, unless the list was resumed. */
   readonly resourceVersion: string;
-  /** Its length as it came over the wire. */
   readonly bytes: number;
 }
 
 interface ListBody {
   readonly apiVersion?: string;
-  /** That of the items, with `List` after it. */
+  /** e.g. `DeploymentList`. */
   readonly kind?: string;
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly items?: readonly KubernetesObject[] | null;
@@ -41,9 +38,7 @@ interface ListBody {
 const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /**
- * Lists in pages.
- * @throws the errors of Transport.request
- * @throws AnswerTooLargeError if one object alone is too large, or a page has more than `maxBytes`
+ * Throws as Transport.request does, and an AnswerTooLargeError if one object or a page above `maxBytes` is too large.
  */
 export async function* listPages(
   transport: Transport,
@@ -61,7 +56,7 @@ export async function* listPages(
     }
     const { page, bytes } = answer;
     size = nextPageSize(size, bytes, limit);
-    // Some servers say null where there are none; what goes on with an expired list has no items of its own.
+    // Some servers send null for an empty list. The answer that resumes an expired list has no items.
     if (page.items !== undefined)
       yield { items: (page.items ?? []).map(named(page)), resourceVersion: page.metadata.resourceVersion, bytes };
     next = page.metadata.continue ?? '';
@@ -92,13 +87,13 @@ async function readPage(
   }
 }
 
-/** Gives the items of a list their type, as the items of a stream have it. */
+/** The items of a list have no type, unlike those of a stream. */
 const named =
   ({ apiVersion = '', kind = '' }: ListBody) =>
   (item: KubernetesObject): KubernetesObject =>
     item.kind === undefined ? { ...item, apiVersion, kind: kind.replace(/List$/, '') } : item;
 
-/** The server's own way out of an expired list: a token that goes on where the list broke off. */
+/** The server's 410 may carry a token that continues the list. */
 function resumed(error: unknown, { onExpired }: ListOptions): ListBody {
   if (onExpired === 'fail' || !isGone(error) || error.continueToken === undefined) throw error;
   return { metadata: { resourceVersion: '', continue: error.continueToken } };

@@ -1,19 +1,18 @@
-/** A resource of the API, a collection or (with `name`) one object. */
+/** A collection of the API, or with `name` one object. */
 export interface ResourceRef {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** Left out: cluster-scoped, or a namespaced resource across all namespaces. */
+  /** Left out: cluster-scoped, or all namespaces. */
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** e.g. `status`. */
   readonly subresource?: string | undefined;
-  /** What brings its definition, which may be absent: then there are none. */
+  /** The product that installs its definition, which may be absent: then there are no objects. */
   readonly addOn?: string | undefined;
 }
 
-/** `/apis/apps/v1/namespaces/shop/deployments/cart/status`; each part is escaped, so that no name can point elsewhere. */
+/** Returns e.g. `/apis/apps/v1/namespaces/shop/deployments`. Parts are escaped, so that no name points elsewhere. */
 export function resourcePath(ref: ResourceRef): string {
   const root = ref.group === '' ? ['api', ref.version] : ['apis', ref.group, ref.version];
   const scope = ref.namespace === undefined ? [] : ['namespaces', ref.namespace];
@@ -21,7 +20,7 @@ export function resourcePath(ref: ResourceRef): string {
   return [...root, ...scope, ...target].map((part) => `/${segment(part)}`).join('');
 }
 
-/** A path segment. An empty one, `.` or `..` would address something else than was meant: `get` without a name is a list. */
+/** An empty segment, `.` or `..` would address another resource: `get` without a name is a list. */
 function segment(part: string): string {
   if (part === '' || part === '.' || part === '..')
     throw new TypeError(`'${part}' is not a valid name in an API path; use the name of the resource.`);
@@ -30,7 +29,6 @@ function segment(part: string): string {
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** `?limit=500&watch=true`, or nothing; what is undefined is left out. */
 export function queryString(query: Query | undefined): string {
   const pairs = Object.entries(query ?? {})
     .filter(([, value]) => value !== undefined)
@@ -45,13 +43,13 @@ const writeVerbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** What a metric may say of a request: the API's verb and the resource's plural (`deployments/status`), never a name. */
+/** Labels of a metric: the API's verb and the plural (`deployments/status`), never a name. */
 export interface RequestKind {
   readonly verb: string;
   readonly resource: string;
 }
 
-/** Reads verb and resource back from a request. Paths that are not a resource's (`/readyz`) are their own resource. */
+/** A path that is not a resource's (`/readyz`) is its own resource. */
 export function requestKind(method: string, path: string, watch: boolean): RequestKind {
   const [, plural, name, subresource] = resourceParts.exec(path) ?? [];
   const read = watch ? 'watch' : plural !== undefined && name === undefined ? 'list' : 'get';
@@ -59,6 +57,6 @@ export function requestKind(method: string, path: string, watch: boolean): Reque
   return { verb: writeVerbs[method] ?? read, resource };
 }
 
-/** Plural, name and subresource; `/api/v1/namespaces/shop` is a namespace, `/api/v1/namespaces/shop/pods` are pods. */
+/** `/api/v1/namespaces/shop` is a namespace, `/api/v1/namespaces/shop/pods` are pods. */
 const resourceParts =
   /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/(?!status$|finalize$))?([^/]+)(?:\/([^/]+)(?:\/(.+))?)?$/;

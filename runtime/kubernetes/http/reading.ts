@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { bounds, ByteBudget } from './byte-budget.ts';
 import { AnswerTooLargeError } from './errors.ts';
 
-/** The process has one heap, whatever number of connections it reads from. */
+/** The process has one heap for all its connections. */
 const inFlight = new ByteBudget(bounds.inFlightBytes);
 
 /** An answer that is read in one piece. A large one waits for its share of the budget, and so does its sender. */
@@ -17,7 +17,7 @@ export class Whole {
     private readonly path: string,
   ) {}
 
-  /** By its events: an iterator costs a small answer a tenth more. */
+  /** Uses events, because an iterator costs a small answer a tenth more. */
   read(): Promise<readonly Buffer[]> {
     return new Promise((resolve, reject) => {
       this.message
@@ -49,9 +49,8 @@ export class Whole {
 const NEWLINE = 0x0a;
 
 /**
- * Whole lines, without the newline; empty ones are left out, and so is one that the end cuts off. Each line becomes a text once:
- * texts of chunks that are joined and parted again were half of what a list of 10,000 objects leaves to be collected.
- * A line that is longer than `bounds.lineBytes` is not held: `onSkipped` gets its length.
+ * Yields complete lines that are not empty. `onSkipped` gets the length of a line above `bounds.lineBytes`. Each line
+ * becomes a string once: joined chunks were half of the garbage of a list of 10,000 objects.
  */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
@@ -68,7 +67,6 @@ export async function* linesOf(
   }
 }
 
-/** One line as its pieces arrive. */
 class Line {
   private length = 0;
   private pieces: Buffer[] = [];
@@ -76,7 +74,6 @@ class Line {
 
   constructor(private readonly onSkipped: (bytes: number) => void) {}
 
-  /** Adds a chunk, and yields the text of each line that ends in it. */
   *endsIn(chunk: Buffer): Generator<string> {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
@@ -97,13 +94,12 @@ class Line {
     } else if (piece.length > 0) this.pieces.push(piece);
   }
 
-  /** Waits, if the line is long, until the budget has room for it; meanwhile nothing more of it is read. */
+  /** Until the budget has room, nothing more of a long line is read. */
   async takeShare(): Promise<void> {
     if (this.length <= bounds.freeBytes || this.length > bounds.lineBytes) return;
     this.giveBack ??= await inFlight.take(bounds.lineBytes);
   }
 
-  /** The text of the line; empty if it was skipped. The next piece begins another line. */
   private end(): string {
     if (this.length > bounds.lineBytes) this.onSkipped(this.length);
     const text = textOf(this.pieces);

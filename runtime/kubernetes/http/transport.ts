@@ -12,8 +12,7 @@ import { type Query, queryString, requestKind, type RequestKind } from './paths.
 import { retryAfterMs, type Repetition } from './retry-after.ts';
 
 /**
- * `work` is bounded, so that this program never floods the API server. `standing` is for what must not queue behind
- * work: watches, the lists they start from, and the lease; each has its own connection and keeps it.
+ * `work` is bounded, to protect the API server. `standing`: watches, their lists and the lease never queue behind it.
  */
 type Pool = 'work' | 'standing';
 
@@ -23,36 +22,34 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' |
   /** Default `application/json`. */
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
-  /** Of one attempt. Default 30 s. */
+  /** For one attempt. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   readonly pool?: Pool | undefined;
-  /** In the place of the connection's own. */
+  /** Replaces the connection's. */
   readonly authorization?: string | undefined;
 }
 
 interface ApiAnswer {
-  /** Parsed JSON; text where the answer was none; undefined where it was empty. */
+  /** Parsed JSON, or text if the answer is not JSON; undefined if it is empty. */
   readonly body: unknown;
-  /** Length of the answer as it came over the wire. */
+  /** Length on the wire. */
   readonly bytes: number;
-  /** From the API server and admission webhooks. */
   readonly warnings: string[];
 }
 
-/** The timeout is until the answer's head: the stream itself may last for ever. */
+/** The timeout ends with the head of the answer. */
 interface StreamRequest extends Pick<
   ApiRequest,
   'path' | 'query' | 'accept' | 'signal' | 'fence' | 'timeoutMs' | 'authorization'
 > {
-  /** The server has accepted; lines may be long in coming. */
   readonly onOpen?: (() => void) | undefined;
-  /** One parsed line. What it throws ends the stream. */
+  /** If it throws, the stream ends. */
   readonly onValue: (value: unknown) => void;
-  /** A line was longer than what is read (byte-budget.ts), and was skipped. */
+  /** Called for a line above the limit (byte-budget.ts), which is skipped. */
   readonly onSkipped?: (() => void) | undefined;
 }
 
-/** What a metric is made from: one for each answer (of a stream: its head). `code` 0: there was none. */
+/** One for each answer, and for the head of a stream. `code` 0: no answer. */
 export interface RequestInfo extends RequestKind {
   readonly code: number;
   readonly seconds: number;
@@ -60,7 +57,6 @@ export interface RequestInfo extends RequestKind {
 
 export interface TransportOptions {
   readonly userAgent: string;
-  /** Called for each object of a stream that is too large to be read, with the plural of its kind. */
   readonly onSkipped?: ((resource: string) => void) | undefined;
   readonly logger?: Logger | undefined;
   /** Connections of the pool `work`, default 8. */
@@ -69,19 +65,18 @@ export interface TransportOptions {
 }
 
 export interface Transport {
-  /** Throws ApiError from status 400 on, ConnectionError where there is no answer, and the signal's reason. */
+  /** Throws an ApiError from status 400 on, a ConnectionError without an answer, and the signal's reason. */
   request(request: ApiRequest): Promise<ApiAnswer>;
-  /** Reads JSON lines until the server ends the answer. Throws as `request` does; a stream that breaks off is a ConnectionError. */
+  /** Reads JSON lines until the server ends the answer. A stream that breaks off throws a ConnectionError. */
   stream(request: StreamRequest): Promise<void>;
-  /** Closes every connection. What is under way fails. */
   close(): void;
 }
 
 const defaultTimeoutMs = 30_000;
-/** The API server closes idle connections after 90 s; closing first spares a race with it. */
+/** The API server closes idle connections after 90 s. Closing earlier avoids a race with it. */
 const idleSocketMs = 60_000;
 
-/** The one way to the API server: JSON over kept-alive TLS connections, with the server's pace respected (docs/contributing/adr/0003). */
+/** Returns the only way to the API server: JSON over kept-alive TLS connections (docs/contributing/adr/0003). */
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
   const pools = { work: agentOf(connection, options.maxSockets ?? 8), standing: agentOf(connection, Infinity) };
 
@@ -116,7 +111,7 @@ export function createTransport(connection: Connection, options: TransportOption
 type Attempt = (request: ApiRequest, refused: boolean) => Promise<Answer>;
 type Pools = Readonly<Record<NonNullable<ApiRequest['pool']>, ReturnType<typeof agentOf>>>;
 
-/** Returns a function that sends a request once. `refused`: its last login was. */
+/** `refused`: the server answered 401 to the last attempt. */
 const attemptBy =
   (connection: Connection, pools: Pools, options: TransportOptions): Attempt =>
   async (request, refused) => {
@@ -147,7 +142,6 @@ const attemptBy =
     }
   };
 
-/** Returns a function that repeats what may be repeated, until there is an answer that says yes. */
 const openBy =
   (attempt: Attempt, logger: TransportOptions['logger']) =>
   async (request: ApiRequest): Promise<Answer> => {
@@ -166,7 +160,6 @@ const openBy =
       }
   };
 
-/** Returns the function that reports an object which was skipped: always to `onSkipped`, in the log once for each kind. */
 function skippedReporter({ onSkipped, logger }: TransportOptions) {
   const reported = new Set<string>();
   return (resource: string, bytes: number): void => {
@@ -179,7 +172,7 @@ function skippedReporter({ onSkipped, logger }: TransportOptions) {
   };
 }
 
-/** The same way to the API server for whoever may use it for a time only, or as somebody else: the bounds hold for each request. */
+/** Returns the transport with bounds for each request: an end, a fence, or other credentials. */
 export const within = (
   transport: Transport,
   bounds: Pick<ApiRequest, 'signal' | 'fence' | 'authorization'>,
@@ -195,7 +188,6 @@ function headersOf({ accept, contentType }: ApiRequest, text: string | undefined
   return { accept: accept ?? json, 'content-type': contentType ?? json, 'content-length': Buffer.byteLength(text) };
 }
 
-/** Gives an answer back unread; of one that refuses it throws the ApiError. */
 async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<Answer> {
   const { statusCode: status = 0, headers } = answer.message;
   if (status < 400) return answer;
@@ -203,14 +195,14 @@ async function accepted({ method, path }: ApiRequest, answer: Answer): Promise<A
   throw apiErrorOf((await bodyOf(answer)).body, { status, subject: `${method} ${path}`, retryAfterSeconds });
 }
 
-/** Parsed while it counts in the budget. */
+/** Parses inside `whole`, while the answer counts in the budget. */
 function bodyOf({ message, whole }: Answer): Promise<{ readonly body: unknown; readonly bytes: number }> {
   const isJson = message.headers['content-type']?.includes('json') === true;
   const parse = (text: string): unknown => (text === '' ? undefined : isJson ? JSON.parse(text) : text);
   return whole((text, bytes) => ({ body: parse(text), bytes }));
 }
 
-/** A kubeconfig's server may lie below a path (Rancher, `kubectl proxy --api-prefix`). */
+/** A kubeconfig's server may have a path (Rancher, `kubectl proxy --api-prefix`). */
 const basePath = (server: URL): string => server.pathname.replace(/\/$/, '');
 
 function agentOf(connection: Connection, maxSockets: number): HttpAgent {
@@ -219,7 +211,7 @@ function agentOf(connection: Connection, maxSockets: number): HttpAgent {
   const { ca, cert, key, serverName } = connection;
   return new HttpsAgent({
     ...common,
-    // Made once: the agent would otherwise parse the certificates for each connection, and compare them for each request.
+    // Otherwise the agent parses the certificates for each connection, and compares them for each request.
     secureContext: createSecureContext({ ca, cert, key }),
     rejectUnauthorized: connection.insecure !== true,
     ...(serverName === undefined ? {} : { servername: serverName }),

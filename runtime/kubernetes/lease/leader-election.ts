@@ -10,10 +10,7 @@ export interface ElectionOptions extends LeadingOptions {
 
 const usualTimes: ElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 5_000 };
 
-/**
- * Stands for election until the signal is aborted, and again after each lost leadership. Resolves when nothing is left to
- * do: the Lease is given back if it was held. Rejects only where the times make no sense.
- */
+/** Campaigns until the signal is aborted, then releases the Lease. Rejects only if the times contradict each other. */
 export async function elect(options: ElectionOptions): Promise<void> {
   const { times = usualTimes } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times;
@@ -28,21 +25,19 @@ export async function elect(options: ElectionOptions): Promise<void> {
   }
 }
 
-/** Watches the Lease until it can be had, and takes it. Undefined when the signal is aborted first. */
 async function acquire(
   holder: LeaseHolder,
   times: ElectionTimes,
   { identity, signal, logger, name }: ElectionOptions,
 ): Promise<TakenLease | undefined> {
   let seen: SeenLease | undefined;
-  /** Reads the Lease and takes it where it may be had; else how long to wait. */
   const tryToTake = async (): Promise<TakenLease | number> => {
     const found = await holder.read(signal);
     const takenAt = performance.now();
     seen = found === undefined ? undefined : seeLease(seen, found, takenAt);
     const waitMs = planLease(seen, takenAt, identity, times);
     if (waitMs > 0) return waitMs;
-    // Not interrupted by the signal: a Lease taken without our knowledge would keep everyone waiting.
+    // The signal must not interrupt it: a Lease that was taken unnoticed would block all candidates.
     const lease = await holder.hold(found);
     return lease === undefined ? times.retryPeriodMs : { lease, takenAt, previousRenewTime: found?.spec?.renewTime };
   };
@@ -51,7 +46,7 @@ async function acquire(
   while (!signal.aborted) {
     const outcome = await retrying(tryToTake, { signal, logger, failure, fields: { lease: name }, ...pace });
     if (typeof outcome !== 'number') return outcome;
-    // Candidates that try at the same moment would all collide there.
+    // Candidates that try at the same moment would collide each time.
     await pause(outcome * (1 + Math.random() / 10), signal);
   }
   return undefined;

@@ -9,35 +9,29 @@ import type { ElectionTimes, Lease } from './plan-lease.ts';
 import { within, type Transport } from '../http/transport.ts';
 
 export interface LeadingContext {
-  /** Aborted when the leadership ends, before anyone else can have it. */
+  /** Aborted before another replica can lead. */
   readonly signal: AbortSignal;
-  /**
-   * Throws where the leadership has ended by the clock, even before anything could be told so: a process that stood still
-   * longer than its Lease must not finish what it had begun.
-   */
+  /** Throws if the leadership has expired by the clock: a process that was suspended must not finish its work. */
   readonly fence: () => void;
-  /** When an earlier leader (or an earlier life of this one) was last alive, RFC 3339; undefined when there was none. */
+  /** When a leader last renewed the Lease, RFC 3339; undefined if none did. */
   readonly previousRenewTime: string | undefined;
 }
 
-/** Returns a client whose requests end with the term, and are refused once another replica may lead. */
+/** Returns a client whose requests end with the term, and fail once another replica can lead. */
 export const termClient = (transport: Transport, { signal, fence }: LeadingContext): Client =>
   createClient(within(transport, { signal, fence }));
 
-/** A Lease in our name. */
 export interface TakenLease {
   readonly lease: Lease;
-  /** By the monotonic clock, when the request that took it was sent: others count from a later moment. */
+  /** When the request was sent, by the monotonic clock. Other candidates count from a later moment. */
   readonly takenAt: number;
   readonly previousRenewTime: string | undefined;
 }
 
 export interface LeadingOptions extends LeaseOptions {
-  /** Ends the leadership. */
   readonly signal: AbortSignal;
   /**
-   * This process leads from now on. What it returns is waited for before the Lease is given back or applied for again, so a
-   * promise of the work's end keeps two leaders from working at a time. When it throws, the leadership is given up.
+   * The term's work. The Lease is released after it ends, so two leaders never work at once. An error ends the term.
    */
   readonly onStartedLeading: (context: LeadingContext) => void | Promise<void>;
   readonly logger?: Logger | undefined;
@@ -48,7 +42,6 @@ interface TermOptions extends LeadingOptions, TakenLease {
   readonly holder: LeaseHolder;
 }
 
-/** Leads until the Lease is lost, the work fails or the signal is aborted; gives the Lease back where it still is ours. */
 export async function leadTerm(options: TermOptions): Promise<void> {
   const { signal, logger, name, identity, times } = options;
   const term = new Term(options);
@@ -65,11 +58,13 @@ export async function leadTerm(options: TermOptions): Promise<void> {
     await term.release();
   if (signal.aborted) return;
   await work;
-  // Whoever failed is not the first to try again.
+  // A replica that failed lets another one try first.
   if (term.cause === 'failed') await pause(times.retryPeriodMs * 2, signal);
 }
 
-/** `stopped`: on request; `failed`: the work threw; `lost`: another has the Lease, or it could not be renewed in time. */
+/**
+ * `stopped`: on request. `failed`: the work threw. `lost`: another replica has the Lease, or renewing took too long.
+ */
 type EndCause = 'stopped' | 'failed' | 'lost';
 
 class Term {
@@ -77,7 +72,6 @@ class Term {
   private deadline: NodeJS.Timeout | undefined;
   private lease: Lease;
   private renewedAt: number;
-  /** Why the term has ended; undefined while it lasts. */
   cause: EndCause | undefined;
 
   constructor(private readonly options: TermOptions) {
@@ -90,7 +84,7 @@ class Term {
     return this.ending.signal;
   }
 
-  /** Until the leadership ends unless it is renewed: well before the Lease itself runs out for the others. */
+  /** The time until the term ends unless it is renewed, which is well before the Lease expires for the others. */
   get leftMs(): number {
     return Math.max(0, this.renewedAt + this.options.times.renewDeadlineMs - performance.now());
   }
@@ -120,12 +114,11 @@ class Term {
     }
   }
 
-  /** Gives the Lease back. Where that fails it runs out by itself. */
   async release(): Promise<void> {
     const { holder, identity, logger, name } = this.options;
     try {
       if ((await holder.release(this.lease)) !== undefined) return;
-      // The end interrupted a renewal that the server had taken in.
+      // The end of the term interrupted a renewal that the server had accepted.
       const found = await holder.read();
       if (found?.spec?.holderIdentity === identity) await holder.release(found);
     } catch (error) {
@@ -133,7 +126,7 @@ class Term {
     }
   }
 
-  /** Returns false if the Lease was changed, and has to be renewed as it is now. */
+  /** Returns false if the Lease was changed, and must be renewed as it is now. */
   private async renew(): Promise<boolean> {
     const { holder, identity } = this.options;
     const sentAt = performance.now();
@@ -144,7 +137,7 @@ class Term {
       if (!this.signal.aborted) this.arm();
       return true;
     }
-    // Changed by someone: an annotation, or our own write whose answer was lost; or another holds it.
+    // Another replica holds the Lease, its annotations changed, or the answer to our own write was lost.
     const found = await holder.read(this.signal);
     if (found?.spec?.holderIdentity !== identity) this.end('lost');
     else this.lease = found;
@@ -161,7 +154,7 @@ function startWork(options: TermOptions, term: Term): Promise<void> {
   const { onStartedLeading, previousRenewTime, logger, name } = options;
   const { signal } = term;
   const fence = (): void => term.throwIfOver();
-  // Also what it throws before its first await ends the leadership rather than the election.
+  // An error before the first `await` must end the term too, and not the election.
   return Promise.resolve()
     .then(() => onStartedLeading({ signal, fence, previousRenewTime }))
     .catch((error: unknown) => {

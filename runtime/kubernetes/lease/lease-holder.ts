@@ -8,17 +8,16 @@ import { kinds } from '../resources/kinds.ts';
 export interface LeaseOptions {
   readonly client: Client;
   readonly namespace: string;
-  /** The Lease's name. */
   readonly name: string;
-  /** Whose the Lease is, if it has to be made: it goes with them. Default: nobody's. */
+  /** Owners of a Lease that this process creates. Default: none. */
   readonly owners?: (() => Promise<NonNullable<Metadata['ownerReferences']>>) | undefined;
-  /** Who we are; the pod's name. Two processes must never have the same at the same time. */
+  /** The pod's name. Two live processes must never share it. */
   readonly identity: string;
 }
 
 const leaseType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 
-/** Reads and writes one Lease in one identity's name. Every write is of the version read, so two can never both succeed. */
+/** Each write names the version that was read, so two of them never both succeed. */
 export class LeaseHolder {
   private readonly ref: ResourceRef & { readonly name: string };
 
@@ -29,17 +28,15 @@ export class LeaseHolder {
     this.ref = { ...kinds.leases, namespace: options.namespace, name: options.name };
   }
 
-  /** The Lease; undefined when there is none. */
   async read(signal?: AbortSignal): Promise<Lease | undefined> {
     return (await this.options.client.find(this.ref, this.call(signal))) as Lease | undefined;
   }
 
-  /** Takes or renews it. Undefined when another was faster: it was changed, made or deleted since it was read. */
+  /** Takes or renews the Lease. Undefined if it was changed, created or deleted since it was read. */
   hold(lease: Lease | undefined, signal?: AbortSignal): Promise<Lease | undefined> {
     return this.write(lease, heldSpec(lease?.spec, this.options.identity, this.times, new Date()), signal);
   }
 
-  /** Gives it back, so that a successor need not wait for it to run out. Undefined as for `hold`. */
   release(lease: Lease): Promise<Lease | undefined> {
     return this.write(lease, releasedSpec(lease.spec, new Date()));
   }
@@ -63,7 +60,7 @@ export class LeaseHolder {
 
   private call(signal: AbortSignal | undefined) {
     const { renewDeadlineMs, retryPeriodMs } = this.times;
-    // Two attempts fit between a renewal that fails and the deadline, also when the first hangs on a dead connection.
+    // Two attempts fit between a failed renewal and the deadline, even if the first hangs on a dead connection.
     return { signal, pool: 'standing', timeoutMs: (renewDeadlineMs - retryPeriodMs) * 0.6 } as const;
   }
 }

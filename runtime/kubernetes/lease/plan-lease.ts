@@ -4,50 +4,45 @@ import type { Metadata, Sparse } from '../../api/objects.ts';
 /** Its times are RFC 3339 with microseconds, by the holder's clock. */
 export type LeaseSpec = Sparse<api.V1LeaseSpec>;
 
-/** A Lease, whole: it is written back with what this program does not know. */
+/** A whole Lease: an update sends back the fields that this program does not know. */
 export interface Lease {
   readonly metadata: Metadata & { readonly resourceVersion: string };
   readonly spec?: LeaseSpec;
   readonly [field: string]: unknown;
 }
 
-/** A Lease as last read, and when this candidate first saw it at that version, by its own monotonic clock. */
+/** `since`: when this candidate first saw this version, by its own monotonic clock. */
 export interface SeenLease {
   readonly lease: Lease;
   readonly since: number;
 }
 
-/** Takes in what was read. Only a new version restarts the wait: a holder that lives writes. */
+/** Only a new version restarts the wait, because a live holder writes. */
 export function seeLease(before: SeenLease | undefined, lease: Lease, now: number): SeenLease {
   const same = before?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
   return same && before !== undefined ? before : { lease, since: now };
 }
 
 export interface ElectionTimes {
-  /** How long a holder that fell silent keeps the others waiting: whole seconds. */
+  /** A multiple of 1,000, because the API has whole seconds. */
   readonly leaseDurationMs: number;
-  /** How long the leader tries to renew before it stops leading; less than the lease lasts. */
   readonly renewDeadlineMs: number;
-  /** Between two renewals, and between two attempts of a candidate; less than the deadline. */
   readonly retryPeriodMs: number;
 }
 
 /**
- * How many milliseconds until a candidate reads the Lease again that it sees; 0: it may be taken, or made where there is none.
- * It may be taken when nobody holds it, when it is held in the candidate's
- * own name (an earlier life of it: the same pod, whose container was restarted), or when it did not change for as long as
- * it lasts. That is measured by watching it, never by comparing its times with this machine's clock, which may be wrong.
+ * Returns in how many milliseconds to read the Lease again; 0 if it can be taken. It is free without a holder, after
+ * its duration without a change, or if its holder is this candidate before a restart. The candidate watches the
+ * duration itself, because either clock may be wrong.
  */
 export function planLease(seen: SeenLease | undefined, now: number, identity: string, times: ElectionTimes): number {
   const { holderIdentity = '', leaseDurationSeconds } = seen?.lease.spec ?? {};
   if (seen === undefined || holderIdentity === '' || holderIdentity === identity) return 0;
-  // A Lease need not say how long it lasts.
   const lastsMs = leaseDurationSeconds === undefined ? times.leaseDurationMs : leaseDurationSeconds * 1000;
   const leftMs = seen.since + lastsMs - now;
   return Math.max(0, Math.min(leftMs, times.retryPeriodMs));
 }
 
-/** The spec of a Lease just taken, or renewed. A change of hands is counted, and a new term has a new acquireTime. */
 export function heldSpec(
   before: LeaseSpec | undefined,
   identity: string,
@@ -67,7 +62,7 @@ export function heldSpec(
   };
 }
 
-/** The spec of a Lease given back: free for anyone at once. The server demands a duration of at least a second. */
+/** The server demands a duration of at least one second. */
 export function releasedSpec(before: LeaseSpec | undefined, now: Date): LeaseSpec {
   return { ...before, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
 }

@@ -7,25 +7,25 @@ import type { EventDetails } from './events.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { describeError } from '../../wording/errors.ts';
 
-/** An event without its sender and time. The uid, reason and key make its name, so the API server stores it once. */
+/** The uid, reason and key make its name, so the API server stores it once. */
 export type QueuedEvent = Omit<EventDetails, 'now' | 'version' | 'instance'>;
 
 interface EventQueueOptions {
   readonly metrics: Pick<Metrics, 'events' | 'eventsDropped'>;
   readonly logger: Logger;
-  /** Called when `pending` of a namespace becomes 0: its events are posted or dropped, or the first one failed. */
+  /** Called when `pending` becomes 0: the events are posted or dropped, or the first one failed. */
   readonly onDrained: (namespace: string) => void;
 }
 
-/** Posts an event. Resolves also if the event exists already, or if its namespace is being deleted. */
+/** Resolves also if the event exists, or if its namespace is being deleted. */
 type Post = (event: QueuedEvent) => Promise<unknown>;
 
-/** Events by the uid of their object, the oldest first. */
+/** By the uid of their object, the oldest first. */
 type NamespaceQueue = { readonly events: Map<string, QueuedEvent[]>; failures: number };
 
-/** Requests at once: the least, beside many changes of workloads, and the most, beside none. */
+/** Concurrent requests: beside many changes of workloads, and beside none. */
 const [MIN_CONCURRENT, MAX_CONCURRENT] = [4, 16];
-/** About 500 bytes each: more than one change of a whole cluster. */
+/** About 500 bytes each. The maximum is more than one change of a whole cluster. */
 const MAX_PENDING_EVENTS = 20_000;
 /** Refusals in a row after which a namespace's events are dropped. */
 const MAX_ATTEMPTS = 6;
@@ -33,17 +33,12 @@ const MAX_ATTEMPTS = 6;
 const FLUSH_MS = 2_000;
 const POLL_MS = 50;
 
-/**
- * Posts events beside the work: in order for each object, a few at once. Each namespace waits and retries alone. Events that
- * wait when a term ends are posted in the next term.
- */
+/** Posts events in order for each object. Each namespace retries alone. Events that wait move to the next term. */
 export class EventQueue {
   private readonly queues = new Map<string, NamespaceQueue>();
-  /** Resumes the namespaces that wait for a place, or for the next term. */
   private readonly waiting: (() => void)[] = [];
   private size = 0;
   private running = 0;
-  /** Undefined between two terms. */
   private term: { readonly post: Post; readonly underWay: () => number } | undefined;
 
   constructor(private readonly options: EventQueueOptions) {}
@@ -62,7 +57,7 @@ export class EventQueue {
     void this.drain(namespace, queue);
   }
 
-  /** Posts an event before the change that deletes its cause. If that fails, the event is queued. Never rejects. */
+  /** Posts an event before the change that deletes its cause, or queues it if that fails. Never rejects. */
   async postFirst(event: QueuedEvent): Promise<void> {
     if (this.term === undefined) return this.add(event);
     await this.term.post(event).then(
@@ -71,18 +66,18 @@ export class EventQueue {
     );
   }
 
-  /** Returns the number of a namespace's objects with waiting events; 0 if the namespace fails, because no change waits for it. */
+  /** Counts objects with waiting events; 0 if the namespace fails, because then no change waits. */
   pending(namespace: string): number {
     const queue = this.queues.get(namespace);
     return queue === undefined || queue.failures > 0 ? 0 : queue.events.size;
   }
 
-  /** Returns whether a change of this object waits to be reported. Another change would delete its trace. */
+  /** Another change would delete the trace of the one that is not reported yet. */
   isPending(namespace: string, uid: string): boolean {
     return this.pending(namespace) > 0 && this.queues.get(namespace)?.events.has(uid) === true;
   }
 
-  /** Posts until the signal is aborted, and then for at most 2 s what waits. `underWay`: the number of changes in progress. */
+  /** Posts until the signal is aborted, then for at most 2 s. `underWay`: the number of changes in progress. */
   async run(signal: AbortSignal, post: Post, underWay: () => number): Promise<void> {
     this.term = { post, underWay };
     for (const wake of this.waiting.splice(0)) wake();
@@ -93,14 +88,13 @@ export class EventQueue {
     this.term = undefined;
   }
 
-  /** Posts the events of as many objects at once as there are places, until none waits. */
   private async drain(namespace: string, queue: NamespaceQueue): Promise<void> {
     while (queue.events.size > 0) {
       const { term } = this;
       const limit = term === undefined ? 0 : Math.max(MIN_CONCURRENT, MAX_CONCURRENT - term.underWay());
       if (term === undefined || this.running >= limit) await new Promise<void>((wake) => this.waiting.push(wake));
       else {
-        // After a failure, one event shows whether the namespace accepts events again.
+        // After a failure, one event shows if the namespace accepts events again.
         const objects = [...queue.events.keys()].slice(0, queue.failures > 0 ? 1 : limit - this.running);
         const errors = await Promise.all(objects.map((uid) => this.send(queue, uid, term.post)));
         const error = errors.find((each) => each !== undefined);
@@ -111,7 +105,7 @@ export class EventQueue {
     this.options.onDrained(namespace);
   }
 
-  /** Posts an object's events. Returns the error, unless the term is over: then the next term posts them. */
+  /** Returns the error, unless the term is over: then the next term posts the events. */
   private async send(queue: NamespaceQueue, uid: string, post: Post): Promise<unknown> {
     const events = queue.events.get(uid) ?? [];
     this.running += 1;

@@ -8,7 +8,6 @@ import { isAlreadyExists, isForbidden, isNotFound } from '../http/errors.ts';
 import type { Manifest } from './objects.ts';
 import { kinds } from './kinds.ts';
 
-/** The object that an event is about. */
 export type Regarding = Readonly<
   Required<Pick<V1ObjectReference, 'apiVersion' | 'kind' | 'namespace' | 'name' | 'uid' | 'resourceVersion'>>
 >;
@@ -19,22 +18,21 @@ export interface EventDetails {
   readonly reason: string;
   readonly type: 'Normal' | 'Warning';
   readonly message: string;
-  /** Identifies the change on this object: the same key makes the same event, and it is posted once. */
+  /** Identifies the change on this object. An event with the same key is posted once. */
   readonly key: string;
   readonly now: Date;
-  /** The operator's version. */
   readonly version: string;
-  /** Which replica says so: its pod's name. */
+  /** The pod's name. */
   readonly instance: string;
 }
 
-/** What `kubectl describe` still shows as a whole; events.k8s.io refuses more. */
+/** In characters: `kubectl describe` shows no more, and events.k8s.io refuses more. */
 const maxMessageLength = 1024;
 
-/** The core/v1 Event for a change of a workload. Its name follows from the change alone, so telling it again finds it there. */
+/** Returns a core/v1 Event. Its name depends on the change alone, so a second post finds the first. */
 export function eventObject(details: EventDetails): Manifest {
   const { regarding, reason, type, now, version, instance } = details;
-  // Mount paths, for example, may hold any character.
+  // Mount paths, for example, may have any character.
   const message = printable(withoutTokens(details.message));
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
   return {
@@ -56,7 +54,7 @@ export function eventObject(details: EventDetails): Manifest {
 
 const maxNameLength = 253;
 
-/** `<name>.<16 hexadecimal characters>`, as kubectl and the kubelet name theirs; a long name is cut so that it stays a valid one. */
+/** `<name>.<16 hexadecimal characters>`, as kubectl and the kubelet do. A long name is cut so that it stays valid. */
 function eventName({ regarding: { uid, name }, reason, key }: EventDetails): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([uid, reason, key]))
@@ -66,10 +64,7 @@ function eventName({ regarding: { uid, name }, reason, key }: EventDetails): str
   return `${stem}.${hash}`;
 }
 
-/**
- * Posts an event, once: it is content where the event is there already, and where there is, or soon will be, no namespace to post
- * it in. Throws an ApiError or ConnectionError for whatever may be better later, or needs someone's attention.
- */
+/** Posts an event once. An event that exists, or a namespace that is or will be deleted, is no error. */
 export async function postEvent(client: Client, event: Manifest): Promise<void> {
   const ref = { ...kinds.events, namespace: event.metadata.namespace };
   await client.create(ref, event, { metadataOnly: true }).catch((error: unknown) => {

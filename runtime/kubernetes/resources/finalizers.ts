@@ -3,22 +3,17 @@ import { guarded, type Client, readAndChange } from '../http/client.ts';
 import { undefinedIfNotFound } from '../http/errors.ts';
 import type { ResourceRef } from '../http/paths.ts';
 
-/** The metadata of one object; undefined where it is not there. */
 export const readMetadata = async (client: Client, ref: ResourceRef): Promise<Metadata | undefined> =>
   (await client.find(ref, { metadataOnly: true }))?.metadata;
 
-/** Sees to it that an object has a finalizer, last of all. It must not be on its way out. */
+/** Adds the finalizer at the end. The object must not be in deletion. */
 export const addFinalizer = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string): Promise<void> =>
   change(client, ref, seen, (present) => [...without(present, finalizer), finalizer]);
 
-/** Sees to it that an object has not. */
 export const removeFinalizer = (client: Client, ref: ResourceRef, seen: Metadata, finalizer: string): Promise<void> =>
   change(client, ref, seen, (present) => without(present, finalizer));
 
-/**
- * The same, for as long as the object is what was seen.
- * @throws a Conflict where it is not
- */
+/** Throws a Conflict if the object changed since it was seen. */
 export const removeFinalizerAsSeen = (
   client: Client,
   ref: ResourceRef,
@@ -31,7 +26,6 @@ type Wanted = (present: readonly string[]) => readonly string[];
 const without = (present: readonly string[], finalizer: string): readonly string[] =>
   present.filter((each) => each !== finalizer);
 
-/** Writes what `wanted` makes of the finalizers, if that is anything else; one that is gone meanwhile is no problem. */
 async function change(client: Client, ref: ResourceRef, seen: Metadata, wanted: Wanted): Promise<void> {
   const read = async () => (await client.get(ref, { metadataOnly: true })).metadata as Metadata;
   await readAndChange(seen, read, (found) => write(client, ref, found, wanted));

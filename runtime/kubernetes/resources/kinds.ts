@@ -1,6 +1,6 @@
 const core = { group: '', version: 'v1' } as const;
 
-/** Where kinds of Kubernetes' own stand in the API; workloads, pods and Lumigo resources stand in contract.ts. */
+/** Kubernetes' own resources. Workloads, pods and Lumigo resources are in contract.ts. */
 export const kinds = {
   configMaps: { ...core, plural: 'configmaps' },
   customResourceDefinitions: { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' },

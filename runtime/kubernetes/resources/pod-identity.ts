@@ -3,10 +3,9 @@ import { mapAt } from '../../json/values.ts';
 import type { Metadata, Workload } from '../../api/objects.ts';
 import type { Client } from '../http/client.ts';
 
-/** How the pods of one generation of a workload are found: by the identity that their controller gave them. */
 export interface PodIdentity {
   readonly labelSelector: string;
-  /** The uid of their controller; undefined for pods of any. */
+  /** The uid of their controller; undefined: any. */
   readonly owner?: string;
 }
 
@@ -24,7 +23,6 @@ const byLabel =
       : undefined;
   };
 
-/** By the name of the kind. */
 const finders: Readonly<Record<string, Find>> = {
   Deployment: newestReplicaSet,
   StatefulSet: byLabel('controller-revision-hash', (workload) => mapAt(workload, 'status')['updateRevision']),
@@ -38,7 +36,7 @@ const finders: Readonly<Record<string, Find>> = {
   },
 };
 
-/** The newest ReplicaSet has the pod template that the Deployment has now. */
+/** The newest ReplicaSet has the present pod template of the Deployment. */
 async function newestReplicaSet(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { namespace, uid } = workload.metadata;
   let newest: Metadata | undefined;
@@ -52,7 +50,6 @@ async function newestReplicaSet(workload: Workload, client: Client): Promise<Pod
     : { labelSelector: `pod-template-hash=${hash}`, owner: newest.uid ?? '' };
 }
 
-/** The labels by which a workload finds what it owns; owners are compared beside them. */
 export const selectorOf = (workload: Workload): string =>
   Object.entries(mapAt(mapAt(mapAt(workload, 'spec'), 'selector'), 'matchLabels'))
     .map(([key, value]) => `${key}=${String(value)}`)
@@ -64,10 +61,10 @@ export const isOwnedBy = ({ ownerReferences = [] }: Metadata, uid: string | unde
 const revisionOf = (metadata: Metadata | undefined): number =>
   Number(metadata?.annotations?.['deployment.kubernetes.io/revision'] ?? -1);
 
-/** Returns how the pods are found that have the pod template of a whole workload; undefined if its controller has not named them yet. */
+/** Returns undefined if the controller has not seen the generation yet. */
 export async function podIdentityOf(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { generation = 0 } = workload.metadata;
-  // Argo's Rollouts write the generation as a text.
+  // Argo Rollouts write the generation as a string.
   const isSeen = Number(mapAt(workload, 'status')['observedGeneration'] ?? 0) >= generation;
   return isSeen ? finders[workload.kind]?.(workload, client) : undefined;
 }

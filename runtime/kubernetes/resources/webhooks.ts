@@ -4,10 +4,8 @@ import type { Raw } from '../../api/objects.ts';
 import { kinds } from './kinds.ts';
 import type { KubernetesObject } from './objects.ts';
 
-/** A webhook, as it stands in a MutatingWebhookConfiguration. */
 export type Webhook = Raw<api.V1MutatingWebhook>;
 
-/** The webhook configuration of an installation. */
 export const webhooksRef = ({ operatorName }: { readonly operatorName: string }) => ({
   ...kinds.webhooks,
   name: `${operatorName}${suffixes.injectorWebhook}`,

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** So long after a failure nothing is tried again, however much somebody would like to know. */
+/** Minimum time between a failure and the next try, also if callers hurry. */
 const CALM_MS = 250;
 
 /**
- * Whether a list-watch has told all that there is. One that lost its connection may hold what was undone meanwhile: deleted, or gone
- * with a store that was restored from a backup. Whoever must not act on that asks here, and may have it try again at once.
+ * Tells if a store is current. A disconnected one may hold objects that were deleted, or undone by a restored backup.
  */
 export class CatchUp {
   private isUpToDate = false;
@@ -16,13 +15,12 @@ export class CatchUp {
     return this.isUpToDate;
   }
 
-  /** A stream stands, or could not be had. */
   note(isCurrent: boolean): void {
     this.isUpToDate = isCurrent;
     for (const goOn of this.waiting) goOn();
   }
 
-  /** The pause before the next try, which somebody may cut short. */
+  /** Pauses before the next try. `catchUp` shortens the pause. */
   async rest(ms: number, signal: AbortSignal): Promise<void> {
     const cut = new AbortController();
     const calmUntil = performance.now() + CALM_MS;
@@ -30,13 +28,10 @@ export class CatchUp {
     await sleep(ms, undefined, { signal: AbortSignal.any([signal, cut.signal]) }).catch(() => undefined);
   }
 
-  /**
-   * Resolves at once where nothing is out of date; else when a try that was begun from now on has ended, and after `mostMs` at the
-   * latest. Ask `isCurrent` what came of it.
-   */
+  /** Resolves at once if current, else after a try that began from now on, or after `mostMs`. Then read `isCurrent`. */
   async catchUp(mostMs: number): Promise<void> {
     const deadline = performance.now() + mostMs;
-    // The first that ends may have been under way already.
+    // The first try that ends may have begun before this call.
     for (let tries = 0; tries < 2 && !this.isUpToDate; tries += 1) {
       this.hurry();
       await this.outcome(deadline - performance.now());

@@ -1,14 +1,11 @@
 import type { KubernetesObject } from '../resources/objects.ts';
 import type { Identity, ListWatchHandler } from './watch-position.ts';
 
-/** Keeps a part of each object that a list-watch shows, for as long as it is there. */
+/** Keeps a value for each object that a list-watch shows. */
 export class Kept<T> implements ListWatchHandler {
   private readonly kept = new Map<string, Identity & { readonly value: T }>();
 
-  /**
-   * @param observe what is kept of an object; undefined: nothing
-   * @param onChange told of what is kept, each time that it is shown, and as it was before; now undefined: it is kept no more
-   */
+  /** `onChange` is called each time that a kept object is shown. `now` is undefined when it is no longer kept. */
   constructor(
     private readonly observe: (object: KubernetesObject) => T | undefined,
     private readonly onChange: (now: T | undefined, before: T | undefined) => void,

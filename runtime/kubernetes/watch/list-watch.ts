@@ -12,43 +12,36 @@ import { type ListWatchHandler, WatchPosition } from './watch-position.ts';
 
 export type { ListWatchHandler } from './watch-position.ts';
 
-/** `ended`: the server's own time limit; `expired`: it no longer remembers that far back; `refused`: it answered with another error. */
+/** `ended`: the server's time limit. `expired`: the server forgot the version. `refused`: any other error. */
 export type RestartCause = 'ended' | 'disconnected' | 'silent' | 'expired' | 'refused';
 
 export interface ListWatchOptions extends WatchOptions {
-  /** A collection: without a name. */
+  /** A collection, without a name. */
   readonly resource: ResourceRef;
   readonly handler: ListWatchHandler;
   readonly logger?: Logger | undefined;
-  /**
-   * Of a kind whose definition may be absent, come and go: where it is absent there is nothing of the kind, and that is all there is
-   * to know. Touched whenever the definition changes.
-   */
+  /** Set for a kind whose definition may be absent. Touched whenever the definition changes. */
   readonly definition?: Debounce | undefined;
   readonly onRestart?: ((cause: RestartCause, error?: unknown) => void) | undefined;
-  /** For whoever must know whether what was told is out of date. */
   readonly catchUp?: CatchUp | undefined;
 }
 
 export interface ListWatch {
-  /** Everything there is has been told once, or the signal was aborted before that: ask it. Never rejects. */
+  /** Resolves when the first list is complete or the signal is aborted. Never rejects. */
   readonly synced: Promise<void>;
-  /** Nothing will be told any more. Never rejects. */
+  /** Resolves after the last call of the handler. Never rejects. */
   readonly stopped: Promise<void>;
 }
 
-/**
- * Keeps a store up to date with a kind's objects until the signal is aborted, whatever happens to the connection or the
- * API server. Between streams it keeps the resourceVersion and nothing else.
- */
+/** Keeps a store up to date until the signal is aborted. Between streams it keeps only the resourceVersion. */
 export function listWatch(options: ListWatchOptions): ListWatch {
   const watcher = new Watcher(options);
   return { synced: watcher.synced, stopped: watcher.run() };
 }
 
-/** A kind that is not defined yet is about to be: whoever installs it waits for us. */
+/** A required kind appears soon, because its installer waits for this program. */
 const untilDefined = { maxMs: 2_000 };
-/** One that may stay away for good is heard of when it comes, and served a moment after. */
+/** An optional kind may stay absent for good. Its definition is watched, and the kind is served a moment later. */
 const untilThere = { firstMs: 60_000, maxMs: 10 * 60_000 };
 const SERVED_MS = 10_000;
 
@@ -57,10 +50,9 @@ class Watcher {
   private readonly subject: string;
   private readonly position: WatchPosition;
   private readonly catchUp: CatchUp;
-  /** Whether the server streams lists (`sendInitialEvents`, of Kubernetes 1.32 or 1.34 and later), as far as is known. */
+  /** Set if the server streams lists (`sendInitialEvents`, since Kubernetes 1.32 or 1.34), as far as is known. */
   private streamsLists = true;
   private failures = 0;
-  /** When something was last heard of the kind's definition. */
   private heardAt = -Infinity;
   private handlerFails = false;
 
@@ -91,7 +83,6 @@ class Watcher {
     }
   }
 
-  /** One stream, and before it the list where one is due. Returns when the server ends it. */
   private async listAndWatch(): Promise<void> {
     const position = this.position;
     if (this.failures > 0 && (await this.isRestored())) position.forget();
@@ -111,7 +102,6 @@ class Watcher {
     this.position.completeList(version);
   }
 
-  /** Draws the conclusions from how a stream ended, and waits as long as is polite. */
   private async recover(error: unknown, livedMs: number): Promise<void> {
     const { onRestart } = this.options;
     if (this.position.listing && this.streamsLists && saysListsAreNotStreamed(error)) {
@@ -124,7 +114,7 @@ class Watcher {
     if (cause === 'expired') this.position.forget();
     this.failures = countFailures(this.failures, { failed: error !== undefined, livedMs });
     if (this.failures === 0) return;
-    // Where its definition is not there, there is nothing of the kind to know.
+    // A kind without a definition has no objects, so the empty store is current.
     this.catchUp.note(isNotFound(error));
     const retryInMs = this.retryInMs(error);
     if (!this.isUndefined(error))
@@ -132,7 +122,6 @@ class Watcher {
     await this.rest(error, retryInMs);
   }
 
-  /** The kind is not defined, and need not be. */
   private isUndefined = (error: unknown): boolean => this.options.definition !== undefined && isNotFound(error);
 
   private async rest(error: unknown, retryInMs: number): Promise<void> {
@@ -141,10 +130,7 @@ class Watcher {
     if (await definition.wait(retryInMs, signal)) this.heardAt = performance.now();
   }
 
-  /**
-   * Whether the API server is at an earlier version than we are: its store was restored from a backup. It would let us watch
-   * from there on without a word, and show nothing until it has caught up.
-   */
+  /** An API server restored from a backup would accept our later version, and send nothing until it has caught up. */
   private async isRestored(): Promise<boolean> {
     const { transport, resource, signal } = this.options;
     const { version } = this.position;
@@ -161,14 +147,13 @@ class Watcher {
     return backoffMs(this.failures, { ...(isNotFound(error) ? untilDefinition : {}), atLeastMs });
   }
 
-  /** Nothing of the kind can be there; the next list, once it is defined, starts anew. */
   private nothingThere(): void {
     this.position.beginList();
     this.position.completeList('');
     this.position.forget();
   }
 
-  /** Once for each series of failures; that a version expires, or a stream ends, is nobody's fault. */
+  /** Warns once for each series of failures. An expired version or an ended stream is normal. */
   private report(cause: RestartCause, fields: object): void {
     const isNews = this.failures === 1 && cause !== 'expired' && cause !== 'ended';
     this.options.logger?.[isNews ? 'warn' : 'debug'](fields, 'watch interrupted');
@@ -179,7 +164,7 @@ class Watcher {
     if (this.failures > 0) this.options.logger?.info({ resource: this.subject }, 'watch resumed');
   }
 
-  /** Said once: whoever throws for one object may do so for ten thousand. */
+  /** Logs once: a handler that fails for one object may fail for ten thousand. */
   private handlerFailed(error: unknown): void {
     if (this.handlerFails) return;
     this.handlerFails = true;
@@ -192,15 +177,15 @@ function restartCause(error: unknown): RestartCause {
   if (error === undefined) return 'ended';
   if (error instanceof SilenceError) return 'silent';
   if (!(error instanceof ApiError)) return 'disconnected';
-  // The second comes from an API server whose etcd was restored from a backup: our version lies in its future.
+  // The second is from an API server whose etcd was restored from a backup: our version is in its future.
   return error.status === 410 || error.hasCause('ResourceVersionTooLarge') ? 'expired' : 'refused';
 }
 
-/** A server that knows `sendInitialEvents` and has it switched off refuses it; one that never heard of it sends no end of the list. */
+/** A server with this feature disabled refuses it. An older server never sends the end of the list. */
 const saysListsAreNotStreamed = (error: unknown): boolean =>
   error instanceof SilenceError || (error instanceof ApiError && (error.status === 400 || error.status === 422));
 
-/** A stream that the server ended in its own time is no failure, and one that lived long begins the series anew. */
+/** A stream that the server ended is no failure. A long stream starts a new series. */
 function countFailures(before: number, { failed, livedMs }: { failed: boolean; livedMs: number }): number {
   if (!failed && livedMs >= 1_000) return 0;
   return (livedMs >= 10_000 ? 0 : before) + 1;

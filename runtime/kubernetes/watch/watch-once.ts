@@ -3,18 +3,17 @@ import { metadataType } from '../resources/objects.ts';
 import type { Transport } from '../http/transport.ts';
 import type { WatchPosition } from './watch-position.ts';
 
-/** What is watched, and for how long a stream may last or be silent. */
 export interface WatchOptions {
   readonly transport: Transport;
   readonly metadataOnly?: boolean | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly signal: AbortSignal;
-  /** The server is asked to end a watch after this long, and up to twice as long, so that clients spread over its replicas. Default 900. */
+  /** The server ends a watch after one to two times this, which spreads clients over its replicas. Default 900. */
   readonly streamSeconds?: number | undefined;
-  /** A watch that is silent for so long is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
+  /** A watch without data for this time is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
   readonly watchdogMs?: number | undefined;
-  /** Told of each sign of life: a change, or a bookmark. */
+  /** Called on each change or bookmark. */
   readonly onHeard?: (() => void) | undefined;
 }
 
@@ -25,15 +24,14 @@ interface WatchOnceOptions extends WatchOptions {
   readonly onOpen: () => void;
 }
 
-/** The connection stands, and nothing comes over it. */
 export class SilenceError extends ConnectionError {}
 
-/** While a list is streamed there is always something to send; silence means a server that does not know how. */
+/** A streamed list always has data to send. Silence means that the server does not know streamed lists. */
 const listSilenceMs = 15_000;
 
 /**
- * One watch, from the position's version on, or with a list streamed before it while the position is listing. Returns
- * when the server ends it; throws what Transport.stream throws, an ERROR event's ApiError, or a SilenceError.
+ * Watches from the position's version on. While it is listing, the server streams a list first.
+ * @throws the errors of Transport.stream, an ERROR event's ApiError, and SilenceError
  */
 export async function watchOnce(options: WatchOnceOptions): Promise<void> {
   const { transport, subject, position, metadataOnly, streamSeconds = 900 } = options;
@@ -68,7 +66,6 @@ export async function watchOnce(options: WatchOnceOptions): Promise<void> {
   }
 }
 
-/** Aborts its signal when the caller's is aborted, or when nothing was heard for too long. */
 function watchdogOf({ subject, position, signal, watchdogMs = 180_000 }: WatchOnceOptions) {
   const silence = new AbortController();
   const onSilence = (): void =>

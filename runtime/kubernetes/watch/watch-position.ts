@@ -1,7 +1,6 @@
 import { apiErrorOf } from '../http/errors.ts';
 import type { KubernetesObject } from '../resources/objects.ts';
 
-/** What identifies an object of one kind, in this life of it. */
 export interface Identity {
   /** Empty for a cluster-scoped object. */
   readonly namespace: string;
@@ -9,52 +8,46 @@ export interface Identity {
   readonly uid: string;
 }
 
-/** The caller's store, which is the only copy there is. A method that throws is reported and ends nothing. */
+/** The caller's store is the only copy. A method that throws is reported, and ends nothing. */
 export interface ListWatchHandler {
-  /** There, or changed. May be told of the same version again. `isListed`: a list shows it, and whatever is known of it beside is void. */
+  /** May repeat a version. `isListed`: the object is from a list, so all else that is known about it is void. */
   upsert(object: KubernetesObject, isListed: boolean): void;
-  /** Gone, in this life of it: an object of the same name with another uid may be told of next. */
   delete(identity: Identity): void;
-  /** What the store holds of this kind, to find the deletions that were missed while there was no connection. */
+  /** Returns the store's objects, to find the deletions that were missed while there was no connection. */
   known(): Iterable<Identity>;
-  /** Everything there is has been told; again after each list. */
+  /** Called after each complete list. */
   synced?(): void;
 }
 
 interface WatchPositionOptions {
   readonly handler: ListWatchHandler;
-  /** What is watched, for an error's message. */
   readonly subject: string;
   readonly onHandlerError: (error: unknown) => void;
   readonly onSynced: () => void;
 }
 
 const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
-/** On the bookmark that says: everything there was has been sent (sendInitialEvents). */
+/** Annotation of the bookmark that follows all existing objects (`sendInitialEvents`). */
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
-/** How far the handler has been told: all that a list-watch keeps between two streams. */
+/** The state that a list-watch keeps between two streams. */
 export class WatchPosition {
   private knownVersion: string | undefined;
-  /**
-   * While a list runs: what the handler held before and the list has not shown. What is left of it in the end are the deletions
-   * that nobody told of. It points at the handler's own records, so there is no second copy of them.
-   */
+  /** While a list runs: the store's own records that are not listed yet. Those that remain at its end were deleted. */
   private unseen: Map<string, Identity> | undefined;
 
   constructor(private readonly options: WatchPositionOptions) {}
 
-  /** The version to watch from; undefined when a list has to come first. */
+  /** Undefined if a list must come first. */
   get version(): string | undefined {
     return this.knownVersion;
   }
 
-  /** A list has begun and is not complete. */
   get listing(): boolean {
     return this.unseen !== undefined;
   }
 
-  /** The server does not remember the version any more: only a list tells what happened since. */
+  /** The server no longer remembers the version, so only a list shows what happened since. */
   forget(): void {
     this.knownVersion = undefined;
   }
@@ -77,16 +70,15 @@ export class WatchPosition {
     this.options.onSynced();
   }
 
-  /** An object that a list or an event shows. */
   show(object: KubernetesObject): void {
     const before = this.see(object);
-    // The same name, deleted and made again meanwhile.
+    // The object was deleted and created again meanwhile.
     if (before !== undefined && before.uid !== object.metadata.uid) this.delete(before);
     const isListed = this.listing;
     this.tell((handler) => handler.upsert(object, isListed));
   }
 
-  /** One line of a watch. Throws the ApiError that it carries. */
+  /** Takes one line of a watch. Throws the ApiError that it carries. */
   receive(line: unknown): void {
     const { type, object } = eventIn(line, this.options.subject);
     const { resourceVersion, annotations } = object.metadata;
@@ -95,11 +87,10 @@ export class WatchPosition {
       this.see(object);
       this.delete(object.metadata);
     } else if (this.listing && annotations?.[initialEventsEnd] === 'true') this.completeList(resourceVersion);
-    // Objects of a list come in the order of their names: before it is complete their versions say nothing about how far it got.
+    // A list is sorted by name, so before its end a version does not say how far it is.
     if (!this.listing) this.knownVersion = resourceVersion;
   }
 
-  /** Takes note that the object is there, or was until now. Returns what the handler held of that name. */
   private see({ metadata }: KubernetesObject): Identity | undefined {
     const key = keyOf(metadata);
     const before = this.unseen?.get(key);
@@ -120,7 +111,7 @@ export class WatchPosition {
   }
 }
 
-/** Reads a line as the API server defines it; what it does not define is an error, since skipping it could miss a change. */
+/** Throws on a line that the API does not define, because skipping it could miss a change. */
 function eventIn(line: unknown, subject: string): { readonly type: unknown; readonly object: KubernetesObject } {
   const { type, object } = (line ?? {}) as { type?: unknown; object?: KubernetesObject };
   if (object?.metadata !== undefined && eventTypes.has(type)) return { type, object };

@@ -14,11 +14,11 @@ export interface Watching {
 
 export type NamedRef = ResourceRef & { readonly name: string };
 
-/** A list-watch of one object. A role may grant it by `resourceNames`: the API server knows a name in a field selector. */
+/** Watches one object. A role can grant it by `resourceNames`, because the field selector has the name. */
 export const watchNamed = (
   { name, ...resource }: NamedRef,
   handler: ListWatchHandler,
-  // Nothing else of whoever asks: a selector of theirs would choose among these objects too.
+  // The caller's other options are not passed on: its selectors would apply to this object too.
   { transport, logger, signal }: Watching,
 ): ListWatch =>
   listWatch({
@@ -27,13 +27,9 @@ export const watchNamed = (
     fieldSelector: `metadata.name=${name}`,
   });
 
-/** What is seen together is looked at once. */
 const pause = { quietMs: 20, atMostMs: 100 };
 
-/**
- * Tells, until the signal is aborted, when one of these objects appears, changes or goes; whoever waits reads what it needs. While
- * nothing happens that costs no request.
- */
+/** Returns a signal of each creation, change and deletion of these objects. While idle it costs no request. */
 export function changesOf(objects: readonly NamedRef[], watching: Watching): Debounce {
   const changes = new Debounce(pause);
   const touch = () => changes.touch();
@@ -41,7 +37,7 @@ export function changesOf(objects: readonly NamedRef[], watching: Watching): Deb
   return changes;
 }
 
-/** A list-watch of a kind, whether it is one of the API server's own or its definition may be absent, come and go: that is heard of. */
+/** Watches a kind. If its definition may be absent, watches the definition too. */
 export function watchKind(
   kind: ResourceRef,
   options: Omit<ListWatchOptions, 'resource' | 'definition'> & Watching,
