@@ -1,6 +1,4 @@
-/**
- * Limits in bytes (docs/contributing/adr/0030-budget-at-the-door.md). Tenants choose object sizes; the heap has 150 MB.
- */
+/** Limits in bytes (docs/contributing/adr/0030-budget-at-the-door.md), because tenants choose how large objects are. */
 export const bounds = {
   /** Shorter lines and answers do not count. */
   freeBytes: 64 * 1024,
@@ -10,7 +8,6 @@ export const bounds = {
   answerBytes: 4 * 1024 * 1024,
   /** After a larger page, the next one has fewer objects. */
   pageBytes: 1024 * 1024,
-  /** For all lines and answers together. */
   inFlightBytes: 8 * 1024 * 1024,
 } as const;
 
@@ -32,7 +29,6 @@ export class ByteBudget {
     });
   }
 
-  /** Returns undefined if there is no room now. */
   takeNow(bytes: number): (() => void) | undefined {
     if (this.waiting.length > 0 || bytes > this.free) return undefined;
     this.free -= bytes;

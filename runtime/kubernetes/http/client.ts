@@ -7,7 +7,6 @@ import type { ApiRequest, Transport } from './transport.ts';
 
 export type { KubernetesObject } from '../resources/objects.ts';
 
-/** `object`: on a dry run, as it would be stored. */
 interface Written {
   readonly object: KubernetesObject;
   readonly warnings: readonly string[];
@@ -37,7 +36,6 @@ interface DeleteOptions {
 export interface Client {
   get(ref: ResourceRef, options?: ReadOptions): Promise<KubernetesObject>;
   find(ref: ResourceRef, options?: ReadOptions): Promise<KubernetesObject | undefined>;
-  /** Requests the next page when the caller is done with the one before. */
   pages(ref: ResourceRef, options?: ListOptions): AsyncGenerator<Page, void, undefined>;
   create(ref: ResourceRef, object: Manifest, options?: WriteOptions): Promise<Written>;
   /** PUT of a whole object that was just read. Throws a Conflict if it changed since. */
@@ -109,7 +107,6 @@ export async function readAndChange<T, R>(
     }
 }
 
-/** Reads all objects at once, for kinds with few. */
 export async function listAll(client: Client, ref: ResourceRef, options?: ListOptions): Promise<KubernetesObject[]> {
   const found: KubernetesObject[] = [];
   for await (const { items } of client.pages(ref, options)) found.push(...items);

@@ -61,7 +61,6 @@ export const isUnauthorized = (error: unknown): error is ApiError => hasStatus(e
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404);
 
-/** For `catch`: throws each other error again. */
 export const undefinedIf =
   (isExpected: (error: unknown) => boolean) =>
   (error: unknown): undefined => {
@@ -75,11 +74,10 @@ export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== 'AlreadyExists';
 export const isAlreadyExists = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason === 'AlreadyExists';
-/** A resourceVersion or continue token is older than the server remembers. */
 export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
 
-/** Returns if a retry will not help: the API server or a webhook refused, or the object is too large to read. */
+/** Returns true if a retry will not help: the API server or a webhook refused, or the object is too large to read. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof AnswerTooLargeError ||
   (error instanceof ApiError &&

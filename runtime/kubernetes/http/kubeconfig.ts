@@ -12,9 +12,7 @@ interface KubeconfigSource {
   readonly context?: string | undefined;
 }
 
-/**
- * Loads the library only here, because it costs the manager 60 MB that it does not need (docs/contributing/adr/0003).
- */
+/** Loads the library only here, because it takes 60 MB of memory (docs/contributing/adr/0003). */
 export async function fromKubeconfig({ path, context }: KubeconfigSource): Promise<Connection> {
   const library = await import('@kubernetes/client-node');
   const config = new library.KubeConfig();

@@ -13,10 +13,7 @@ export interface ListOptions extends ReadOptions {
   readonly limit?: number | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /**
-   * The server forgets a list after 5 minutes. `resume` (default) continues with the present state. Each object that
-   * existed throughout is seen once. `fail` throws the 410, for the state of one moment.
-   */
+  /** After 5 minutes the list expires: `resume` (default) continues with the present state, `fail` throws the 410. */
   readonly onExpired?: 'resume' | 'fail' | undefined;
 }
 
@@ -29,7 +26,6 @@ export interface Page {
 
 interface ListBody {
   readonly apiVersion?: string;
-  /** e.g. `DeploymentList`. */
   readonly kind?: string;
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly items?: readonly KubernetesObject[] | null;
@@ -37,9 +33,7 @@ interface ListBody {
 
 const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/**
- * Throws as Transport.request does, and an AnswerTooLargeError if one object or a page above `maxBytes` is too large.
- */
+/** Throws as Transport.request does, and AnswerTooLargeError if one object or a page above `maxBytes` is too large. */
 export async function* listPages(
   transport: Transport,
   ref: ResourceRef,

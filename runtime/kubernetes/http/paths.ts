@@ -49,7 +49,6 @@ export interface RequestKind {
   readonly resource: string;
 }
 
-/** A path that is not a resource's (`/readyz`) is its own resource. */
 export function requestKind(method: string, path: string, watch: boolean): RequestKind {
   const [, plural, name, subresource] = resourceParts.exec(path) ?? [];
   const read = watch ? 'watch' : plural !== undefined && name === undefined ? 'list' : 'get';

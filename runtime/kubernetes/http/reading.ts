@@ -48,10 +48,7 @@ export class Whole {
 
 const NEWLINE = 0x0a;
 
-/**
- * Yields complete lines that are not empty. `onSkipped` gets the length of a line above `bounds.lineBytes`. Each line
- * becomes a string once: joined chunks were half of the garbage of a list of 10,000 objects.
- */
+/** `onSkipped` gets the length of a line above `bounds.lineBytes`. Each line becomes a string once, to save garbage. */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
   onSkipped: (bytes: number) => void,

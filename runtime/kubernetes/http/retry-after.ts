@@ -3,10 +3,7 @@ import { StaleSocketError } from './exchange.ts';
 
 export interface Repetition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /**
-   * True if a second request does no harm. Default: GET, and PUT, which the resourceVersion guards. A POST never sets
-   * it.
-   */
+  /** True if a repeated request does no harm. Default: GET, and PUT, which the resourceVersion guards. */
   readonly repeatable?: boolean | undefined;
   /** A 429 is from a disruption budget and not from a busy server, so the caller decides when to retry. */
   readonly throttledIsFinal?: boolean | undefined;
@@ -15,7 +12,6 @@ export interface Repetition {
 interface RetryContext {
   /** The failed one included. */
   readonly attempts: number;
-  /** In [0, 1). */
   readonly random: number;
 }
 
@@ -24,9 +20,8 @@ const MAX_THROTTLED_ATTEMPTS = 5;
 const MAX_WAIT_SECONDS = 10;
 
 /**
- * Returns after how many milliseconds to send a request again; undefined: not at all. After 429, and 503 with
- * Retry-After, any verb may be repeated, because the server did not begin. Up to half of the wait is added, so that
- * clients do not return in step.
+ * Returns in how many milliseconds to send a request again; undefined: never. After 429, and 503 with Retry-After, the
+ * server did not begin. Up to half of the wait is added, so that clients do not return in step.
  */
 export function retryAfterMs(error: unknown, request: Repetition, { attempts, random }: RetryContext) {
   if (error instanceof StaleSocketError) return isRepeatable(request) && attempts === 1 ? 0 : undefined;

@@ -11,9 +11,7 @@ import { linesOf } from './reading.ts';
 import { type Query, queryString, requestKind, type RequestKind } from './paths.ts';
 import { retryAfterMs, type Repetition } from './retry-after.ts';
 
-/**
- * `work` is bounded, to protect the API server. `standing`: watches, their lists and the lease never queue behind it.
- */
+/** `work` is bounded, to protect the API server. `standing` is for watches, their lists and the lease. */
 type Pool = 'work' | 'standing';
 
 export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' | 'maxBytes'>, Repetition {
@@ -25,14 +23,12 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' |
   /** For one attempt. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   readonly pool?: Pool | undefined;
-  /** Replaces the connection's. */
   readonly authorization?: string | undefined;
 }
 
 interface ApiAnswer {
   /** Parsed JSON, or text if the answer is not JSON; undefined if it is empty. */
   readonly body: unknown;
-  /** Length on the wire. */
   readonly bytes: number;
   readonly warnings: string[];
 }

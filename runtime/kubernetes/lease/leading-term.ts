@@ -30,9 +30,7 @@ export interface TakenLease {
 
 export interface LeadingOptions extends LeaseOptions {
   readonly signal: AbortSignal;
-  /**
-   * The term's work. The Lease is released after it ends, so two leaders never work at once. An error ends the term.
-   */
+  /** The Lease is released after this work ends, so two leaders never work at once. An error ends the term. */
   readonly onStartedLeading: (context: LeadingContext) => void | Promise<void>;
   readonly logger?: Logger | undefined;
 }
@@ -62,9 +60,7 @@ export async function leadTerm(options: TermOptions): Promise<void> {
   if (term.cause === 'failed') await pause(times.retryPeriodMs * 2, signal);
 }
 
-/**
- * `stopped`: on request. `failed`: the work threw. `lost`: another replica has the Lease, or renewing took too long.
- */
+/** `stopped`: on request. `failed`: the work threw. `lost`: another replica leads, or renewing took too long. */
 type EndCause = 'stopped' | 'failed' | 'lost';
 
 class Term {
@@ -126,7 +122,6 @@ class Term {
     }
   }
 
-  /** Returns false if the Lease was changed, and must be renewed as it is now. */
   private async renew(): Promise<boolean> {
     const { holder, identity } = this.options;
     const sentAt = performance.now();

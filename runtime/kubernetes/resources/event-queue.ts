@@ -20,7 +20,6 @@ interface EventQueueOptions {
 /** Resolves also if the event exists, or if its namespace is being deleted. */
 type Post = (event: QueuedEvent) => Promise<unknown>;
 
-/** By the uid of their object, the oldest first. */
 type NamespaceQueue = { readonly events: Map<string, QueuedEvent[]>; failures: number };
 
 /** Concurrent requests: beside many changes of workloads, and beside none. */
@@ -66,7 +65,7 @@ export class EventQueue {
     );
   }
 
-  /** Counts objects with waiting events; 0 if the namespace fails, because then no change waits. */
+  /** Counts objects with waiting events; 0 if the namespace fails, because then no change waits for it. */
   pending(namespace: string): number {
     const queue = this.queues.get(namespace);
     return queue === undefined || queue.failures > 0 ? 0 : queue.events.size;

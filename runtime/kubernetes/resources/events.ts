@@ -14,7 +14,6 @@ export type Regarding = Readonly<
 
 export interface EventDetails {
   readonly regarding: Regarding;
-  /** CamelCase, e.g. `LumigoAddedInstrumentation`. */
   readonly reason: string;
   readonly type: 'Normal' | 'Warning';
   readonly message: string;
@@ -22,7 +21,6 @@ export interface EventDetails {
   readonly key: string;
   readonly now: Date;
   readonly version: string;
-  /** The pod's name. */
   readonly instance: string;
 }
 

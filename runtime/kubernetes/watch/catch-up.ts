@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Minimum time between a failure and the next try, also if callers hurry. */
 const CALM_MS = 250;
 
-/**
- * Tells if a store is current. A disconnected one may hold objects that were deleted, or undone by a restored backup.
- */
+/** A disconnected store may have objects that were deleted, or that a restored backup does not have. */
 export class CatchUp {
   private isUpToDate = false;
   private hurry: () => void = () => undefined;
@@ -20,7 +18,6 @@ export class CatchUp {
     for (const goOn of this.waiting) goOn();
   }
 
-  /** Pauses before the next try. `catchUp` shortens the pause. */
   async rest(ms: number, signal: AbortSignal): Promise<void> {
     const cut = new AbortController();
     const calmUntil = performance.now() + CALM_MS;

@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../resources/objects.ts';
 import type { Identity, ListWatchHandler } from './watch-position.ts';
 
-/** Keeps a value for each object that a list-watch shows. */
 export class Kept<T> implements ListWatchHandler {
   private readonly kept = new Map<string, Identity & { readonly value: T }>();
 

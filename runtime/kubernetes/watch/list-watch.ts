@@ -16,7 +16,6 @@ export type { ListWatchHandler } from './watch-position.ts';
 export type RestartCause = 'ended' | 'disconnected' | 'silent' | 'expired' | 'refused';
 
 export interface ListWatchOptions extends WatchOptions {
-  /** A collection, without a name. */
   readonly resource: ResourceRef;
   readonly handler: ListWatchHandler;
   readonly logger?: Logger | undefined;

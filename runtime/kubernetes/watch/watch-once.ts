@@ -13,7 +13,6 @@ export interface WatchOptions {
   readonly streamSeconds?: number | undefined;
   /** A watch without data for this time is dead. Default 3 minutes: the server sends a bookmark about once a minute. */
   readonly watchdogMs?: number | undefined;
-  /** Called on each change or bookmark. */
   readonly onHeard?: (() => void) | undefined;
 }
 

@@ -2,7 +2,6 @@ import { apiErrorOf } from '../http/errors.ts';
 import type { KubernetesObject } from '../resources/objects.ts';
 
 export interface Identity {
-  /** Empty for a cluster-scoped object. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -30,7 +29,6 @@ const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED'
 /** Annotation of the bookmark that follows all existing objects (`sendInitialEvents`). */
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
-/** The state that a list-watch keeps between two streams. */
 export class WatchPosition {
   private knownVersion: string | undefined;
   /** While a list runs: the store's own records that are not listed yet. Those that remain at its end were deleted. */
@@ -38,7 +36,6 @@ export class WatchPosition {
 
   constructor(private readonly options: WatchPositionOptions) {}
 
-  /** Undefined if a list must come first. */
   get version(): string | undefined {
     return this.knownVersion;
   }
