@@ -15,17 +15,16 @@ type Place = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace' | 'telemet
 interface AccountOptions {
   readonly config: Place;
   readonly client: Client;
-  /** By what the API server is trusted, in PEM; undefined: by the system's authorities. */
+  /** PEM. Default: the system's authorities. */
   readonly authority: Connection['ca'];
 }
 
-/** The shortest life that Kubernetes grants. A stolen token is valid until then. */
+/** The shortest lifetime that Kubernetes allows. A stolen token is valid until then. */
 const LIFE_SECONDS = 600;
 
 /**
- * Writes what the telemetry proxy asks the API server with, as the kubelet would: its own ServiceAccount's token, not that of the
- * pod, which reads every Secret. It cannot be bound to the pod, whose account is another (docs/contributing/adr/0013-identities.md).
- * @returns for how many seconds the token is good
+ * Writes a token of the telemetry proxy's own ServiceAccount, because the pod's account can read every Secret
+ * (docs/contributing/adr/0013-identities.md). Returns its lifetime in seconds.
  */
 export async function writeAccount({ config, client, authority }: AccountOptions): Promise<number> {
   const { operatorName, operatorNamespace: namespace, telemetryProxyAccountDirectory: folder } = config;
@@ -44,11 +43,11 @@ export async function writeAccount({ config, client, authority }: AccountOptions
 interface KeepOptions extends AccountOptions {
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** When a token is replaced, as a part of its life. */
+  /** The fraction of the lifetime after which a token is replaced. */
   readonly renewAt?: number;
 }
 
-/** Writes it at once, and anew before it ends, until the signal is aborted. The collector looks at the file each minute. */
+/** The collector reads the file each minute. */
 export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }: KeepOptions): Promise<void> {
   const failure = 'cannot renew the token of the telemetry proxy, retrying';
   while (!signal.aborted) {
@@ -57,7 +56,6 @@ export async function keepAccount({ logger, signal, renewAt = 0.8, ...options }:
   }
 }
 
-/** Returns the connection for requests of the manager with the rights of the telemetry proxy. */
 export const asTelemetryProxy = (
   { server, ca, insecure, serverName }: Connection,
   { telemetryProxyAccountDirectory: folder }: Place,

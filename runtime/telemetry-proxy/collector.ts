@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationFile } from './files.ts';
 import type { ProxySettings } from './types.ts';
 
-/** A process, distinct from a later one with the same number. */
+/** The start time tells a process from a later one with the same number. */
 export interface CollectorProcess {
   readonly pid: number;
-  /** When it began, in the system's clock ticks. */
+  /** In clock ticks of the system. */
   readonly began: string;
 }
 
-/** Returns the process that runs with a configuration file. The containers of the pod share a process list (`shareProcessNamespace`). */
+/** Finds the collector by its arguments. The containers of the pod share a process list (`shareProcessNamespace`). */
 export function findCollector(configurationFile: string): CollectorProcess | undefined {
   for (const entry of list('/proc')) {
     const pid = Number(entry);
@@ -25,13 +25,12 @@ export function findCollector(configurationFile: string): CollectorProcess | und
   return undefined;
 }
 
-/** Returns true if the process still runs. */
 export const runs = ({ pid, began }: CollectorProcess): boolean => beganAt(pid) === began;
 
-/** Returns when a process began; undefined if there is none, or if it has ended and its parent did not notice yet. */
+/** Returns undefined also for a process that ended, and whose parent did not notice yet. */
 export function beganAt(pid: number): string | undefined {
   const stat = read(`/proc/${pid}/stat`);
-  // After the name, which is in brackets and may have any character: the state, and 18 fields later the start in clock ticks.
+  // The name is in brackets and may have any character. The state follows it, and 18 fields later the start time.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === 'Z' ? undefined : fields[18];
 }
@@ -48,7 +47,7 @@ function orElse<T>(gone: NoInfer<T>, action: () => T): T {
   }
 }
 
-/** Asks the collector to read its configuration again. Returns false if it no longer runs. */
+/** Returns false if the collector no longer runs. */
 export const askToReload = ({ pid }: CollectorProcess): boolean =>
   orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
 
@@ -57,9 +56,8 @@ export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false
 const POLL_MS = 100;
 
 /**
- * Waits until the collector has ended. If it is up, only this container ends, so there is nothing to wait for. A collector that was told
- * to stop during a reload may hang and delay its pod, so it is killed. Its unsent data is on disk.
- * @returns true if it was killed
+ * Waits until the collector has ended, unless only this container ends. A collector that was stopped during a reload
+ * may hang, so it is killed. Its unsent data is on disk. Returns true if it was killed.
  */
 export async function whenEnded(settings: ProxySettings, patienceMs: number): Promise<boolean> {
   const collector = findCollector(configurationFile(settings));
@@ -72,7 +70,7 @@ export async function whenEnded(settings: ProxySettings, patienceMs: number): Pr
 
 const ANSWER_MS = 2_000;
 
-/** Returns since when the collector's components are up. Each reload changes it. Undefined: they are not up. */
+/** Returns since when the components are up; undefined: they are not. Each reload changes it. */
 export function upSince({ listenAddress, telemetryHealthPort: port }: Address): Promise<string | undefined> {
   const host = listenAddress === '' ? '127.0.0.1' : listenAddress;
   return new Promise((resolve) => {

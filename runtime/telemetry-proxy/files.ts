@@ -8,11 +8,9 @@ import type { Collection, ProxySettings } from './types.ts';
 
 type Folder = Pick<ProxySettings, 'telemetryProxyDirectory'>;
 
-/** Returns the path of the file that the collector starts with. */
 export const configurationFile = ({ telemetryProxyDirectory: folder }: Folder): string =>
   join(folder, telemetryProxyFiles.configuration);
 
-/** Writes the collector's configuration. Without a collection it only forwards. */
 export function writeConfiguration(settings: ProxySettings, collection?: Collection): void {
   writeWhole(configurationFile(settings), serialize(render(settings, collection)));
 }
@@ -25,15 +23,14 @@ export function writeTokens(settings: Folder, tokens: readonly string[]): void {
   );
 }
 
-/** Returns the key of the collector's loop. */
 export const readLoopKey = ({ telemetryProxyDirectory: folder }: Folder): string =>
   readFileSync(loopKeyFile(folder), 'utf8');
 
-/** Changes the key of the collector's loop. A configuration with the former key sends no collected data from then on. */
+/** Changes the key of the loop. A configuration with the former key sends no more collected data. */
 export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder): void =>
   writeWhole(loopKeyFile(folder), randomUUID());
 
-/** Writes the files for a collector that starts: it accepts no token yet and only forwards. An init container does it before the manager starts. */
+/** Writes the files in an init container, for a collector that accepts no token yet and only forwards. */
 export function prepare(settings: ProxySettings): void {
   const { telemetryProxyDirectory: folder } = settings;
   mkdirSync(folder, { recursive: true });
@@ -43,7 +40,7 @@ export function prepare(settings: ProxySettings): void {
   writeConfiguration(settings);
 }
 
-/** Writes a file completely or not at all, readable for this account only, because it has tokens. */
+/** Writes the whole file or nothing. Only this account can read it, because it has tokens. */
 export function writeWhole(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, text, { mode: 0o600 });

@@ -20,41 +20,37 @@ import { Reloader, type Outcome } from './reloader.ts';
 import { OptIns, telemetryOf, TokenCache } from './senders.ts';
 import type { CollectedNamespace, ProxySettings } from './types.ts';
 
-/** The news of `Lumigo` resources. */
 interface LumigoNews {
-  /** Those of a namespace changed, if only in their status. */
+  /** Emits also if only a status changed. */
   readonly changed: Topic<[namespace: string]>;
-  /** The API server was unavailable. */
+  /** Emits after the API server was unavailable. */
   readonly broken: Topic;
-  /** Resolves when all are known, or when it is known that their definition does not exist. */
+  /** Resolves also if the definition does not exist. */
   readonly known: Promise<void>;
-  /** Resolves when all are known. */
   readonly synced: Promise<void>;
 }
 
 interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
-  /** With the rights of the telemetry proxy's own account. */
+  /** The transport has the rights of the telemetry proxy's own account. */
   readonly collectorTransport: Transport;
   readonly lumigoes: LumigoStore;
   readonly credentials: CredentialCache;
   readonly metrics: Metrics;
   readonly lumigoWatch: LumigoNews;
-  /** Reports to the leader's reconciler that the collector does what it should, or why it does not. */
+  /** Reports to the leader's reconciler that the collector works as configured, or why not. */
   readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
 }
 
-/** Changes that follow each other count as one. */
+/** Changes within these times count as one. */
 const burst = { quietMs: 300, atMostMs: 1_500 };
-/** The interval in which the collector is looked at if nothing changes. */
 const POLL_MS = 1_000;
 
 /** The uid of this namespace identifies the cluster. */
 const clusterNamespace = { ...kinds.namespaces, name: 'kube-system' };
 
 /**
- * Keeps the collector beside this manager as the `Lumigo` resources want it. On every replica it accepts the right tokens, and on the
- * leader it collects.
+ * Configures the collector in this pod. On every replica it accepts the right tokens, and on the leader it collects.
  */
 export class TelemetryProxy {
   readonly name = 'telemetry proxy';
@@ -80,7 +76,6 @@ export class TelemetryProxy {
 
   private readonly changed = (): void => this.debounce.touch();
 
-  /** Collects until the signal is aborted. */
   async collect(signal: AbortSignal): Promise<void> {
     const { credentials, lumigoWatch } = this.options;
     credentials.lead(true);
@@ -93,7 +88,7 @@ export class TelemetryProxy {
     credentials.lead(false);
   }
 
-  /** Returns why this replica takes no telemetry in; empty: it does. */
+  /** Returns why this replica accepts no telemetry; empty if it does. */
   readonly unready = (): string[] =>
     this.letIn === undefined ? ['the tokens of the telemetry proxy are not read yet'] : [];
 
@@ -125,7 +120,7 @@ export class TelemetryProxy {
     this.settings = { ...this.settings, clusterUid: found?.metadata.uid ?? '' };
   }
 
-  /** Watches the metadata of what a label of ours stands on. Resolves when every object there is was shown. */
+  /** Resolves when each labelled object was listed. */
   private watchLabelled(resource: WorkloadKind): Promise<void> {
     const { transport, metrics, logger } = this.options;
     return watchKind(resource, {
@@ -137,7 +132,6 @@ export class TelemetryProxy {
     }).synced;
   }
 
-  /** Accepts the tokens that may send now, and makes the collector collect what is wanted now. */
   private reconcile(): void {
     const { credentials, metrics } = this.options;
     const sources = this.sources();
@@ -160,7 +154,6 @@ export class TelemetryProxy {
     metrics.telemetryTokens.set(tokens.length);
   }
 
-  /** Returns where the tokens of all senders are. */
   private sources(): readonly TokenSource[] {
     const { lumigoes } = this.options;
     const counts = (namespace: string) => lumigoes.in(namespace).length === 0 && !lumigoes.isExcluded(namespace);
@@ -168,7 +161,6 @@ export class TelemetryProxy {
     return [...acting.map(sourceOf), ...this.optIns.sources(counts)];
   }
 
-  /** Returns the namespaces that this replica should collect from, sorted by name. */
   private collected(): readonly CollectedNamespace[] {
     const { credentials } = this.options;
     if (!this.leads) return [];

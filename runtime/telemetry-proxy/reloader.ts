@@ -9,26 +9,25 @@ import * as plan from './plan-reload.ts';
 import { collectedKinds } from './render-collection.ts';
 import type { Collection, ProxySettings } from './types.ts';
 
-/** A reload, and why it failed. */
 export interface Outcome {
   readonly problem?: string;
   readonly namespaces: plan.Namespaces;
 }
 
 interface ReloaderOptions {
-  /** With the rights of the collector's own account. */
+  /** The client has the rights of the collector's own account. */
   readonly client: Client;
   readonly onReload: (outcome: Outcome) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** A collector that reads the cluster first waits for that for 10 s. */
+/** A collector that reads the cluster first takes up to 10 s for that. */
 const UP_MS = 20_000;
 const POLL_MS = 50;
-/** A collector that is up has sent within this time everything until the versions from before its reload. */
+/** Within this time a collector that is up has sent everything until the versions from before its reload. */
 const CATCH_UP_MS = 2_000;
-/** A connection that breaks often is no reason to reload often. */
+/** A connection may break often, and must not cause as many reloads. */
 const RENEWAL_MS = 60_000;
 
 const FAILURE = 'cannot write the configuration of the telemetry proxy, retrying';
@@ -36,8 +35,8 @@ const FAILURE = 'cannot write the configuration of the telemetry proxy, retrying
 type Versions = Collection['since'];
 
 /**
- * Makes the collector collect by a new configuration and a signal, and checks that it took the configuration. The file that it
- * finds after a crash says to forward only. So it starts in every state of the cluster, and collects after the next reload.
+ * Reloads the collector by a new file and a signal. The file that a crashed collector finds only forwards, so it starts
+ * in every state of the cluster, and collects after the next reload.
  */
 export class Reloader {
   private state = plan.untouched;
@@ -45,30 +44,28 @@ export class Reloader {
   private reloading: Promise<void> | undefined;
   private isRenewalDue = false;
   private renewedAt = -Infinity;
-  /** It has sent everything until these versions. After a cut the next watches begin there. */
+  /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
   private isCut = false;
-  /** By the uid of a `Lumigo` resource: until when everything that its namespace held at the start is still being sent. */
+  /** Until when the initial objects of a namespace are still being sent, by the uid of its `Lumigo` resource. */
   private readonly initial = new Map<string, number>();
 
   constructor(private readonly options: ReloaderOptions) {}
 
-  /** Requests new watches, because the API server was unavailable. */
+  /** Requests new watches after the API server was unavailable. */
   renew(): void {
     this.isRenewalDue = true;
   }
 
-  /** Waits for the reload that runs. */
   ended(): Promise<void> | undefined {
     return this.reloading;
   }
 
-  /** The number of namespaces that the collector collects from. */
   collected(): number {
     return this.state.running?.length ?? 0;
   }
 
-  /** Does the next step of the plan. A reload continues beside the caller. Returns whether the collector does what it should. */
+  /** Takes the next step of the plan. A reload continues in the background. Returns true if nothing is left to do. */
   reconcile(settings: ProxySettings, wanted: plan.Namespaces): boolean {
     const now = performance.now();
     const process = this.find(settings);
@@ -86,7 +83,7 @@ export class Reloader {
     return isDeepStrictEqual(this.state.running, wanted);
   }
 
-  /** Any program may have started the first process. A later one found the file that says to forward. */
+  /** Any program may have started the first process. A later one found the file that only forwards. */
   private find(settings: ProxySettings): CollectorProcess | undefined {
     const known = this.process;
     if (known !== undefined && (this.reloading !== undefined || runs(known))) return known;
@@ -98,7 +95,7 @@ export class Reloader {
     return found;
   }
 
-  /** Stops all collected data. The next reload sends again what happened since the last one, so the other namespaces lose nothing. */
+  /** The next reload sends again what happened since the last one, so the other namespaces lose nothing. */
   private cut(settings: ProxySettings): void {
     changeLoopKey(settings);
     this.isCut = true;
@@ -109,11 +106,11 @@ export class Reloader {
   private async reload(process: CollectorProcess, settings: ProxySettings, namespaces: plan.Namespaces): Promise<void> {
     const { client, logger, onReload, signal } = this.options;
     const before = await upSince(settings);
-    // It is still starting, and the signal would end it.
+    // The signal would end a collector that is still starting.
     if (before === undefined) return;
     const started = performance.now();
     try {
-      // From before the watches end, so that nothing is missed between them and the next ones.
+      // The versions are read before the watches end, so that nothing between two watches is missed.
       const present = namespaces.length === 0 ? {} : await presentVersions(client);
       this.write(settings, namespaces, present);
       if (!askToReload(process)) throw new Error('the collector is not running');
@@ -154,7 +151,7 @@ export class Reloader {
         throw new Error('the collector exited while it loaded its configuration; see its log for the reason');
       if (now !== undefined && now !== before) return;
     }
-    // Before a reload it waits for every request to end, also for a request of an attacker. A new process first forwards what is on disk.
+    // A reload waits for all requests, also for those of an attacker. A new process first forwards data on disk.
     writeConfiguration(settings);
     end(process);
     throw new Error(`the collector did not load its configuration within ${UP_MS / 1_000} s and was killed`);
@@ -162,7 +159,7 @@ export class Reloader {
 
   private took(namespaces: plan.Namespaces, present: Versions): void {
     const now = performance.now();
-    // Otherwise it was cut off meanwhile, and another reload is due.
+    // Otherwise a namespace was cut meanwhile, and another reload is due.
     const isSending = this.state.sending === namespaces;
     if (isSending) [this.sentUntil, this.isCut] = [present, false];
     const running = isSending ? namespaces : undefined;
@@ -174,7 +171,7 @@ export class Reloader {
   }
 }
 
-/** The present resourceVersion of every kind that is collected, by plural. A list of one has it. */
+/** Returns the resourceVersion of each collected kind, by plural. */
 async function presentVersions(client: Client): Promise<Versions> {
   const versions = collectedKinds.map(async (kind) => {
     const { value } = await client.pages(kind, { limit: 1, metadataOnly: true }).next();

@@ -5,25 +5,25 @@ import type { CollectedNamespace, Collection, CollectorConfiguration, Components
 type Rendered = Pick<CollectorConfiguration, 'extensions' | 'receivers' | 'processors' | 'connectors' | 'exporters'> &
   Pick<CollectorConfiguration['service'], 'pipelines'>;
 
-/** What is sent of a namespace whose Lumigo has kubeEvents on: events, and every version of what they are about. */
+/** The collector sends events, and every version of their objects, for namespaces with `kubeEvents` enabled. */
 export const collectedKinds: readonly Pick<WorkloadKind, 'group' | 'version' | 'plural'>[] = [
   { group: '', version: 'v1', plural: 'events' },
   pods,
   ...workloads.filter(({ addOn }) => addOn === undefined),
 ];
 
-/** Longer than any configuration lives: what is pulled is pulled once. */
+/** The interval is longer than any configuration lives, so objects are pulled once. */
 const ONCE = '8760h';
 
-/** Each Lumigo as it is, at the start and every hour: by that Lumigo knows that a namespace is monitored though nothing happens in it. */
+/** Each `Lumigo` resource is sent at the start and hourly, so Lumigo knows of monitored namespaces without events. */
 const heartbeat = { name: lumigo.plural, group: lumigo.group, mode: 'pull', interval: '1h' } as const;
 
 const route = 'routing/namespaces';
 
 /**
- * The part that collects Kubernetes events and object versions: one watch per kind for the whole cluster, a switch that
- * knows the namespaces, and per token an exporter that hands the collector itself what is meant for it. What belongs to
- * no known namespace falls out at the switch. From there on it goes the way of all telemetry, by the lane of its token.
+ * Renders one watch per kind for the whole cluster, a switch by namespace, and an exporter for each token. The exporter
+ * sends to the collector's own loop, and from there data takes the lane of its token. The switch drops data of other
+ * namespaces.
  */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
   const tenants = tenantsOf(collection.namespaces);
@@ -56,9 +56,8 @@ export function renderCollection(settings: ProxySettings, collection: Collection
   };
 }
 
-/** The namespaces that share a token. */
 interface Tenant {
-  /** Its first namespace's name: a token is in no name. */
+  /** The name of the first namespace, because no name may contain a token. */
   readonly id: string;
   readonly token: string;
   readonly namespaces: readonly CollectedNamespace[];
@@ -71,7 +70,7 @@ function tenantsOf(namespaces: readonly CollectedNamespace[]): readonly Tenant[]
   return [...byToken].map(([token, shared]) => ({ id: shared[0]?.name ?? '', token, namespaces: shared }));
 }
 
-/** A namespace's name is a DNS label, so it needs no escape. */
+/** The name is a DNS label, so it needs no escape. */
 const isOf = ({ name }: CollectedNamespace): string => `attributes["k8s.namespace.name"] == "${name}"`;
 
 function objectReceivers({ telemetryProxyCredentials }: ProxySettings, { initial, since }: Collection): Components {
@@ -83,14 +82,14 @@ function objectReceivers({ telemetryProxyCredentials }: ProxySettings, { initial
   return {
     'k8sobjects/changes': receiver('watch', from),
     'k8sobjects/heartbeat': { auth_type: telemetryProxyCredentials, objects: [heartbeat] },
-    // Apart, because its requests are paced, and changes must not queue behind them.
+    // These requests are paced, and changes must not queue behind them.
     ...(initial.length === 0
       ? {}
       : { 'k8sobjects/initial': receiver('pull', () => ({ interval: ONCE, namespaces: initial })) }),
   };
 }
 
-/** By their scope events and objects are told apart where they arrive. What only servers use of an object is not sent. */
+/** Lumigo tells events and objects apart by the scope. `managedFields` only concern API servers. */
 const scopes = ({ version }: ProxySettings) => ({
   error_mode: 'ignore',
   log_statements: [
@@ -109,13 +108,11 @@ const scopes = ({ version }: ProxySettings) => ({
 });
 
 /**
- * The loop lets in what bears the key in the file, which the collector reads whenever it changes. A configuration whose key is no longer
- * in the file sends nothing that it collects, at once and without a reload.
+ * The loop accepts the key in the file. If the key changes, the old configuration sends nothing more, without a reload.
  */
 const loopAuthenticator = 'bearertokenauth/loop';
 const keyHeader = 'Lumigo-Loop-Key';
 
-/** Returns the path of the file with the loop's key. */
 export const loopKeyFile = (folder: string): string => `${folder}/${telemetryProxyFiles.loopKey}`;
 
 const loopAddress = ({ telemetryLoopPort }: ProxySettings): string => `127.0.0.1:${telemetryLoopPort}`;
@@ -127,15 +124,15 @@ const loopReceiver = (settings: ProxySettings) => ({
       include_metadata: true,
       auth: { authenticator: loopAuthenticator },
       max_request_body_size: 64 * 1024 * 1024,
-      // Its clients are the collector's own, which open connections ahead too; a reload waits for those.
+      // The collector's own clients open idle connections too, and a reload waits for those.
       read_header_timeout: '1s',
     },
   },
 });
 
 /**
- * Splits what comes at once, and waits for as long as the next pipeline takes nothing. Nothing that gathers data may
- * stand before it: on its way out that would wait for a receiver that is closed already, and hold up the reload.
+ * The exporter splits data, and waits while the next pipeline is full. No processor that gathers data may precede it:
+ * at shutdown it would wait for a receiver that is already closed, and delay the reload.
  */
 const loopExporter = (settings: ProxySettings, token: string, key: string) => ({
   endpoint: `http://${loopAddress(settings)}`,

@@ -5,23 +5,21 @@ import type { CollectorConfiguration, Components, ProxySettings } from './types.
 type Rendered = Pick<CollectorConfiguration, 'processors' | 'connectors' | 'exporters'> &
   Pick<CollectorConfiguration['service'], 'pipelines'>;
 
-/** The first digit of what a token hashes to: each names a lane. */
+/** The first digit of a token's hash names its lane. */
 const lanes = '0123456789abcdef';
 
-/** Where a batch bears its lane: from the first of these processors to the second, and never further. */
+/** A batch has this attribute only between the two processors. */
 const attribute = 'lumigo.lane';
 
-/** To be the last processor before the lanes' switch, but for `batch`, which keeps tokens apart. */
+/** This processor must be the last one before the lanes, except `batch`, which keeps tokens apart. */
 export const intoLanes = 'resource/into-lanes';
 const outOfLanes = 'resource/out-of-lanes';
 
-/** What takes the batches of a signal, and sends each out in the lane of its token. */
 export const lanesOf = (signal: 'traces' | 'logs'): string => `routing/${signal}-lanes`;
 
 /**
- * The ways out to Lumigo. What Lumigo will not take just now is tried again for as long as that lasts, and holds up what stands behind it;
- * so tokens are spread over lanes by their hash, each with a queue and senders of its own. A token that is throttled holds up those of
- * its own lane, one in sixteen, instead of all; a lane for each would be a reload for each token that comes or goes (docs/contributing/adr/0027).
+ * Exports to Lumigo by lanes. A throttled token blocks its queue, so tokens are spread over 16 lanes by their hash. A
+ * lane for each token would need a reload for each new token (docs/contributing/adr/0027).
  */
 export function renderLanes(settings: ProxySettings): Rendered {
   const lane = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${lanes[index]}`}`;
@@ -58,10 +56,7 @@ const switchOf = (signal: 'traces' | 'logs') => ({
   })),
 });
 
-/**
- * Sends each batch under the token it came in with. The queue is on disk, tokens included. What comes when it is full is dropped: to
- * hold it up would fill the memory, and shut out the senders of all other lanes.
- */
+/** The queue is on disk. If it is full, data is dropped: waiting would fill the memory, and block other lanes. */
 const exporter = ({ endpoint, logsEndpoint, telemetryProxyQueueLaneSize }: ProxySettings): Components[string] => ({
   endpoint,
   ...(logsEndpoint === '' ? {} : { logs_endpoint: logsEndpoint + otlpPaths.logs }),

@@ -4,8 +4,7 @@ import { intoLanes, lanesOf, renderLanes } from './render-lanes.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
 /**
- * Enrichment finds a span's pod by the address it was sent from, and by nothing that the sender says: whoever claimed another's pod
- * would be told whose it is, where it runs and what owns it.
+ * The sender's address identifies its pod. A sender that named the pod itself could learn about another pod's workload.
  */
 const podAssociation = [{ sources: [{ from: 'connection' }] }];
 
@@ -16,11 +15,11 @@ const podAttributes = [
     `k8s.${owner}.uid`,
   ]),
   'k8s.cronjob.name',
-  // For a program that does not name itself: its workload's.
+  // A program without a name gets the name of its workload.
   'service.name',
 ];
 
-/** What SDKs say of a program that has no name is worse than nothing. */
+/** The name that SDKs give to unnamed programs would prevent the name of the workload. */
 const unnamed = [
   {
     context: 'resource',
@@ -30,7 +29,7 @@ const unnamed = [
   },
 ];
 
-/** Small enough that little is in memory only, large enough to save requests. One batch holds one token's data. */
+/** A batch is small, because it is only in memory, and has the data of one token. */
 const batch = {
   timeout: '200ms',
   send_batch_size: 512,
@@ -40,11 +39,8 @@ const batch = {
 };
 
 /**
- * The collector's configuration. Tokens of senders are no part of it: the collector reads them from a file whenever that
- * changes, so that letting one in or shutting one out interrupts nobody.
- *
- * `collection` undefined: this replica only forwards. Then nothing waits for the API server either, and the collector
- * comes up whatever state the cluster is in.
+ * Renders the configuration. The collector reads senders' tokens from a file, so a change of tokens causes no reload.
+ * Without a `collection` it only forwards, and starts without the API server.
  */
 export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
   const collects = collection !== undefined && collection.namespaces.length > 0;
@@ -66,7 +62,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
         auth_type: settings.telemetryProxyCredentials,
         extract: { metadata: podAttributes },
         pod_association: podAssociation,
-        // Whoever collects was just seen to reach the API server, so its senders need not go without for a moment.
+        // A replica that collects has just reached the API server, so this wait is short.
         ...(collects ? { wait_for_metadata: true, wait_for_metadata_timeout: '10s' } : {}),
       },
       'resource/operator': { attributes: operatorAttributes(settings) },
@@ -84,10 +80,7 @@ export function render(settings: ProxySettings, collection: Collection | undefin
   };
 }
 
-/**
- * As a file that the collector reads. JSON is YAML whose every name is quoted, so no namespace called `true` or `1e3` is
- * taken for anything else; and a dollar sign would begin a variable.
- */
+/** JSON is YAML with quoted names, so a namespace called `true` or `1e3` stays a string. `$` would begin a variable. */
 export const serialize = (configuration: CollectorConfiguration): string =>
   `${JSON.stringify(configuration, undefined, 1).replaceAll('$', '$$$$')}\n`;
 
@@ -96,7 +89,6 @@ const ANY = '0.0.0.0';
 
 const at = (address: string, port: number): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
-/** Where the tokens stand that are let in. */
 export const tokensFile = (folder: string): string => `${folder}/${telemetryProxyFiles.tokens}`;
 
 const ownExtensions = (settings: ProxySettings) => ({
@@ -108,10 +100,7 @@ const ownExtensions = (settings: ProxySettings) => ({
   },
 });
 
-/**
- * A reload waits for requests that were begun, and for connections that bear none yet, as clients open them ahead; an SDK gives up after
- * 10 s. Of gRPC the collector has no such bounds: reloader.ts.
- */
+/** A reload waits for requests and idle connections. An SDK gives up after 10 s. For gRPC see reloader.ts. */
 const promptly = { read_header_timeout: '3s', read_timeout: '10s' };
 
 const otlpReceiver = ({ listenAddress, otlpGrpcPort, otlpHttpPort }: ProxySettings) => {
@@ -133,14 +122,14 @@ const operatorAttributes = ({ version, deploymentMethod, clusterName, clusterUid
     .filter(([, value]) => value !== '')
     .map(([key, value]) => ({ action: 'upsert', key, value }));
 
-/** As the collector calls its metrics where nobody says how, and as alerts and the dashboard ask for them. */
+/** The names are the collector's defaults, which alerts and the dashboard use. */
 const plainly = { without_scope_info: true, without_type_suffix: true, without_units: true };
 
 const telemetry = ({ logLevel, metricsSecure, listenAddress, telemetryMetricsPort: port }: ProxySettings) => ({
   logs: { level: logLevel === 'debug' ? 'debug' : 'info', encoding: 'json' },
   metrics: {
     level: 'normal',
-    // The manager passes them on to whoever may read them, and nobody else reaches them.
+    // The manager serves them to clients with access. No other client reaches them.
     readers: [
       {
         pull: { exporter: { prometheus: { host: metricsSecure ? LOOPBACK : listenAddress || ANY, port, ...plainly } } },

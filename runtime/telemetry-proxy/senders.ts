@@ -8,10 +8,7 @@ import type { Metadata } from '../api/objects.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 import { Kept } from '../kubernetes/watch/kept.ts';
 
-/**
- * Returns what the effective `Lumigo` of a namespace means for its telemetry: if its token is accepted, and if its events and object
- * versions are sent. An inactive one accepts no sender. One that is being deleted collects no more.
- */
+/** An inactive `Lumigo` accepts no sender. One that is being deleted accepts senders, and collects no more. */
 export function telemetryOf(acting: LumigoResource | undefined): { letIn: boolean; collect: boolean } {
   if (acting === undefined) return { letIn: false, collect: false };
   if (acting.metadata.deletionTimestamp !== undefined) return { letIn: true, collect: false };
@@ -23,13 +20,12 @@ export function telemetryOf(acting: LumigoResource | undefined): { letIn: boolea
 const wantsEvents = ({ spec }: LumigoResource): boolean =>
   spec?.infrastructure?.enabled !== false && spec?.infrastructure?.kubeEvents?.enabled !== false;
 
-/** The workloads that opted in by label in a namespace without a `Lumigo`, and where their tokens are. */
+/** Workloads that opted in by label in a namespace without a `Lumigo` resource. */
 export class OptIns {
   private readonly kept: Kept<TokenSource>[] = [];
 
   constructor(private readonly onChange: () => void) {}
 
-  /** Returns the handler for the watch of one kind. */
   handler({ kind }: WorkloadKind): Kept<TokenSource> {
     const kept = new Kept<TokenSource>(
       // A Deployment's ReplicaSets inherit its annotations. They did not opt in themselves.
@@ -42,7 +38,6 @@ export class OptIns {
     return kept;
   }
 
-  /** Returns where the tokens are, of the namespaces that `counts` accepts. */
   *sources(counts: (namespace: string) => boolean): Iterable<TokenSource> {
     for (const kept of this.kept) for (const source of kept.values()) if (counts(source.namespace)) yield source;
   }
@@ -56,24 +51,19 @@ function optedIn(metadata: Metadata): TokenSource | undefined {
   return { namespace, name: optIn.secretName, key: optIn.secretKey, revision: `${uid}/${generation}` };
 }
 
-/** A token that was replaced in its Secret is accepted for this time, because pods that run took it when they started. */
+/** A replaced token is accepted for this time, because running pods read it at their start. */
 const TRANSITION_MS = 60 * 60_000;
 
 interface Entry {
   readonly token: string | undefined;
-  /** Tokens that were in the Secret before, and until when they are accepted. */
+  /** By token, until when it is accepted. */
   readonly former: ReadonlyMap<string, number>;
 }
 
-/** The tokens that are accepted: those in the Secrets, and for a while those that were there before. */
 export class TokenCache {
   private entries: ReadonlyMap<string, Entry> = new Map();
 
-  /**
-   * Takes the present token of each source (undefined: none that is valid), and returns the accepted ones, sorted. A source that is
-   * missing or has no token loses its former tokens as well.
-   * @param now milliseconds of any clock
-   */
+  /** Returns the accepted tokens, sorted. A source without a token loses its former ones, too. */
   letIn(tokens: ReadonlyMap<string, string | undefined>, now: number): readonly string[] {
     this.entries = new Map(
       [...tokens].map(([source, token]) => [source, entryOf(token, this.entries.get(source), now)]),

@@ -1,6 +1,5 @@
 import type { RuntimeConfig } from '../config/config.ts';
 
-/** The settings that do not change while a replica runs. */
 export interface ProxySettings extends Pick<RuntimeConfig, ConfigKeys> {
   /** The uid of the namespace `kube-system`, which identifies the cluster; undefined until it was read. */
   readonly clusterUid?: string | undefined;
@@ -19,26 +18,22 @@ type ConfigKeys =
   | `telemetry${'Health' | 'Metrics' | 'Loop'}Port`
   | `telemetryProxy${'Directory' | 'QueueDirectory' | 'QueueLaneSize' | 'Credentials'}`;
 
-/** The data that the leader collects. */
 export interface Collection {
-  /** Sorted by name. */
   readonly namespaces: readonly CollectedNamespace[];
-  /** The namespaces whose objects are all sent once, before changes. */
+  /** The objects of these namespaces are all sent once, before changes. */
   readonly initial: readonly string[];
-  /** Where the watches continue, by the kind's plural: the resourceVersion until which everything was sent. */
+  /** The resourceVersions, by plural, until which everything was sent. */
   readonly since: Readonly<Record<string, string>>;
-  /** Opens the collector's loop for this configuration. */
+  /** The key opens the collector's loop for this configuration. */
   readonly key: string;
 }
 
 export interface CollectedNamespace {
   readonly name: string;
   readonly token: string;
-  /** The uid of its `Lumigo` resource. */
   readonly lumigo: string;
 }
 
-/** A collector's configuration, of the components that are used here. */
 export interface CollectorConfiguration {
   readonly extensions: Components;
   readonly receivers: Components;
