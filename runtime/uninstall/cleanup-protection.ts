@@ -14,9 +14,9 @@ import { readSigns } from './signs.ts';
 interface CleanupProtectionOptions {
   readonly transport: Transport;
   readonly installed: Installed;
-  /** Returns whether there is anything to clean up, without a request. Undefined: not known yet. */
+  /** Sends no request. Undefined: not known yet. */
   readonly needed: () => boolean | undefined;
-  /** Events after which there may be something to clean up, or nothing any more. */
+  /** Events that may change `needed`. */
   readonly news: readonly { on(listener: () => void, signal: AbortSignal): void }[];
   readonly logger: Logger;
 }
@@ -24,10 +24,8 @@ interface CleanupProtectionOptions {
 const IDLE_MS = 60_000;
 
 /**
- * While there is something to clean up, a finalizer keeps the operator's account and rights. So they outlast a deletion of everything
- * at once (`kubectl delete -f`, a GitOps tool, the operator's namespace) until the manager has cleaned up. The objects are watched,
- * because a replacement (`kubectl replace`, a tool that deletes and creates) removes the finalizer. A deletion by mistake is undone
- * (docs/contributing/adr/0040-one-cleaner.md).
+ * A finalizer keeps the operator's account and rights until the manager has cleaned up, even if everything is deleted
+ * at once. They are watched, because a replacement removes the finalizer (docs/contributing/adr/0040-one-cleaner.md).
  */
 export class CleanupProtection {
   readonly name = 'cleanup protection';
@@ -39,7 +37,7 @@ export class CleanupProtection {
     this.objects = objects.protectedObjects(options.installed);
   }
 
-  /** Leaves the finalizers as they are when the term ends. */
+  /** Keeps the finalizers when the term ends. */
   readonly run = async (term: LeadingContext): Promise<void> => {
     const { transport, logger, needed, news } = this.options;
     const { signal } = term;
@@ -59,7 +57,7 @@ export class CleanupProtection {
     if (found.some(objects.isHeldBack)) return this.undoMistake(client, signal);
     const wanted = needed();
     if (wanted === false && found.some(objects.isProtected)) await objects.release(client, this.objects);
-    // All at once. A removal in between would find some protected and some not. A dying object takes no finalizer.
+    // All at once: a removal in between would find only some protected. An object in deletion accepts no finalizer.
     const free = found.filter((each) => !objects.isProtected(each) && !objects.isLeaving(each));
     if (wanted === true)
       await Promise.all(free.map(({ ref, metadata }) => addFinalizer(client, ref, metadata, cleanupFinalizer)));
@@ -67,14 +65,14 @@ export class CleanupProtection {
   }
 
   /**
-   * Undoes the deletion of an account or a right if neither the Deployment nor the namespace is being deleted. A dying object cannot be
-   * kept, and a tool that applies it again changes nothing. So rights are released, and have to be applied again. The account is restored.
+   * Undoes a deletion while the operator stays. Rights are released and must be applied again, because a tool that
+   * applies an object in deletion changes nothing. The account is restored.
    */
   private async undoMistake(client: Client, signal: AbortSignal): Promise<void> {
     const { transport, installed, logger } = this.options;
     await pause(objects.REMOVED_MS, signal);
     const { isEnding, isHandedOver } = await readSigns(client, installed);
-    // The other operator has no use for them, and nothing releases them later.
+    // The other operator does not need them, and nothing releases them later.
     if (isHandedOver) return objects.release(client, this.objects);
     if (isEnding) return;
     const refs = (await objects.readAll(client, this.objects)).filter(objects.isHeldBack).map(({ ref }) => ref);
@@ -89,10 +87,7 @@ export class CleanupProtection {
   }
 }
 
-/**
- * Returns a client for the last requests of an account that is about to be deleted. The API server accepts a token for 10 s after it saw it for
- * the first time, whatever becomes of the account. If it issues none, it may still accept the present one.
- */
+/** The client has a new token: the API server accepts it for 10 s after its first use, even without the account. */
 async function freshClient(client: Client, transport: Transport, installed: Installed): Promise<Client> {
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} };
   const answer = client.create({ ...objects.accountOf(installed), subresource: 'token' }, request);
@@ -103,10 +98,7 @@ async function freshClient(client: Client, transport: Transport, installed: Inst
   );
 }
 
-/**
- * Releases the account, creates it again as it was, and replaces the Deployment's pods as `kubectl rollout restart` does, because their
- * tokens are those of the former account.
- */
+/** Creates the account again, and restarts the pods, because their tokens belong to the former account. */
 async function restoreAccount(client: Client, installed: Installed): Promise<void> {
   const ref = objects.accountOf(installed);
   const { metadata, ...rest } = await client.get(ref);

@@ -13,14 +13,13 @@ const clusterRoles = { ...rbac, plural: 'clusterroles', kind: 'ClusterRole' };
 const clusterRoleBindings = { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
 const serviceAccounts = { ...kinds.serviceAccounts, kind: 'ServiceAccount' };
 
-/** The account of the manager. */
 export const accountOf = ({ operatorName, operatorNamespace }: Installed) => ({
   ...serviceAccounts,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.manager}`,
 });
 
-/** The rights of the manager, which it needs to clean up, and its account, last. */
+/** Returns the rights that the manager needs to clean up, and its account as the last one. */
 export function protectedObjects(installed: Installed) {
   const name = `${installed.operatorName}${suffixes.managerRole}`;
   return [{ ...clusterRoles, name }, { ...clusterRoleBindings, name }, accountOf(installed)];
@@ -42,22 +41,20 @@ export const isLeaving = ({ metadata }: Seen): boolean => metadata.deletionTimes
 
 export const isHeldBack = (found: Seen): boolean => isProtected(found) && isLeaving(found);
 
-/** A removal of an operator, or of what a hand-over of its Deployment leaves, has deleted all of its objects within this time. */
+/** A removal or hand-over of the operator has deleted all of its objects within this time. */
 export const REMOVED_MS = 10_000;
 
-/** Long enough for Kubernetes' garbage collector to learn of an owner. */
+/** Kubernetes' garbage collector learns of an owner within this time. */
 const SETTLE_MS = 1_500;
 
-/** Reads the objects that exist. */
 export async function readAll(client: Client, objects: readonly ProtectedObject[]): Promise<readonly Found[]> {
   const read = objects.map(async (ref) => ({ ref, metadata: await readMetadata(client, ref) }));
   return (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
 }
 
 /**
- * Releases objects in the order of `protectedObjects`. Rights that are being deleted would be deleted with the first of these requests,
- * and the others would be refused. So Kubernetes' garbage collector first keeps them until the last object is deleted, whose request is
- * the last of all.
+ * Releases objects in the order of `protectedObjects`. Without the first right, the later requests would be refused. So
+ * Kubernetes' garbage collector keeps rights in deletion until the last object is deleted.
  */
 export async function release(client: Client, objects: readonly ProtectedObject[]): Promise<void> {
   const read = () => readAll(client, objects);
@@ -66,19 +63,19 @@ export async function release(client: Client, objects: readonly ProtectedObject[
     const leaving = found.slice(0, -1).filter(isHeldBack);
     const areChained = leaving.length > 0 && last !== undefined && isProtected(last);
     if (areChained) await chain(client, leaving, last);
-    // An object that changed after it was read may be leaving, and would have to be chained. Then all is read again.
+    // An object that changed after it was read may be in deletion, and must be chained. Then all are read again.
     const remove = areChained ? removeFinalizer : removeFinalizerAsSeen;
     for (const { ref, metadata } of found) await remove(client, ref, metadata, cleanupFinalizer);
   });
 }
 
-/** Makes rights the owners of the last object, and deletes them in the foreground: only after what they own. */
+/** Makes rights the owners of the last object. A foreground deletion deletes them after what they own. */
 async function chain(client: Client, leaving: readonly Found[], last: Found): Promise<void> {
   const ownerReferences = leaving.map(({ ref, metadata: { uid = '' } }) => ({
     ...{ apiVersion: `${ref.group}/${ref.version}`, kind: ref.kind, name: ref.name, uid, blockOwnerDeletion: true },
   }));
   const body = { metadata: { ownerReferences } };
-  // Another replica may have released one meanwhile. That is no reason to keep the rest.
+  // Another replica may have released it meanwhile.
   await client.patch(last.ref, { kind: 'merge', body }, { metadataOnly: true }).catch(undefinedIfNotFound);
   await sleep(SETTLE_MS);
   for (const { ref, metadata } of leaving)
@@ -88,13 +85,10 @@ async function chain(client: Client, leaving: readonly Found[], last: Found): Pr
   await sleep(SETTLE_MS);
 }
 
-/** Finalizers that Kubernetes' garbage collector removes itself. */
+/** Kubernetes' garbage collector removes these finalizers. */
 const collectors = ['foregroundDeletion', 'orphan'];
 
-/**
- * Releases whatever any operator protects, also if nothing else is left of it, for an account that may list it.
- * @returns a line for each object that stays although it was deleted
- */
+/** Releases the objects of every operator. Returns a line for each one that stays although it was deleted. */
 export async function releaseAll(client: Client, print: (line: string) => void): Promise<readonly string[]> {
   const stuck: string[] = [];
   for await (const { kind, metadata } of allProtected(client)) {

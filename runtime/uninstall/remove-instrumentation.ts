@@ -14,21 +14,19 @@ export interface Removal {
   readonly removed: number;
   /** A sentence for each workload that stays instrumented. */
   readonly problems: readonly string[];
-  /** The namespaces of these workloads. */
   readonly unclean: ReadonlySet<string>;
 }
 
 type Predicate = (workload: Workload) => boolean;
 
 const PAGE_SIZE = 50;
-/** The reconciler's default. */
+/** The limit is the reconciler's default. */
 const MAX_CONCURRENT_CHANGES = 16;
-/** The number of late workloads that are named. */
 const MAX_NAMED = 5;
 
 /**
- * Removes the injection from every workload that `isWanted` accepts. No change begins after `until` (by Date.now). A workload that fails stops
- * no other, and has its own sentence. The late ones have one together. Jobs cannot change, so they are skipped.
+ * Removes the injection from each workload that `isWanted` accepts. No change begins after `until` (by Date.now). A
+ * failure stops no other change. Jobs are skipped, because they cannot change.
  */
 export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number): Promise<Removal> {
   const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
@@ -48,11 +46,10 @@ export async function removeInstrumentation(client: Client, isWanted: Predicate,
   return { removed, problems, unclean };
 }
 
-/** Returns true if any workload that `isWanted` accepts is instrumented. */
 export const isAnyInstrumented = async (client: Client, isWanted: Predicate): Promise<boolean> =>
   (await instrumentedWorkloads(client, isWanted).next()).done !== true;
 
-/** Returns true if the workload stays instrumented, as its deleted `Lumigo` said, or if nothing of it is from this operator. */
+/** Returns true if the deleted `Lumigo` kept the injection, or if this operator added none. */
 export const isToStay = ({ metadata }: Workload): boolean => {
   const stamp = stampOf(metadata);
   return stamp === undefined ? revertOf(metadata) === undefined : stamp.keep === true;
@@ -66,7 +63,7 @@ async function* instrumentedWorkloads(client: Client, isWanted: Predicate) {
         .filter(({ workload }) => isMarked(workload) && isWithinReach(workload) && isWanted(workload));
 }
 
-/** The labels of instrumented workloads, and of reverted ones, which have an annotation to remove. */
+/** The second label marks reverted workloads, which have an annotation to remove. */
 const marked = workloads
   .filter(({ mutable }) => mutable)
   .flatMap((kind) => [labels.autoTrace, labels.rollout].map((label) => [kind, label] as const));
@@ -76,7 +73,6 @@ const isWithinReach: Predicate = (workload) => ineligible({ workload, operation:
 
 const isMarked: Predicate = ({ metadata }) => ourLabel(metadata) !== undefined || revertOf(metadata) !== undefined;
 
-/** Returns false if there is nothing to remove. */
 async function removeFrom(client: Client, kind: WorkloadKind, listed: Workload): Promise<boolean> {
   const { namespace, name } = listed.metadata;
   const ref = { ...kind, namespace, name };

@@ -12,35 +12,31 @@ import { hasSuccessor, readSigns } from './signs.ts';
 import { uninstall } from './uninstall.ts';
 
 /**
- * The API server accepts an account for 60 s after its deletion. No change of a workload begins after the first of these times, and
- * everything but releasing ends after the second. Releasing takes about five seconds.
+ * The API server accepts an account for 60 s after its deletion, and releasing takes about 5 s. These are the last
+ * times for a change of a workload, and for anything else but releasing.
  */
 const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;
-/** The minimum, if the manager's clock is ahead of the API server's. */
+/** The minimum, because the manager's clock may be ahead of the API server's. */
 const LEAST_MS = 5_000;
-/** The number of leftovers that the log names. */
 const MAX_NAMED = 20;
 const POLL_MS = 1_000;
-/** On an account that is being deleted: the replica that cleans up. */
+/** On an account in deletion, it names the replica that cleans up. */
 const cleanerAnnotation = 'operator.lumigo.io/cleaned-up-by';
 
 interface ShutdownCleanupOptions {
   readonly transport: Transport;
   readonly installed: Installed;
-  /** The name of this replica's pod. */
   readonly identity: string;
-  /** How long workloads that refuse to change may delay the rest, at most. */
+  /** The maximum delay by workloads that refuse to change. */
   readonly removalDeadlineMs: number;
   readonly logger: Logger;
 }
 
 /**
- * The last work of a replica, which never throws:
- * - If the whole operator is being removed, one replica cleans up.
- * - If the operator continues under another name, the replica only releases its account and rights.
- * - If no manager is left, because the operator is scaled to zero, it releases them as well.
- * - Otherwise it does nothing.
+ * Does the last work of a replica, and never throws:
+ * - One replica cleans up if the whole operator is being removed.
+ * - It releases its account and rights if no manager is left, or if the operator was renamed.
  */
 export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promise<void> {
   const { transport, installed, logger } = options;
@@ -48,7 +44,7 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
   try {
     const { isRemoved, isHandedOver, accountGoingSince } = await readSigns(client, installed);
     if (isRemoved) return await cleanUpOnce(options, client, accountGoingSince);
-    // A right that is released before it is deleted takes the right to release the others with it.
+    // Once one of them is released and deleted, the manager may not be allowed to release the others.
     if (isHandedOver) await sleep(REMOVED_MS);
     if (isHandedOver || !(await isLed(client, installed))) await release(client, protectedObjects(installed));
   } catch (error) {
@@ -57,9 +53,8 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
 }
 
 /**
- * Cleans up, or waits for the replica that does. No Lease can name that replica: it is deleted with the Deployment, and the right to it
- * with its role. The account outlasts the removal, because it is protected, so its name is there. If that replica is not done in time,
- * because it failed, the others only release: a cluster is never left with an account that nothing releases.
+ * Cleans up, or waits for the replica that does. The account names it, because a Lease is deleted with the operator. If
+ * it fails, the others still release, so that the account never stays.
  */
 async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, accountGoingSince?: string): Promise<void> {
   const { installed, identity } = options;
@@ -71,7 +66,6 @@ async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, acco
   await release(client, protectedObjects(installed));
 }
 
-/** Returns false if another replica cleans up. */
 async function claim(client: Client, installed: Installed, identity: string): Promise<boolean> {
   const ref = accountOf(installed);
   const read = () => client.get(ref, { metadataOnly: true });
@@ -86,20 +80,20 @@ async function claim(client: Client, installed: Installed, identity: string): Pr
   return claimed ?? true;
 }
 
-/** An account that was released may be refused. */
+/** The request of an account that was released may be refused. */
 async function isReleased(client: Client, installed: Installed): Promise<boolean> {
   const account = await client.find(accountOf(installed), { metadataOnly: true }).catch(undefinedIf(isRefusal));
   return account === undefined || !isProtected(account);
 }
 
-/** Removes every injection, unless another operator is there to stay. Changes no workload after `until`, and ends at `end` (by Date.now). */
+/** Changes no workload after `until`, and ends at `end` (by Date.now). Does nothing if another operator stays. */
 async function cleanUp(options: ShutdownCleanupOptions, client: Client, until: number, end: number): Promise<void> {
   const { transport, installed, logger } = options;
   if (await hasSuccessor(client, installed))
     return logger.info({}, 'the operator continues under another name: cleaning up nothing');
   logger.info({}, 'the operator is being removed: cleaning up');
   const signal = AbortSignal.timeout(Math.max(0, end - Date.now()));
-  // Each request that is under way listens.
+  // Each request in progress adds a listener.
   setMaxListeners(0, signal);
   const stuck = await uninstall({
     client: createClient(within(transport, { signal, fence: () => signal.throwIfAborted() })),

@@ -3,18 +3,15 @@ import type { Client } from '../kubernetes/http/client.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { accountOf } from './protected-objects.ts';
 
-/** If the API server does not answer, no process ends later than this. */
+/** Without an answer of the API server, the process still ends after this time. */
 const ANSWER_MS = 5_000;
 
 /**
- * Reads the state of the operator's own objects by three requests:
- * - `isHandedOver`: its Deployment runs as another account, because it is another operator's now, for example after a rollback to the
- *   original.
- * - `isEnding`: its pods end for good, because of that, or because its namespace or its Deployment is being deleted.
- * - `isRemoved`: the whole operator is being removed, its Deployment and its account, or its namespace. An account alone may be deleted by
- *   mistake, and a Deployment alone to be replaced. Neither removes an injection.
- * - `accountGoingSince`: when its account was deleted, RFC 3339, by the API server's clock.
- * @throws if one of them fails, after 5 s at the latest
+ * Reads the state of the operator's own objects. Throws after 5 s at the latest.
+ * - `isHandedOver`: the Deployment runs as another account, for example after a rollback to the original operator.
+ * - `isEnding`: the pods end for good.
+ * - `isRemoved`: the namespace is deleted, or the Deployment and the account. Only one of them may be a mistake.
+ * - `accountGoingSince`: RFC 3339, by the API server's clock.
  */
 export async function readSigns(client: Client, installed: Installed) {
   const options = { timeoutMs: ANSWER_MS, metadataOnly: true };
@@ -37,7 +34,7 @@ export async function readSigns(client: Client, installed: Installed) {
 
 type Deployment = Awaited<ReturnType<typeof listManagers>>[number]['deployment'];
 
-/** Returns true if another operator is there to stay, because this one was renamed or moved. The injections are its own then. */
+/** Returns true if this operator was renamed or moved. The injections belong to the other one then. */
 export const hasSuccessor = async (client: Client, { operatorName, operatorNamespace }: Installed): Promise<boolean> =>
   (await listManagers(client)).some(
     (other) =>

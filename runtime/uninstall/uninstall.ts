@@ -12,18 +12,14 @@ import { isAnyInstrumented, isToStay, removeInstrumentation, type Removal } from
 
 interface UninstallOptions {
   readonly client: Client;
-  /** Undefined: no operator is left whose manager could answer. */
+  /** Undefined if no operator is left whose manager could answer. */
   readonly installed: Installed | undefined;
-  /** Until when (by Date.now) a change that fails is retried. */
+  /** Failed changes are retried until then (by Date.now). */
   readonly deadline: number;
-  /** Until when changes are begun, if that is later: many that succeed may take longer than one that fails. */
+  /** Changes may begin until then, if that is later. */
   readonly until?: number;
-  /** Prints a line of progress. */
   readonly print: (line: string) => void;
-  /**
-   * The caller is the last one, and no manager answers, whatever the Lease says. A `Lumigo` that is stuck at the deadline is
-   * released, so that it does not keep its namespace.
-   */
+  /** No manager answers, whatever the Lease says. At the deadline, stuck `Lumigo` resources are released. */
   readonly isLast?: boolean;
 }
 
@@ -31,9 +27,9 @@ const INTERVAL_MS = 1_000;
 const MAX_NAMES_SHOWN = 5;
 
 /**
- * Deletes every `Lumigo`, and looks each second until none and no injection is left. A manager that leads removes the injections and
- * finalizers. Without one, this does. It also removes the rest: of workloads that opted in by label, or that refused to change before.
- * @returns a line for each object that is stuck at the deadline; empty: the cluster is clean
+ * Deletes every `Lumigo` resource, and waits until no injection is left. A leading manager removes injections and
+ * finalizers. Without one, this does, and removes the leftovers. Returns a line for each object that is stuck at the
+ * deadline.
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
   const { client, print, deadline, isLast = false } = options;
@@ -55,26 +51,24 @@ export async function uninstall(options: UninstallOptions): Promise<readonly str
       print('No Lumigo resource is left, and no injection to remove.');
       return [];
     }
-    // The next attempt would come after the deadline, and lose the reasons that this one found.
+    // The next attempt would end after the deadline, and lose the reasons that this one found.
     if (Date.now() + INTERVAL_MS < deadline) continue;
     if (isLast) await Promise.all(left.map((lumigo) => removeLumigoFinalizer(client, lumigo)));
     return [...left.map((lumigo) => whyStuck(lumigo, failures.get(keyOf(lumigo)))), ...problems];
   }
 }
 
-/** Why a request for a `Lumigo` failed, by its key. */
 type Failures = Map<string, string>;
 
 const nothing: Removal = { removed: 0, problems: [], unclean: new Set() };
 
 class Cleaner {
-  /** The namespaces whose `Lumigo` keeps the injection. An annotation of the workload may not say so yet. */
+  /** Their workloads keep the injection. A workload's annotation may not say so yet. */
   private readonly kept = new Set<string>();
   private hasLease = false;
 
   constructor(private readonly options: UninstallOptions) {}
 
-  /** Deletes those that are not being deleted. */
   async deleteAll(left: readonly LumigoResource[]): Promise<Failures> {
     const { client, print } = this.options;
     for (const { metadata, spec } of left)
@@ -88,7 +82,7 @@ class Cleaner {
     return failures;
   }
 
-  /** Does the work of the manager if none leads, or if it has nothing left to do. */
+  /** Does the manager's work if none leads, or if it has nothing left to do. */
   async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
     const { client, installed, deadline, until = deadline, isLast = false } = this.options;
     if (installed !== undefined && !isLast && !this.hasLease && (await isLed(client, installed))) {
@@ -125,7 +119,6 @@ const counted = (number: number, noun: string): string => `${number} ${noun}${nu
 const namesOf = (left: readonly LumigoResource[]): string =>
   [...left.slice(0, MAX_NAMES_SHOWN).map(keyOf), ...(left.length > MAX_NAMES_SHOWN ? ['…'] : [])].join(', ');
 
-/** Returns why a `Lumigo` is still there, for the list of what is stuck. */
 export function whyStuck(lumigo: LumigoResource, failure?: string): string {
   const { finalizers = [] } = lumigo.metadata;
   const foreign = finalizers.filter((finalizer) => finalizer !== contract.finalizer);
@@ -143,13 +136,13 @@ async function listLumigoes(client: Client): Promise<LumigoResource[]> {
     for await (const { items } of client.pages(contract, { limit: 500 }))
       found.push(...(items as unknown as LumigoResource[]).map(withoutLabels));
   } catch (error) {
-    // Without the CRD there is no Lumigo.
+    // Without the CRD there is no `Lumigo` resource.
     if (!isNotFound(error)) throw error;
   }
   return found;
 }
 
-/** Labels, annotations and managed fields are as large as a tenant makes them. */
+/** A tenant decides how large they are. */
 function withoutLabels(lumigo: LumigoResource): LumigoResource {
   const { labels: _labels, annotations: _annotations, managedFields: _fields, ...metadata } = lumigo.metadata;
   return { ...lumigo, metadata: metadata as LumigoResource['metadata'] };
