@@ -13,44 +13,41 @@ import {
 import { createPrivateKey, KeyObject, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** A certificate and its private key, both PEM. */
+/** Both are PEM. */
 export interface KeyPair {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** A serving pair, and the certificate of the authority made for it alone, whose key is not kept. All PEM. */
+/** The authority signed only this pair, and its key is not kept. All are PEM. */
 export interface IssuedPair extends KeyPair {
   readonly authority: string;
 }
 
-/** Issues a pair for this host (a DNS name or an IP address), for so many days from now on (milliseconds since 1970). */
+/** `host` is a DNS name or an IP address, `now` milliseconds since 1970. */
 export type IssuePair = (host: string, days: number, now: number) => Promise<IssuedPair>;
 
 interface Validity {
   readonly days: number;
-  /** When it is issued. It is valid from an hour before, because clocks differ. */
+  /** The certificate is valid from an hour before, because clocks differ. */
   readonly now: Date;
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const HOUR_MS = 3_600_000;
 
-/** Returns a certificate authority that signs itself. */
 export const issueAuthority = (commonName: string, validity: Validity): Promise<KeyPair> => {
   const flags = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature;
   const uses = [new BasicConstraintsExtension(true, undefined, true), new KeyUsagesExtension(flags, true)];
   return issue(undefined, `CN=${commonName}`, uses, validity);
 };
 
-/** Returns a serving pair with an authority made for it alone. */
 export const issuePair: IssuePair = async (host, days, now) => {
   const validity = { days, now: new Date(now) };
   const authority = await issueAuthority('lumigo-operator', validity);
   return { ...(await issueServing(authority, [host], validity)), authority: authority.certificate };
 };
 
-/** Returns a server's certificate, valid for these DNS names and IP addresses, signed by the authority. */
 export function issueServing(authority: KeyPair, hosts: readonly string[], validity: Validity): Promise<KeyPair> {
   const names = hosts.map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value }));
   const uses = [
@@ -60,7 +57,7 @@ export function issueServing(authority: KeyPair, hosts: readonly string[], valid
   return issueLeaf(authority, `CN=${hosts[0] ?? 'server'}`, uses, validity);
 }
 
-/** Returns a certificate that the authority signs for this subject (`CN=name, O=group`), with its permitted uses. */
+/** `subject`: `CN=name, O=group`. */
 export const issueLeaf = (
   authority: KeyPair,
   subject: string,

@@ -1,5 +1,5 @@
 import { issuePair } from './issue.ts';
 
-/** The process that rotation.ts starts. It writes the pair as JSON to its standard output. */
+/** The process that rotation.ts starts. It prints the pair as JSON. */
 const [host = '', days = '', now = ''] = process.argv.slice(2);
 process.stdout.write(JSON.stringify(await issuePair(host, Number(days), Number(now))));

@@ -10,23 +10,18 @@ import type { CertificateStore, StoredPair } from './store.ts';
 
 interface RotationOptions extends Watching {
   readonly store: CertificateStore;
-  /** Default: a process of its own. */
+  /** Default: a separate process. */
   readonly issuePair?: IssuePair;
-  /** The name that the API server calls the webhook by. */
   readonly dnsName: string;
-  /** How soon it checks again after a failure. Default 2 s. */
+  /** Default 2 s. */
   readonly retryMs?: number;
 }
 
-/** How long a certificate that the operator issues is valid. */
 const VALID_DAYS = 365;
-/** Checks again at least this often, in case a watch misses a change, or a clock is set. */
+/** A watch may miss a change, or a clock may be set. */
 const IDLE_MS = 3_600_000;
 
-/**
- * Keeps, on the replica that leads, a certificate for the webhook in the Secret. It issues one if there is none, and the next one well
- * before that expires. Each replica announces it before it is served (serve-certificate.ts).
- */
+/** Keeps a valid certificate in the Secret. Each replica announces it before serving it (serve-certificate.ts). */
 export async function rotateCertificates(options: RotationOptions): Promise<void> {
   const { store, dnsName, logger, signal, issuePair = issueElsewhere, retryMs: firstMs = 2_000 } = options;
   const check = async (): Promise<void> => {
@@ -45,10 +40,7 @@ export async function rotateCertificates(options: RotationOptions): Promise<void
     await retrying(check, { signal, logger, failure, firstMs, maxMs: firstMs });
 }
 
-/**
- * A missing Secret may be about to be replaced: Pulumi deletes one whose content changes, and creates it again. There was one if an
- * authority is announced.
- */
+/** A missing Secret may be about to come back, because Pulumi deletes and creates one whose content changes. */
 async function readPair(
   store: CertificateStore,
   graceMs: number,
@@ -63,11 +55,7 @@ async function readPair(
 /** Signing takes a tenth of a second on an idle machine. */
 const ISSUE_TIMEOUT_MS = 60_000;
 
-/**
- * Issues in a process of its own (issuer.ts), because the library takes 13 MB and is needed once a year. That process has the flags of
- * this one, which close Node.js' inspector (Dockerfile).
- * @throws Error with the output of that process
- */
+/** Issues in a separate process, because the library takes 13 MB. Its flags close Node.js' inspector (Dockerfile). */
 const issueElsewhere: IssuePair = async (host, days, now) => {
   const program = join(import.meta.dirname, 'issuer.js');
   const args = [...process.execArgv, program, host, String(days), String(now)];

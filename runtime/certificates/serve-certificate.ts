@@ -15,16 +15,14 @@ export interface Pair {
 }
 
 export interface CertificateSource {
-  /** Reads the pair to serve. Rejects if there is none. */
+  /** Rejects if there is none. */
   readonly read: () => Promise<Pair>;
-  /** The place of the pair, for people. */
   readonly place: string;
-  /** Resolves when the pair must be read again. `isServed`: the pair that was read last is served. */
+  /** Resolves when the pair must be read again. `isServed`: the last pair is served. */
   readonly untilNextCheck: (isServed: boolean, signal: AbortSignal) => Promise<unknown>;
 }
 
 interface FollowOptions extends CertificateSource {
-  /** Called for each certificate that is served from now on, with its times. */
   readonly use: (pair: Pair, life: ReturnType<typeof lifeOf>) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -32,15 +30,15 @@ interface FollowOptions extends CertificateSource {
 
 type Place = Pick<RuntimeConfig, 'certificatesDirectory' | 'certificatesIssuer' | 'operatorNamespace' | 'operatorName'>;
 
-/** Reads again at least this often, in case a watch misses a change. */
+/** A watch may miss a change. */
 const IDLE_MS = 3_600_000;
 const RETRY_MS = 2_000;
-/** How long an API server may take to apply a changed caBundle. A replica without a certificate has nothing to lose. */
+/** An API server applies a changed caBundle within this time. A replica without a certificate risks nothing. */
 const SETTLE_MS = { first: 2_000, next: 15_000 };
-/** An authority whose certificate is older than this was announced long ago. The certificate is valid from an hour before it was issued. */
+/** An older authority was announced long ago. A certificate is valid from an hour before it was issued. */
 const RECENT_MS = 65 * 60_000;
 
-/** Returns where a replica finds the pair that its webhook serves. The Secret is watched, because a volume shows a new one after a minute. */
+/** Watches the Secret, because a volume shows a new one only after a minute. */
 export function certificateSource(
   { certificatesDirectory, certificatesIssuer, operatorNamespace, operatorName }: Place,
   store: CertificateStore,
@@ -48,7 +46,7 @@ export function certificateSource(
 ): CertificateSource {
   if (certificatesDirectory !== '') return fromFolder(certificatesDirectory);
   const place = `Secret '${operatorNamespace}/${operatorName}${suffixes.certificates}'`;
-  // An external issuer tells the API server itself.
+  // An external issuer configures the caBundle itself.
   const isExternal = certificatesIssuer === 'external';
   const changes = changesOf(isExternal ? [store.pairRef] : [store.pairRef, store.trustRef], watching);
   let served: StoredPair | undefined;
@@ -65,7 +63,7 @@ export function certificateSource(
   };
 }
 
-/** Reads a folder every 2 s, because notifications do not reach every kind of volume. */
+/** Reads a folder every 2 s, because not every kind of volume sends notifications. */
 const fromFolder = (directory: string): CertificateSource => ({
   place: directory,
   read: async () => ({
@@ -76,8 +74,8 @@ const fromFolder = (directory: string): CertificateSource => ({
 });
 
 /**
- * Announces the authority of a pair to the API server, and waits until it trusts a new one. So no call fails, whatever changes the Secret
- * (Helm with each upgrade, or the rotation), in whatever order. Every replica does so, because none may lead when an upgrade begins.
+ * Adds the authority to the caBundle, and waits until the API server trusts it, so that no call fails. Every replica
+ * does so, because none may lead when an upgrade begins.
  */
 async function whenTrusted(
   pair: StoredPair,
@@ -95,15 +93,14 @@ async function whenTrusted(
 }
 
 /**
- * Serves the first pair as soon as there is one, and each new one without a restart. A pair that does not fit, such as half of an
- * update, is reported once, and the previous one stays. Returns whether a pair is being served.
+ * Serves each new pair without a restart. A pair that does not fit is reported once, and the previous one stays.
+ * Returns a function that tells if a pair is served.
  */
 export function followCertificate(options: FollowOptions): () => boolean {
   const { read, place, untilNextCheck, use, logger, signal } = options;
   let served: Pair | undefined;
   let lastProblem = '';
 
-  /** Returns whether the pair that was read is served now. */
   const check = async (): Promise<boolean> => {
     try {
       const pair = await read();

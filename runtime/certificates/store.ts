@@ -18,7 +18,7 @@ const decode = (text = ''): string => Buffer.from(text, 'base64').toString('utf8
 const bundlesOf = (configuration: KubernetesObject): readonly string[] =>
   webhooksOf(configuration).map(({ clientConfig }) => decode(clientConfig.caBundle));
 
-/** Reads and writes the webhook's certificate (a Secret) and the trust in it (the caBundle of the webhook configuration). */
+/** The pair is in a Secret, and the trust in it is the caBundle of the webhook configuration. */
 export function certificateStore(client: Client, installed: Installed) {
   const { operatorNamespace: namespace, operatorName } = installed;
   const secrets = { ...kinds.secrets, namespace };
@@ -28,7 +28,6 @@ export function certificateStore(client: Client, installed: Installed) {
     pairRef,
     trustRef,
 
-    /** Undefined: there is no Secret. */
     async readPair(): Promise<StoredPair | undefined> {
       const found = await client.find(pairRef);
       if (found === undefined) return undefined;
@@ -41,7 +40,7 @@ export function certificateStore(client: Client, installed: Installed) {
       };
     },
 
-    /** Fails with a conflict when the Secret changed since it was read, or is there although it was not. */
+    /** Throws a Conflict if the Secret changed, or was created since it was read. */
     async writePair({ certificate, key, authority }: CertificateFiles, before: StoredPair | undefined): Promise<void> {
       const data = {
         [certificateFiles.certificate]: encode(certificate),
@@ -58,13 +57,13 @@ export function certificateStore(client: Client, installed: Installed) {
       await client.create(secrets, object, { fieldManager });
     },
 
-    /** Returns the caBundle of each webhook, as PEM. Without a webhook configuration there is none. */
+    /** Returns the caBundle of each webhook, as PEM. */
     async readTrust(): Promise<readonly string[]> {
       const found = await client.find(trustRef);
       return found === undefined ? [] : bundlesOf(found);
     },
 
-    /** Makes the API server trust one more authority. Returns false if it does already, or if there is no webhook configuration. */
+    /** Adds an authority to each caBundle. Returns false if nothing had to change. */
     async announce(authority: string, now: number): Promise<boolean> {
       const read = () => client.get(trustRef);
       const announced = await readAndChange(undefined, read, async (found) => {
