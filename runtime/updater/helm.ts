@@ -8,29 +8,26 @@ import type { Revision } from './plan-update.ts';
 
 interface HelmOptions {
   readonly namespace: string;
-  /** Flags of Helm to reach the cluster from outside. Without them it uses the pod's account. */
+  /** Flags to reach the cluster from outside. Default: the pod's account. */
   readonly flags: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** The requests of the updater to the `helm` on the PATH. Each method throws an Error with Helm's message when it fails. */
+/** Each method throws an Error with Helm's message. */
 export type Helm = ReturnType<typeof openHelm>;
 
-/** The charts of a repository, as Helm sees them. */
 export type Charts = ReturnType<Helm['charts']>;
 
 interface HistoryEntry {
   readonly revision: number;
   readonly status: string;
-  /** Name and version, e.g. `lumigo-operator-1.2.3`. */
+  /** e.g. `lumigo-operator-1.2.3`. */
   readonly chart: string;
 }
 
-/** Helm's name for the repository. */
 const ALIAS = 'lumigo';
 const ANY_VERSION = '>=0.0.0-0';
 
-/** Returns the `helm` on the PATH, with its files in its own folder. */
 export function openHelm({ namespace, flags, environment }: HelmOptions) {
   const home = mkdtempSync(join(tmpdir(), 'lumigo-updater-'));
   const env = {
@@ -53,7 +50,7 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
   };
 
   return {
-    /** Oldest revision first. */
+    /** Returns the oldest revision first. */
     async history(release: string): Promise<readonly Revision[]> {
       const entries = await helm('history', release, '--namespace', namespace, '--max', '256', '--output', 'json');
       return (JSON.parse(entries) as readonly HistoryEntry[]).map(({ revision, status, chart }) => ({
@@ -63,22 +60,19 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
       }));
     },
 
-    /** The charts of `https://…`, a repository with an index, or `oci://…`, a registry's folder. */
+    /** `https://…` is a repository with an index, `oci://…` a folder of a registry. */
     charts(repository: string) {
       const isRegistry = repository.startsWith('oci://');
       const chart = `${isRegistry ? repository : ALIAS}/${chartName}`;
       return {
         /** The chart in the arguments of `helm upgrade`. */
         chart: isRegistry ? chart : `${chartName} --repo ${repository}`,
-        /** Versions of the chart: all, or from a registry, which has no index, the newest in the range and the newest of all. */
+        /** A registry has no index, so it returns only the newest in the range and the newest of all. */
         versions: async (range: string): Promise<readonly string[]> =>
           isRegistry
             ? [...(await newestIn(chart, range)), ...(await newestIn(chart, ANY_VERSION))]
             : indexed(repository, chart),
-        /**
-         * Fetches a version, and returns the file. Throws unless a key of the keyring (a path; empty: any) signed it, so nothing
-         * is applied, or even read, that was not signed.
-         */
+        /** Returns the file. Throws unless a key of the keyring signed it. An empty path accepts any chart. */
         async fetch(version: string, keyring: string): Promise<string> {
           const verified = keyring === '' ? [] : ['--verify', '--keyring', keyring];
           await helm('pull', chart, '--version', version, '--destination', home, ...verified);
@@ -87,25 +81,24 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
       };
     },
 
-    /** Upgrades to a chart in a file, keeps the values that were set, and rolls back if it does not become ready. */
+    /** Keeps the values that were set. */
     async upgrade(release: string, file: string, timeoutSeconds: number): Promise<void> {
       const how = ['--namespace', namespace, '--reset-then-reuse-values'];
       // --atomic waits until everything is ready, and rolls back otherwise.
       await helm('upgrade', release, file, ...how, '--atomic', '--timeout', `${timeoutSeconds}s`);
     },
 
-    /** Removes Helm's files. */
     close: () => rmSync(home, { recursive: true, force: true }),
   };
 }
 
-/** A registry that answers may have no version in a range. */
+/** A registry may have no version in a range. */
 function noneIfNoMatch(error: unknown): string {
   if (error instanceof Error && /could not locate a version matching/i.test(error.message)) return '';
   throw error;
 }
 
-/** Passes signals on, because Helm reverts what it has begun when it is stopped. */
+/** Passes signals on, because Helm reverts its changes when it is stopped. */
 function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn('helm', args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const pass = () => void child.kill('SIGTERM');
@@ -124,7 +117,7 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   });
 }
 
-/** Returns Helm's message on one line, without a token that a quoted value may have. */
+/** A value that Helm quotes may have a token. */
 const problemIn = (stderr: string): string =>
   withoutTokens(stderr)
     .trim()

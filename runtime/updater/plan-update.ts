@@ -1,45 +1,38 @@
 import { compare, gt, major, rsort, satisfies, valid, validRange } from 'semver';
 
-/** One revision of the release in Helm's history. */
 export interface Revision {
   readonly revision: number;
   /** `deployed`, `superseded`, `failed`, `pending-upgrade` … */
   readonly status: string;
-  /** Of the chart, a semantic version. */
+  /** A semantic version of the chart. */
   readonly version: string;
 }
 
 interface UpdateInput {
   readonly installed: string;
-  /** The release that Helm has installed. */
   readonly release: string | undefined;
-  /** Oldest first. Undefined: nothing is upgraded, only looked for. */
+  /** Oldest first. Undefined: only check. */
   readonly history: readonly Revision[] | undefined;
-  /** Versions of the chart in the repository, in any order. */
+  /** Versions of the chart, in any order. */
   readonly available: readonly string[];
-  /** The permitted versions as a semver range. Empty: those of the installed major version. */
+  /** A semver range. Empty: the installed major version. */
   readonly versions: string;
   /** The chart in the arguments of `helm upgrade`. */
   readonly chart: string;
   readonly namespace: string;
 }
 
-/** The end of an update or a check, as a key of the reasons of events. */
+/** Keys of `eventReasons`. */
 export type Outcome = 'operatorUpdated' | 'operatorUpToDate' | 'operatorUpdateAvailable' | 'cannotUpdateOperator';
 
 export interface Result {
   /** In a plan, `operatorUpdated` means that the upgrade is due. */
   readonly outcome: Outcome;
-  /** The newest version in the range, if it is newer than the installed one. */
   readonly newest?: string;
-  /** Why, in a sentence. */
   readonly message: string;
 }
 
-/**
- * Returns the version to upgrade to, if any: the newest in the range that is newer than the installed one. Never an older one, never one
- * that failed before, and nothing on top of a release that is not in order.
- */
+/** Never selects an older version, or one that failed before, and never upgrades a release that is not deployed. */
 export function planUpdate(input: UpdateInput): Result {
   const { installed, release, history, versions } = input;
   if (valid(installed) === null)
@@ -64,7 +57,7 @@ export function planUpdate(input: UpdateInput): Result {
   return { outcome: 'operatorUpToDate', newest, message: `${why}. To try it yourself: ${command}` };
 }
 
-/** Returns the range of permitted versions, in the form of npm and Helm. Undefined: it is none. */
+/** Returns the range in the form of npm and Helm; undefined if it is invalid. */
 export const rangeOf = (installed: string, versions: string): string | undefined =>
   (valid(installed) === null ? null : validRange(versions === '' ? `${major(installed)}.x` : versions)) ?? undefined;
 

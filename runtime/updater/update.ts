@@ -15,7 +15,6 @@ interface UpdateOptions {
   readonly logger: Logger;
 }
 
-/** The messages of the log. */
 const messages = {
   operatorUpdated: 'operator updated',
   operatorUpToDate: 'operator up to date',
@@ -23,10 +22,7 @@ const messages = {
   cannotUpdateOperator: 'operator not updated',
 } as const satisfies Record<Outcome, string>;
 
-/**
- * Upgrades the operator's release to the newest version that its settings permit, or only looks for that version. Reports the result in
- * the log and by an event on the operator's Deployment. Returns false if a person has to look.
- */
+/** Upgrades to the newest permitted version, or only reports it. Returns false if a person must act. */
 export async function update(options: UpdateOptions): Promise<boolean> {
   const { config, client, logger } = options;
   const { release, regarding } = await findOperator(client, config);
@@ -60,7 +56,6 @@ async function checkOrUpgrade(options: UpdateOptions, release: string | undefine
   return { outcome, message: `${installed} was upgraded to ${newest}`, newest };
 }
 
-/** Returns the release. Throws if it must not be upgraded. */
 function upgradable({ keyring, unsigned }: UpdaterConfig, release: string | undefined): string {
   if (release === undefined)
     throw new Error(
@@ -82,10 +77,7 @@ async function upgrade({ config, helm }: UpdateOptions, charts: Charts, release:
   });
 }
 
-/**
- * Returns the object of the events, and its release, which Helm notes on every object.
- * @throws Error if the operator's Deployment does not exist
- */
+/** Returns the Deployment for events, and its release, which Helm writes on every object. */
 async function findOperator(client: Client, config: UpdaterConfig) {
   const manager = managerOf(config);
   const { namespace, name } = manager;
