@@ -12,25 +12,22 @@ import { WantedSecret } from './wanted-secret.ts';
 interface CredentialCacheOptions {
   readonly readSecret: ReadSecret;
   readonly logger: Pick<Logger, 'warn' | 'debug'>;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
   readonly random?: () => number;
 }
 
 const MAX_CONCURRENT_READS = 8;
-/** After so many failures in a row a Secret that was never read counts as unreadable, and no Secret is urgent. */
+/** After so many failures a Secret that was never read is unreadable, and no Secret is urgent. */
 const TRIES = 3;
 const IDLE_MS = 60_000;
 /** Replicas that started together drift apart by up to this time with each read. */
 const JITTER_MS = 1_000;
 
-/**
- * The tokens that this replica knows. The operator may read a Secret by its name and cannot watch it, so it reads each again by the
- * pace of plan-reading.ts, once for all its keys and users. If a read fails, the known value is kept.
- */
+/** Reads Secrets at the pace of plan-reading.ts, because it may not watch them. A failed read keeps the known value. */
 export class CredentialCache {
   readonly name = 'credentials';
-  /** A credential or its version changed in a namespace. */
+  /** Emits if a credential or its version changed. */
   readonly changed = new Topic<[namespace: string]>();
   private readonly now: () => number;
   private readonly random: () => number;
@@ -45,7 +42,7 @@ export class CredentialCache {
     this.random = options.random ?? Math.random;
   }
 
-  /** Replaces what a user wants, and forgets a Secret that no user wants any more. Sources without a name or key are ignored. */
+  /** Forgets a Secret that no user wants any more. Ignores sources without a name or key. */
   want(user: string, sources: Iterable<TokenSource>): void {
     const wanted = new Map<string, TokenSource[]>();
     for (const source of sources) {
@@ -63,7 +60,7 @@ export class CredentialCache {
     }
   }
 
-  /** Returns what is known of a token; undefined: not read yet, or not wanted. */
+  /** Undefined: not read yet, or not wanted. */
   get(source: TokenSource): Credential | undefined {
     return isNamed(source) ? this.secrets.get(keyOf(source))?.credentials.get(source.key) : nowhere;
   }
@@ -74,7 +71,6 @@ export class CredentialCache {
     this.changes.touch();
   }
 
-  /** Reads until the signal is aborted. */
   readonly run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const now = this.now();
@@ -103,7 +99,7 @@ export class CredentialCache {
     if ('error' in outcome && !outcome.isMissing && !isForbidden(outcome.error))
       return this.failed(secret, outcome.error, startedAt);
     const mayComeBack = outcome.isMissing && !secret.isMissing && secret.hasToken();
-    // News that came during the read counts.
+    // News that arrived during the read counts.
     if (secret.toldAt === toldAt) secret.toldAt = undefined;
     const readAt = startedAt + this.random() * JITTER_MS;
     Object.assign(secret, { readAt, failures: 0, retryAt: -Infinity, isMissing: outcome.isMissing });
@@ -116,7 +112,7 @@ export class CredentialCache {
     if (secret.learn(credentialOf)) this.changed.emit(secret.namespace);
   }
 
-  /** The API server said nothing about the Secret. Its tokens are kept, and the read is retried. */
+  /** A failed read says nothing about the Secret, so its tokens are kept. */
   private failed(secret: WantedSecret, error: unknown, startedAt: number): void {
     secret.failures += 1;
     const atLeastMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;

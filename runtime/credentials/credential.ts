@@ -8,18 +8,17 @@ import { isToken, tokenShape } from '../wording/token.ts';
 
 const HINT = `a Lumigo token is ${tokenShape} (https://docs.lumigo.io/docs/lumigo-tokens)`;
 
-/** Where a token is, and what says that it may have changed. */
 export interface TokenSource {
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
   /** If it changes, a user may wait for the Secret, so it is read at once. */
   readonly revision?: string;
-  /** The resourceVersion of the Secret when the leader read it, from the status of a `Lumigo`. */
+  /** The resourceVersion that the leader read, from the status of a `Lumigo`. */
   readonly announced?: string | undefined;
 }
 
-/** Returns where the token of a `Lumigo` is. Name and key are empty if it names none. */
+/** Name and key are empty if the `Lumigo` names none. */
 export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSource {
   const { name = '', key = '' } = spec?.lumigoToken?.secretRef ?? {};
   const { namespace, uid, generation, labelsDigest } = metadata;
@@ -27,13 +26,13 @@ export function sourceOf({ metadata, spec, status }: LumigoResource): TokenSourc
   return { namespace, name, key, revision, announced: status?.secretVersion };
 }
 
-/** A Secret's data (base64 by key) and resourceVersion. */
+/** Values are base64, by key. */
 interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string;
 }
 
-/** Reads one Secret. @throws ApiError */
+/** Throws an ApiError. */
 export type ReadSecret = (namespace: string, name: string) => Promise<SecretContent>;
 
 export const secretReader =
@@ -43,7 +42,6 @@ export const secretReader =
     return { data: dataOf(secret), version: secret.metadata.resourceVersion };
   };
 
-/** A token of the right shape, or the problem; and the resourceVersion of the Secret, if there is one. */
 export type Credential =
   | { readonly token: string; readonly version: string; readonly problem?: undefined }
   | { readonly token?: undefined; readonly version?: string; readonly problem: Problem };
@@ -59,7 +57,7 @@ export const nowhere: Credential = failed(
   'The field spec.lumigoToken.secretRef must name a Secret in this namespace (name) and a key in it (key)',
 );
 
-/** Returns what a Secret means for one key. Each problem has its own reason. No message has any part of the value. */
+/** Each problem has its own reason. No message has any part of the value. */
 export function credentialIn({ data, version }: SecretContent, place: Place): Credential {
   const { key } = place;
   const where = whereOf(place);
@@ -80,7 +78,6 @@ export function credentialIn({ data, version }: SecretContent, place: Place): Cr
   return refused('TokenMalformed', `The value of '${key}' in ${where} is not a Lumigo token; ${HINT}`);
 }
 
-/** Returns the problem of a Secret that could not be read. */
 export function credentialWithout(error: unknown, place: Place): Credential {
   const where = whereOf(place);
   if (isNotFound(error))
@@ -98,5 +95,5 @@ export function credentialWithout(error: unknown, place: Place): Credential {
 
 const UNREADABLE = 'SecretUnreadable';
 
-/** Returns true if the API server did not answer. That is no reason to stop what works. */
+/** Returns true if the API server did not answer, which is no reason to stop what works. */
 export const isUnreadable = ({ problem }: Credential): boolean => problem?.reason === UNREADABLE;

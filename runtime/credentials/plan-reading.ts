@@ -1,14 +1,14 @@
-/** The facts about a Secret that decide when it is read next. Times are milliseconds by one clock. */
+/** Times are milliseconds by one clock. */
 export interface ReadingState {
-  /** The time of the last read; undefined: never with success. */
+  /** Undefined: never with success. */
   readonly readAt: number | undefined;
-  /** From when on it must be read, because something says that its content may have changed. */
+  /** When the Secret must be read, because its content may have changed. */
   readonly toldAt: number | undefined;
   /** The earliest time after a failure. */
   readonly retryAt: number;
-  /** It has no valid token, so a user is about to fix it. */
+  /** The Secret has no valid token, so a user is about to fix it. */
   readonly isAwaited: boolean;
-  /** The status of a `Lumigo` reports each new version, so only the leader reads it. */
+  /** The status of a `Lumigo` reports each new version, so only the leader reads the Secret. */
   readonly isAnnounced: boolean;
 }
 
@@ -16,15 +16,13 @@ export type Priority = 'first' | 'told' | 'awaited' | 'regular';
 
 interface ReadingContext {
   readonly leads: boolean;
-  /** The time of the last read, by priority. */
   readonly last: Readonly<Partial<Record<Priority, number>>>;
   readonly now: number;
 }
 
 /**
- * How long after a read a Secret is due again, and the time between two reads of one priority. The first two are bursts: 20 a second of
- * Secrets that were never read, two a second of those that may have changed. The others share one pace of 48 a minute, whatever their
- * number.
+ * Per read of a Secret, and between two reads of a priority. The first two are bursts: 20 a second, and two a second.
+ * The others share one pace of 48 a minute.
  */
 const paces: Readonly<Record<Priority, { readonly afterMs: number; readonly apartMs: number }>> = {
   first: { afterMs: 0, apartMs: 50 },
@@ -33,10 +31,10 @@ const paces: Readonly<Record<Priority, { readonly afterMs: number; readonly apar
   regular: { afterMs: 15_000, apartMs: 1_250 },
 };
 
-/** A replica that does not lead reads only what no status reports, and so much slower: six a minute. */
+/** A replica that does not lead reads only what no status reports, at six a minute. */
 const FOLLOWER_FACTOR = 8;
 
-/** The minimum time between a read and the next one because of news, in milliseconds. */
+/** The minimum between two reads because of news, in milliseconds. */
 export const TOLD_APART_MS = 2_000;
 
 /** Pulumi replaces a Secret whose content changes. It is missing for less than this time. */
@@ -51,7 +49,6 @@ function priorityOf({ readAt, toldAt, isAwaited, isAnnounced }: ReadingState, le
   return isAwaited ? 'awaited' : 'regular';
 }
 
-/** Returns when the next read of a priority may begin. */
 function freeAt(priority: Priority, { leads, last }: ReadingContext): number {
   const after = (which: Priority, ms: number): number => (last[which] ?? -Infinity) + ms;
   const { apartMs } = paces[priority];
@@ -60,11 +57,11 @@ function freeAt(priority: Priority, { leads, last }: ReadingContext): number {
   return Math.max(after('regular', paces.regular.apartMs * factor), after('awaited', apartMs * factor));
 }
 
-/** The Secret to read now; without one, the time to look again (Infinity: when something changes). */
+/** Without a Secret: when to look again (Infinity: after a change). */
 type Reading<T> =
   { readonly read: T; readonly priority: Priority } | { readonly read?: undefined; readonly at: number };
 
-/** Returns the Secret to read next: by priority, and within a priority the one that was due first. Each keeps to its pace, so none starves. */
+/** Returns the Secret to read by priority, then the one that was due first. Each has its pace, so none starves. */
 export function planReading<T extends ReadingState>(states: Iterable<T>, context: ReadingContext): Reading<T> {
   const candidates = [...states].flatMap((read) => {
     const priority = priorityOf(read, context.leads);

@@ -1,7 +1,6 @@
 import type { Credential, TokenSource } from './credential.ts';
 import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 
-/** A Secret with tokens that users want, what is known of it, and what its next read depends on. */
 export class WantedSecret implements ReadingState {
   /** By key. */
   readonly credentials = new Map<string, Credential>();
@@ -12,7 +11,6 @@ export class WantedSecret implements ReadingState {
   retryAt = -Infinity;
   /** The number of failures in a row. */
   failures = 0;
-  /** The last read did not find it. */
   isMissing = false;
 
   constructor(
@@ -20,7 +18,7 @@ export class WantedSecret implements ReadingState {
     readonly name: string,
   ) {}
 
-  /** Takes what a user wants of it. Returns whether that is a reason to read it. */
+  /** Returns true if the Secret must be read. */
   want(user: string, sources: readonly TokenSource[], now: number): boolean {
     const [first] = this.credentials.values();
     const known = new Set([...this.all().flatMap(reasonsOf), `version ${first?.version}`]);
@@ -30,7 +28,7 @@ export class WantedSecret implements ReadingState {
     return true;
   }
 
-  /** Removes a user. Returns whether it was the last. */
+  /** Returns true if it was the last user. */
   release(user: string): boolean {
     return this.sources.delete(user) && this.sources.size === 0;
   }
@@ -47,7 +45,7 @@ export class WantedSecret implements ReadingState {
     return this.failures === 0 && this.all().every(({ announced }) => announced !== undefined);
   }
 
-  /** Takes what was read, for each key that is wanted. Returns whether a credential changed. */
+  /** Returns true if a credential changed. */
   learn(credentialOf: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
@@ -60,7 +58,7 @@ export class WantedSecret implements ReadingState {
   }
 }
 
-/** Returns what is a reason to read the Secret as soon as it is new: another key, a change of its user, another version. */
+/** A new key, a changed user, or a new version is a reason to read the Secret. */
 const reasonsOf = ({ key, revision, announced }: TokenSource): readonly string[] => [
   `key ${key}`,
   ...(revision === undefined ? [] : [`revision ${revision}`]),
