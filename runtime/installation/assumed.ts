@@ -9,20 +9,18 @@ import { isForbidden, isNotFound, undefinedIf } from '../kubernetes/http/errors.
 
 declare const __OPERATOR_VERSION__: string;
 
-/** The installation that is assumed if its settings cannot be read: the defaults of the settings. */
 export const assumedInstallation = {
   operatorName: 'lumigo-lumigo-operator',
   operatorNamespace: 'lumigo-system',
   injectorImage: 'public.ecr.aws/lumigo/lumigo-autotrace:latest',
 } as const;
 
-/** The operator's settings, as far as they can be known without reading its Deployment. */
+/** Settings that are known without the operator's Deployment. */
 export interface SeenSettings {
   readonly image?: string | undefined;
   readonly endpoint?: string | undefined;
 }
 
-/** The configuration with the default settings, apart from what is known. */
 export function assumedConfig(
   installed: { readonly operatorName?: string; readonly operatorNamespace?: string },
   { image, endpoint }: SeenSettings,
@@ -38,10 +36,9 @@ export function assumedConfig(
   };
 }
 
-/** Settings that a workload shows, by `Kind/name`. */
+/** `from` is `Kind/name`. */
 type FoundSettings = SeenSettings & { readonly from: string };
 
-/** Reads the settings from the first workload of a namespace that the operator has instrumented. */
 export async function seenIn(client: Client, namespace: string): Promise<FoundSettings | undefined> {
   for (const kind of workloads) {
     const seen = await seenOn(client, kind, namespace).catch(undefinedIf(isUnavailable));

@@ -9,26 +9,21 @@ import { assumedConfig, seenIn } from './assumed.ts';
 
 type ManagerDeployment = KubernetesObject & { readonly spec: { readonly template: PodTemplate } };
 
-/** The operator as it is installed: its objects' names derive from these. */
+/** The names of all objects of the operator derive from these. */
 export type Installed = Pick<RuntimeConfig, 'operatorName' | 'operatorNamespace'>;
 
-/** By which one of its managers leads. */
 export const leaseOf = ({ operatorName, operatorNamespace }: Installed) => ({
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.lease}`,
 });
 
-/** The Deployment of the manager. */
 export const managerOf = ({ operatorName, operatorNamespace }: Installed) => ({
   ...kinds.deployments,
   namespace: operatorNamespace,
   name: `${operatorName}${suffixes.manager}`,
 });
 
-/**
- * The metadata of what the operator makes for itself: it belongs to its Deployment, and goes with it (beside a cluster there is none).
- * It is marked as the Deployment is, so that Helm takes it over where a chart has it from some revision on, instead of refusing.
- */
+/** The Deployment owns the objects that the operator creates. Its Helm marks let a later chart take them over. */
 export async function ownMetadata(client: Client, installed: Installed) {
   const ref = managerOf(installed);
   const found = await client.find(ref, { metadataOnly: true });
@@ -44,17 +39,15 @@ export async function ownMetadata(client: Client, installed: Installed) {
   };
 }
 
-/** The configuration of the operator, and where it is from if not from the operator itself: a sentence for the user. */
+/** `note` says where the configuration is from, if not from the operator. */
 export interface FoundConfig {
   readonly config: InjectionConfig;
   readonly note?: string;
 }
 
 /**
- * Finds the configuration of the operator: in this process's environment inside the container, else in the operator's Deployment.
- * If the original operator is installed, it is the configuration of this one in its place. An account that cannot read
- * Deployments of all namespaces gets what the workloads of `namespace` show, and the defaults for the rest.
- * @throws Error if more than one operator is installed; ConfigError if its environment is invalid.
+ * Finds the configuration in the environment, in the Deployment, or in that of the original operator. An account
+ * without rights gets what workloads show, and defaults. Throws an Error if several operators are installed.
  */
 export async function findConfig(
   client: Client,
@@ -83,21 +76,16 @@ async function withoutRights(client: Client, namespace: string | undefined): Pro
 function configOf({ metadata, spec }: ManagerDeployment): RuntimeConfig {
   const container = spec.template.spec.containers.find(({ name }) => name === managerContainer);
   const document = container?.env?.find(({ name }) => name === variables.config)?.value;
-  // Only a pod has the name of one; the Deployment's stands in.
+  // A Deployment has no pod name, so its own name replaces it.
   return fromEnvironment({ [variables.config]: document, [variables.podName]: metadata.name });
 }
 
-/**
- * Which operator is to be cleaned up after: the one whose container this is, else the one whose Deployment is in the cluster.
- * Undefined where there is none of these; of an operator that is gone more may be left (runtime/uninstall/protected-objects.ts).
- * @throws Error with their names where there is more than one
- */
+/** Finds the operator of this container, or the only one of the cluster. Throws an Error if there are several. */
 export async function findInstalled(client: Client, environment: NodeJS.ProcessEnv): Promise<Installed | undefined> {
   if (environment[variables.config] !== undefined) return fromEnvironment(environment);
   return only(await listManagers(client), 'run this in the container of one of them');
 }
 
-/** Every operator whose Deployment is in the cluster. */
 export async function listManagers(client: Client) {
   const deployments = await listAll(client, kinds.deployments, { labelSelector: managerSelector });
   return (deployments as unknown as readonly ManagerDeployment[]).map((deployment) => {
@@ -106,18 +94,16 @@ export async function listManagers(client: Client) {
   });
 }
 
-/** @throws Error with the names where there is more than one */
 function only<T extends Installed>(found: readonly T[], hint: string): T | undefined {
   if (found.length <= 1) return found[0];
   const names = found.map(({ operatorName, operatorNamespace }) => `${operatorNamespace}/${operatorName}`).join(', ');
   throw new Error(`more than one Lumigo operator is installed: ${names}; ${hint}`);
 }
 
-/** The original operator's Deployment, which has no component that is ours. */
+/** The original operator's Deployment does not have our component label. */
 const originalSelector =
   'app.kubernetes.io/name=lumigo-operator,control-plane=controller-manager,app.kubernetes.io/component!=controller-manager';
 
-/** What this operator would be told in the place of the original that is installed; undefined where none is. */
 async function configOfOriginal(client: Client): Promise<InjectionConfig | undefined> {
   const [found] = await listAll(client, kinds.deployments, { labelSelector: originalSelector });
   return found && configInPlaceOf(found as ManagerDeployment);

@@ -7,7 +7,7 @@ import { kinds } from '../kubernetes/resources/kinds.ts';
 import { describeError } from '../wording/errors.ts';
 import type { Installed } from './installation.ts';
 
-/** As the original's own, should its Lease not say how long it lasts. */
+/** The original's values, for a Lease without a duration. */
 const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
 
 interface OriginalOptions {
@@ -17,10 +17,7 @@ interface OriginalOptions {
   readonly logger: Logger;
 }
 
-/**
- * Resolves when no original operator leads in this namespace, so that two never write at once: an upgrade from it replaces its pods
- * one by one. Its Lease, which nobody needs any more, then goes. One request where there is none.
- */
+/** Resolves when no original operator leads, so that two never write at once. Then deletes its Lease. */
 export async function whenOriginalEnded({ client, installed, signal, logger }: OriginalOptions): Promise<void> {
   const ref = { ...kinds.leases, namespace: installed.operatorNamespace, name: originalLease };
   let seen: SeenLease | undefined;
@@ -30,7 +27,7 @@ export async function whenOriginalEnded({ client, installed, signal, logger }: O
     seen = seeLease(seen, lease, performance.now());
     if (planLease(seen, performance.now(), '', times) > 0) throw new Error('the original operator is still the leader');
     const { uid } = lease.metadata;
-    // The other replica may be faster; and what is left behind is no reason not to begin.
+    // The other replica may be faster, and a Lease that remains is no reason to wait.
     await client.delete(ref, { preconditions: { uid } }).catch((error: unknown) => {
       logger.debug(
         { lease: originalLease, problem: describeError(error) },

@@ -4,13 +4,10 @@ import { ApiError } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 
-/** Every OpenShift has its security context constraints, and nothing else serves the group. */
+/** Every OpenShift cluster serves this group, and no other cluster does. */
 const OPENSHIFT = '/apis/security.openshift.io';
 
-/**
- * The configuration with the platform that it is, where that is to be found out: one request. Rejects when the API server gives
- * no answer; one that tells nobody of its groups is taken for a Kubernetes of no distribution.
- */
+/** Detects the platform with one request. Rejects without an answer. A refusal counts as plain Kubernetes. */
 export async function withPlatform<C extends Pick<RuntimeConfig, 'platform'>>(
   config: C,
   transport: Transport,
@@ -25,7 +22,7 @@ export async function withPlatform<C extends Pick<RuntimeConfig, 'platform'>>(
   }
 }
 
-/** The same for whoever has time: until the API server answers, it calls no webhook either. */
+/** Retries until the API server answers. Until then it calls no webhook either. */
 export async function whenPlatformKnown(
   config: RuntimeConfig,
   { transport, logger, signal }: Watching,

@@ -5,7 +5,7 @@ import { ApiError } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Watching } from '../kubernetes/watch/watches.ts';
 
-/** Why this installation has no Pod mode, and what to do about it; undefined if it has one. */
+/** Returns why there is no Pod mode, and what to do; undefined if there is one. */
 export async function whyNoPodMode(
   { podMode }: Pick<RuntimeConfig, 'podMode'>,
   transport: Transport,
@@ -27,7 +27,6 @@ export function whyTooOld({ major, minor, gitVersion }: Version): string | undef
   return `It needs Kubernetes 1.${podModeKubernetes} or newer, and the API server is ${gitVersion}. Upgrade the cluster`;
 }
 
-/** Returns undefined if the API server does not tell its version. */
 async function serverVersion(transport: Transport): Promise<Version | undefined> {
   try {
     return (await transport.request({ method: 'GET', path: '/version' })).body as Version;
@@ -37,7 +36,7 @@ async function serverVersion(transport: Transport): Promise<Version | undefined>
   }
 }
 
-/** The same for the manager, which has time until the API server answers. */
+/** Waits until the API server answers. */
 export async function whenPodModeKnown(
   config: RuntimeConfig,
   { transport, logger, signal }: Watching,

@@ -22,18 +22,14 @@ interface StandbyOptions {
 }
 
 const pause = { quietMs: 20, atMostMs: 200 };
-/** Time between two reads of the Deployments of older installations, if there are any. */
+/** The time between two reads of the Deployments of older installations. */
 const POLL_MS = 5_000;
 const IDLE_MS = 60 * 60_000;
 
-/**
- * Makes this installation stand by while an older one is active in the cluster: it does not lead, and its webhook mutates
- * nothing. Installations are known by their webhook configurations, which only administrators of the cluster can write.
- */
+/** Changes nothing while an older installation is active. Only cluster administrators can write these objects. */
 export class Standby {
   readonly name = 'other installations';
   private readonly client: Client;
-  /** By uid. */
   private readonly seen = new Map<string, SeenManager>();
   private cause: string | undefined = 'the list of other operator installations is not read yet';
   /** Aborted while this installation stands by. */
@@ -45,12 +41,12 @@ export class Standby {
     this.active.abort();
   }
 
-  /** Why this installation changes nothing; undefined while it is the active one. */
+  /** Returns why this installation changes nothing; undefined while it is the active one. */
   readonly reason = (): string | undefined => this.cause;
 
   readonly unready = (): string[] => (this.cause === undefined ? [] : [this.cause]);
 
-  /** Runs `work` whenever this installation is the active one; its signal is aborted when that ends. */
+  /** Runs `work` whenever this installation is active. Its signal is aborted when that ends. */
   async whileActive(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     while (!signal.aborted) {
       if (this.active.signal.aborted) await this.nextTurn(signal);
@@ -58,7 +54,6 @@ export class Standby {
     }
   }
 
-  /** Runs on each replica until the signal is aborted. */
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const { config, transport, logger } = this.options;
     const changes = new Debounce(pause);
@@ -115,7 +110,7 @@ export class Standby {
     this.waiting.clear();
   }
 
-  /** Posts one event about the own Deployment for each other installation; both replicas post the same. */
+  /** Both replicas post the same event, so it is stored once. */
   private async report({ uid }: KnownInstallation, cause: string): Promise<void> {
     const { config, logger } = this.options;
     const { namespace, name } = managerOf(config);
