@@ -18,7 +18,6 @@ const PAUSE_MS = 1_000;
 
 const isFailed = ({ result }: Finding): boolean => result === 'failed';
 
-/** `lumigo check` */
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async ({ client, transport, step }) => {
     const { namespace, wait = 0, output } = invocation.flags;

@@ -12,11 +12,9 @@ export interface Cluster {
   readonly connection: Connection;
   readonly transport: Transport;
   readonly client: Client;
-  /** Says what is under way, if the command takes long. */
   readonly step: (text: string) => void;
 }
 
-/** Does something in the cluster that the flags name. The connections are closed afterwards. */
 export async function inCluster<T>(
   { flags, environment, stderr }: Invocation,
   action: (cluster: Cluster) => Promise<T>,
@@ -32,7 +30,7 @@ export async function inCluster<T>(
   }
 }
 
-/** Returns what a decision about the workloads of a namespace depends on. A note says if the settings are assumed. */
+/** A note says if the settings are assumed. */
 export async function decisionContext({ transport, client }: Cluster, invocation: Invocation, namespace?: string) {
   const { config: found, note } = await findConfig(client, invocation.environment, namespace);
   if (note !== undefined) invocation.note(note);

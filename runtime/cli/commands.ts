@@ -1,14 +1,13 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import type { CommandModule } from './invocation.ts';
 
-/** A command of the program. Its module has its code. */
 interface CommandSpec {
   readonly name: string;
   readonly argument?: Argument;
   readonly does: string;
   readonly options?: readonly Option[];
   readonly example: string;
-  /** For the operator's own containers: the help does not list it. */
+  /** Only the operator's own containers use it, so the help does not list it. */
   readonly isInternal?: true;
   readonly load: () => Promise<CommandModule>;
 }
@@ -20,7 +19,7 @@ const output = new Option('-o, --output <format>', 'format of the result')
   .choices(['table', 'json', 'yaml'])
   .default('table');
 
-/** Every command, in the order of the help. */
+/** The help lists them in this order. */
 export const commands: readonly CommandSpec[] = [
   {
     name: 'check',

@@ -3,18 +3,15 @@ import type { Invocation } from './invocation.ts';
 
 type ShellName = 'bash' | 'zsh' | 'fish';
 
-/** `lumigo completion SHELL` */
 export const run = async ({ argument, program, print }: Invocation): Promise<void> =>
   print(completionFor(argument as ShellName, program));
 
 interface Completed {
   readonly name: string;
   readonly does: string;
-  /** Each with its long form, and the short one if it has one. */
   readonly flags: readonly { readonly long: string; readonly short?: string | undefined; readonly does: string }[];
 }
 
-/** The commands that the help lists. */
 function completedIn(program: Command): Completed[] {
   const help = program.createHelp();
   const flagsOf = (command: Command) =>
@@ -26,7 +23,6 @@ function completedIn(program: Command): Completed[] {
   }));
 }
 
-/** Returns a script that teaches a shell the commands and flags of the program. */
 export function completionFor(shell: ShellName, program: Command): string {
   const commands = completedIn(program);
   if (shell === 'fish') return fish(commands);

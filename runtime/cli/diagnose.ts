@@ -13,7 +13,6 @@ interface Flags {
   readonly output: string;
 }
 
-/** `lumigo diagnose`: one text file, which its sender can read before. */
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async ({ client, transport, step }) => {
     const { namespace, output } = invocation.flags;

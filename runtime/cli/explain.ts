@@ -8,7 +8,6 @@ interface Flags {
   readonly output: Format;
 }
 
-/** `lumigo explain KIND/NAME` */
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async (cluster) => {
     const { argument: target, flags } = invocation;

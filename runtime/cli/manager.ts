@@ -2,6 +2,5 @@ import { fromEnvironment } from '../config/config.ts';
 import { runManager } from '../manager/manager.ts';
 import type { Invocation } from './invocation.ts';
 
-/** `lumigo manager`, in the operator's pod. */
 export const run = ({ flags, environment }: Invocation): Promise<void> =>
   runManager(fromEnvironment(environment), flags);

@@ -4,7 +4,7 @@ import { prepare } from '../telemetry-proxy/files.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
-/** `lumigo prepare-telemetry-proxy`, in an init container. The telemetry proxy starts as soon as this is done, so its token comes first. */
+/** The init container runs this. The telemetry proxy starts right after it, so its token comes first. */
 export const run = (invocation: Invocation): Promise<void> =>
   inCluster(invocation, async ({ client, connection }) => {
     const config = fromEnvironment(invocation.environment);

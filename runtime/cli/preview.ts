@@ -10,7 +10,6 @@ interface Flags {
   readonly output: Format;
 }
 
-/** `lumigo preview` */
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async (cluster) => {
     const { namespace, assumeLumigo, output } = invocation.flags;

@@ -7,7 +7,7 @@ const notes = `
 The commands use your kubeconfig and your rights. In the operator's container they use its ServiceAccount.
 Exit codes: 0 success, 1 failure (standard error shows the reason), 2 invalid configuration.`;
 
-/** The command line. A command's module is loaded when it runs. */
+/** The module of a command is loaded only when it runs. */
 export function createProgram(shell: Shell): Command {
   const program = new Command('lumigo')
     .description('The Lumigo Kubernetes operator at the terminal')

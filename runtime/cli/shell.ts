@@ -5,7 +5,7 @@ import type { Shell } from './invocation.ts';
 
 const colors = { good: 'green', bad: 'red', unsure: 'yellow', plain: 'reset' } as const satisfies Record<Tone, string>;
 
-/** The shell of this process. Colors are for a terminal only, and NO_COLOR switches them off. */
+/** Colors are for a terminal only, and NO_COLOR disables them. */
 export const processShell = (): Shell => {
   const { stdout, stderr, env } = process;
   const isTerminal = stdout.isTTY === true;

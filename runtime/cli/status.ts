@@ -15,7 +15,6 @@ const PAUSE_MS = 2_000;
 /** Clears the terminal, and moves to its first line. */
 const CLEAR = '\u001b[2J\u001b[H';
 
-/** `lumigo status` */
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async (cluster) => {
     const { flags, isTerminal, write } = invocation;

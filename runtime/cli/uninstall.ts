@@ -10,7 +10,7 @@ interface Flags {
   readonly deadline: number;
 }
 
-/** `lumigo uninstall`, which is also the chart's hook. */
+/** The chart's hook runs this command, too. */
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
   inCluster(invocation, async ({ client }) => {
     const { environment, print, flags } = invocation;
@@ -24,7 +24,7 @@ export const run = (invocation: Invocation<Flags>): Promise<void> =>
     }
     const deadline = Date.now() + flags.deadline * 1_000;
     const stuck = [...(await uninstall({ client, installed, deadline, print }))];
-    // A manager, if there is one, retries the stuck ones, and needs its account and rights for that.
+    // A manager retries the stuck ones, and needs its account and rights for that.
     if (stuck.length > 0 && installed !== undefined)
       print('The operator keeps its ServiceAccount and permissions until everything is removed.');
     else if (isInContainer && installed !== undefined) await release(client, protectedObjects(installed));

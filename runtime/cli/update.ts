@@ -6,7 +6,7 @@ import { update } from '../updater/update.ts';
 import { inCluster } from './cluster.ts';
 import type { Invocation } from './invocation.ts';
 
-/** `lumigo update`, in the updater's CronJob. */
+/** The updater's CronJob runs this command. */
 export const run = (invocation: Invocation): Promise<void> =>
   inCluster(invocation, async ({ client }) => {
     const { environment, flags } = invocation;

@@ -1,4 +1,4 @@
 import { stringify } from 'yaml';
 
-/** Returns a value as YAML, without anchors. It is in a file of its own because most commands need no YAML. */
+/** Writes no anchors. It is in its own file, because most commands need no YAML. */
 export const toYaml = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false }).trimEnd();
