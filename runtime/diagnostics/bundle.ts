@@ -19,7 +19,7 @@ interface BundleOptions extends CheckContext {
 
 const LOG_LINES = 1_000;
 
-/** Collects everything that support asks for. A part that cannot be read has the reason in its place. No Secret is read. */
+/** A part that cannot be read has the reason in its place. No Secret is read. */
 export async function collectBundle(options: BundleOptions): Promise<object> {
   const { transport, version, step } = options;
   const attempt = async (name: string, read: () => Promise<unknown>): Promise<unknown> => {
@@ -83,7 +83,6 @@ const containersOf = ({ spec }: { readonly [field: string]: unknown }): string[]
   return [...initContainers, ...containers].map(({ name }) => name);
 };
 
-/** The namespaces with a `Lumigo` resource, or the one that was asked for. */
 async function namespacesOf(options: BundleOptions, attempt: Attempt): Promise<unknown> {
   const { client, namespace } = options;
   const lumigoes = await options.lumigoes();

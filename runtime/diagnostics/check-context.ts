@@ -5,18 +5,17 @@ import { isNotFound } from '../kubernetes/http/errors.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { LumigoResource } from '../api/lumigo.ts';
 
-/** Everything that checks look at. An object that several of them need is read once. */
+/** An object that several checks need is read once. */
 export interface CheckContext {
   readonly client: Client;
   readonly transport: Transport;
-  /** Left out: all namespaces. */
+  /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Undefined: no operator is installed. */
   readonly installed: () => Promise<Awaited<ReturnType<typeof listManagers>>[number] | undefined>;
   readonly lumigoes: () => Promise<readonly LumigoResource[]>;
-  /** The namespace for a dry run. */
   readonly probeNamespace: () => Promise<string>;
 }
 

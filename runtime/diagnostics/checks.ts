@@ -14,7 +14,7 @@ import { images, tokens } from './namespace-checks.ts';
 
 const INSTALL = 'Install the operator, or apply its manifests again';
 
-/** Every check of `lumigo check`, in the order of the table. */
+/** The table lists them in this order. */
 export const checks: readonly Check<CheckContext>[] = [
   { name: 'definition', look: definition },
   { name: 'manager', look: manager },
@@ -26,7 +26,7 @@ export const checks: readonly Check<CheckContext>[] = [
   { name: 'tokens', look: tokens },
 ];
 
-/** By discovery, which every account may use. */
+/** Uses discovery, which is open to each account. */
 async function definition({ transport }: CheckContext): Promise<Outcome> {
   const { apiVersion, plural } = contract;
   try {
@@ -80,7 +80,7 @@ async function certificate({ client, installed, now }: CheckContext): Promise<Ou
   return judgeAuthorities(Buffer.from(bundle, 'base64').toString(), now);
 }
 
-/** Judges the authorities that the API server trusts, in PEM: one of them must be valid for some time. */
+/** One of the authorities must be valid for some time. */
 export function judgeAuthorities(pem: string, now: number): Outcome {
   const todo = 'See docs/operate/certificates.md';
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -90,7 +90,7 @@ export function judgeAuthorities(pem: string, now: number): Outcome {
   return ends - now < SOON_DAYS * DAY_MS ? failed(until, todo) : ok(until);
 }
 
-/** A server-side dry run: the webhook marks its answer, or refuses a second `Lumigo`. Nothing is stored. */
+/** Makes a dry run. The webhook marks its answer, or refuses a second `Lumigo` resource. */
 async function webhook({ client, probeNamespace, now }: CheckContext): Promise<Outcome> {
   const [namespace, probe] = [await probeNamespace(), `check-${now}`];
   const metadata = { name: 'lumigo-check', namespace, labels: { [probeLabel]: probe } };
@@ -119,7 +119,7 @@ interface Policy {
   readonly status?: { readonly typeChecking?: { readonly expressionWarnings?: readonly unknown[] } };
 }
 
-/** The guard and, in Pod mode, the policy that injects: each needs a binding. An older Kubernetes has no policies that mutate. */
+/** Each policy needs a binding. Older versions of Kubernetes have no mutating policies. */
 async function policies({ client, installed }: CheckContext): Promise<Outcome> {
   const found = await installed();
   if (found === undefined) return unknown('No operator is installed');

@@ -12,14 +12,13 @@ import { outlook, type Outlook } from './render-verdicts.ts';
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
 interface ExplainOptions extends VerdictContext {
-  /** `KIND/NAME`, as a person types it. */
   readonly target: string;
   readonly namespace: string;
   readonly isExcluded: (namespace: string) => boolean;
   readonly note: (text: string) => void;
 }
 
-/** Why a workload or a pod is as it is, in sentences, as `lumigo explain -o json` prints it. */
+/** `lumigo explain -o json` prints this. */
 export interface Explanation {
   readonly kind: string;
   readonly namespace: string;
@@ -28,15 +27,12 @@ export interface Explanation {
   readonly policy: string;
   readonly decision: string;
   readonly next: string;
-  /** The telemetry proxy of its injection, if that is not this operator's. */
+  /** Set if the injection sends to another telemetry proxy. */
   readonly sendsTo?: string;
   readonly notes: readonly string[];
 }
 
-/**
- * Explains why a workload or a pod is or is not instrumented, and what would happen to it next.
- * @throws Error with a sentence for a target that cannot be read or does not exist.
- */
+/** Throws an Error with a sentence for the user if the target does not exist or cannot be read. */
 export async function explain(options: ExplainOptions): Promise<Explanation> {
   const { client, namespace } = options;
   const pod = podName(options.target);
@@ -57,7 +53,7 @@ export async function explain(options: ExplainOptions): Promise<Explanation> {
   };
 }
 
-/** Only in Pod mode is a pod decided about by itself. */
+/** Only Pod mode decides about single pods. */
 async function explainPod(name: string, options: ExplainOptions): Promise<Explanation> {
   const { client, namespace, injector } = options;
   const pod = await findPod(client, namespace, name);
@@ -77,7 +73,6 @@ async function explainPod(name: string, options: ExplainOptions): Promise<Explan
 const noSuch = (kind: string, name: string, namespace: string): Error =>
   new Error(`there is no ${kind} '${name}' in the '${namespace}' namespace. To use another namespace, pass -n`);
 
-/** An explanation for a person. */
 export const renderExplanation = (explained: Explanation): string =>
   [
     `${explained.kind} ${explained.namespace}/${explained.name}`,
@@ -89,10 +84,9 @@ export const renderExplanation = (explained: Explanation): string =>
     ...explained.notes.map((note) => `  Note:       ${note}`),
   ].join('\n');
 
-/** The name of a pod, if the target is one. */
 const podName = (target: string): string | undefined => /^(?:pod|pods|po)\/([^/]+)$/i.exec(target)?.[1];
 
-/** Those of kubectl. */
+/** These are kubectl's short names. */
 const shortNames: Readonly<Record<string, string>> = {
   deploy: 'deployment',
   ds: 'daemonset',
@@ -102,7 +96,7 @@ const shortNames: Readonly<Record<string, string>> = {
   ro: 'rollout',
 };
 
-/** `KIND` is what a person types: `deployment`, `Deployment`, `deployments`, `deploy`, … */
+/** `KIND` may be `deployment`, `Deployment`, `deployments` or `deploy`. */
 function parseTarget(target: string): { kind: WorkloadKind; name: string } {
   const [kindText = '', name = '', ...rest] = target.split('/');
   const typed = kindText.toLowerCase();
@@ -126,7 +120,6 @@ function describeNow(workload: Workload): string {
   return `instrumented (${change} ${at} by the ${by}; ${signals}; token from Secret '${tracing.secretName}', key '${tracing.secretKey}'${keep === true ? '; stays when its Lumigo is deleted' : ''})`;
 }
 
-/** An injection that sends to another telemetry proxy and is not changed. */
 function describeElsewhere({ decision }: Verdict, endpoint: string): Pick<Explanation, 'sendsTo'> {
   if (decision.action === 'remove' || decision.elsewhere === undefined) return {};
   return {

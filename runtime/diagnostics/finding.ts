@@ -3,7 +3,7 @@ import { describeError } from '../wording/errors.ts';
 import { withoutTokens } from '../wording/token.ts';
 import { renderTable, type Paint, type Tone } from './table.ts';
 
-/** The result of one check. `unknown`: your account may not read it, or there is nothing to check yet. */
+/** `unknown`: your account may not read it, or there is nothing to check yet. */
 export interface Finding {
   readonly check: string;
   readonly result: 'ok' | 'failed' | 'unknown';
@@ -13,7 +13,6 @@ export interface Finding {
 
 export type Outcome = Omit<Finding, 'check'>;
 
-/** A check and what to do if it fails. */
 export interface Check<C> {
   readonly name: string;
   readonly look: (context: C) => Promise<Outcome>;
@@ -23,7 +22,7 @@ export const ok = (details: string): Outcome => ({ result: 'ok', details });
 export const failed = (details: string, todo: string): Outcome => ({ result: 'failed', details, todo });
 export const unknown = (details: string): Outcome => ({ result: 'unknown', details });
 
-/** Runs all checks at once. A check that cannot be made is a finding, too. */
+/** A check that throws is a finding, too. */
 export const runChecks = <C>(checks: readonly Check<C>[], context: C): Promise<Finding[]> =>
   Promise.all(
     checks.map(async ({ name, look }) => {
@@ -39,7 +38,6 @@ const outcomeOfError = (error: unknown): Outcome =>
 
 const tones: Readonly<Record<Finding['result'], Tone>> = { ok: 'good', failed: 'bad', unknown: 'unsure' };
 
-/** The findings as a table. A failed check has a second line that says what to do. */
 export const renderFindings = (findings: readonly Finding[], paint: Paint): string =>
   renderTable(
     {

@@ -10,7 +10,7 @@ const MAX_NAMES_SHOWN = 3;
 const some = (found: readonly string[]): string =>
   `${found.slice(0, MAX_NAMES_SHOWN).join('. ')}${found.length > MAX_NAMES_SHOWN ? `. And ${found.length - MAX_NAMES_SHOWN} more` : ''}`;
 
-/** The images of the injector and of the operator, by the pods that wait for them. */
+/** Judges images by the pods that wait for them. */
 export async function images(context: CheckContext): Promise<Outcome> {
   const { client, namespace } = context;
   const own = namespace === undefined ? (await context.installed())?.operatorNamespace : undefined;
@@ -26,7 +26,6 @@ export async function images(context: CheckContext): Promise<Outcome> {
   return failed(some(waiting), 'See docs/install/private-registry.md');
 }
 
-/** Returns a sentence for each container that waits for its image. */
 function withoutImage({ metadata, status }: Sparse<api.V1Pod>, isOperator: boolean): string[] {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return all
@@ -37,7 +36,7 @@ function withoutImage({ metadata, status }: Sparse<api.V1Pod>, isOperator: boole
     .map(({ image, state }) => `Pod ${metadata?.namespace}/${metadata?.name}: ${state?.waiting?.reason} of ${image}`);
 }
 
-/** By the conditions of the `Lumigo` resources: no Secret is read. */
+/** Judges tokens by the conditions of `Lumigo` resources, and reads no Secret. */
 export async function tokens({ lumigoes }: CheckContext): Promise<Outcome> {
   const all = await lumigoes();
   const problems = all.flatMap(problemOf);

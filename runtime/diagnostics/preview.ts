@@ -11,19 +11,18 @@ import { previewOf, type NamespacePreview, type Pace } from './render-verdicts.t
 import { verdictOn, type Verdict, type VerdictContext } from './verdict.ts';
 
 interface PreviewOptions extends VerdictContext {
-  /** One namespace; left out: every namespace with a Lumigo. */
+  /** Left out: each namespace with a `Lumigo` resource. */
   readonly namespace?: string | undefined;
   readonly isExcluded: (namespace: string) => boolean;
-  /** What to assume where a namespace has no Lumigo yet: one with the defaults, ready. */
+  /** The policy of a namespace without a `Lumigo` resource. */
   readonly assume: NamespacePolicy | undefined;
   readonly pace: Pace;
-  /** Receives what is missing from the result, in a sentence. */
+  /** Receives a sentence for each part that is missing from the result. */
   readonly note: (text: string) => void;
 }
 
 const PAGE_SIZE = 100;
 
-/** Returns what would happen to every workload, namespace by namespace, and changes nothing. */
 export async function preview(options: PreviewOptions): Promise<readonly NamespacePreview[]> {
   const { namespace, note } = options;
   const lumigoes = await listLumigoes(options);
@@ -44,7 +43,7 @@ async function verdictsOn(kind: WorkloadKind, namespace: string, policy: Namespa
   const verdicts: Verdict[] = [];
   for await (const { items } of context.client.pages({ ...kind, namespace }, { limit: PAGE_SIZE }))
     for (const workload of items as readonly Workload[]) {
-      // The reconciler's own plan says whether it would look at the workload at all.
+      // The reconciler would not even read some workloads.
       const step = planWorkload(observeWorkload(kind, workload.metadata), { policy, isLumigoGone: true }, 0);
       const verdict = await verdictOn(kind, workload, policy, context);
       verdicts.push(step.do === 'nothing' ? unplanned(verdict, step.reason) : verdict);
@@ -52,7 +51,6 @@ async function verdictsOn(kind: WorkloadKind, namespace: string, policy: Namespa
   return verdicts;
 }
 
-/** What is decided about a workload that nobody would ask about says why it is left. */
 const unplanned = (verdict: Verdict, reason: string): Verdict =>
   verdict.decision.action === 'none'
     ? verdict
@@ -62,7 +60,7 @@ const unplanned = (verdict: Verdict, reason: string): Verdict =>
         decision: { action: 'none', tried: 'nothing', code: 'up-to-date', message: `Not changed: ${reason}` },
       };
 
-/** An account without rights on an add-on's kind gets 403 whether or not the add-on is installed, so nothing is said of it. */
+/** Without rights, the API server answers 403 even if the add-on is not installed, so no note is necessary. */
 const noneIfForbidden =
   ({ plural, addOn }: WorkloadKind, note: PreviewOptions['note']) =>
   (error: unknown): Verdict[] => {
@@ -71,10 +69,7 @@ const noneIfForbidden =
     return [];
   };
 
-/**
- * The Lumigo resources of one namespace, or of all. Before an installation there are none, and no rights on them.
- * @throws Error with what to do if the account may not list those of all namespaces
- */
+/** Returns none before an installation. Throws an Error if the account cannot list those of all namespaces. */
 export async function listLumigoes({
   client,
   namespace,
@@ -97,7 +92,6 @@ export async function listLumigoes({
   }
 }
 
-/** What holds in a namespace, of the Lumigo resources of several. */
 export const policyIn = (
   namespace: string,
   lumigoes: readonly LumigoResource[],
@@ -107,10 +101,10 @@ export const policyIn = (
     ? { state: 'excluded' }
     : policyOf(lumigoes.filter(({ metadata }) => metadata.namespace === namespace));
 
-/** A Deployment's ReplicaSets and a CronJob's Jobs say nothing of their own. */
+/** A Deployment's ReplicaSets and a CronJob's Jobs follow their owner. */
 const isWorthShowing = ({ decision }: Verdict): boolean => decision.code !== 'left-to-owner';
 
-/** What `--assume-lumigo` assumes: a Lumigo with every default, whose Secret is in order. */
+/** The policy of `--assume-lumigo`: a `Lumigo` resource with the defaults and a valid Secret. */
 export const assumedPolicy: NamespacePolicy = {
   state: 'active',
   lumigo: 'lumigo (assumed)',
@@ -120,7 +114,6 @@ export const assumedPolicy: NamespacePolicy = {
   remove: true,
 };
 
-/** A namespace's policy in words. */
 export function describePolicy(policy: NamespacePolicy): string {
   const { state } = policy;
   if (state === 'none')

@@ -14,7 +14,6 @@ interface ReadOptions {
   readonly note: (text: string) => void;
 }
 
-/** Reads the rollout of a namespace, with one list for each kind of workload. */
 export async function readStatus(options: ReadOptions): Promise<NamespaceStatus> {
   const { client, namespace, injector, note } = options;
   const [lumigoes, ...lists] = await Promise.all([

@@ -3,12 +3,11 @@ import type { Container, Metadata, PodSpec, Workload } from '../api/objects.ts';
 import { templateOf } from '../injection/workload.ts';
 import { withoutTokens } from '../wording/token.ts';
 
-/** Names of our own labels and annotations. The values of others may be secrets of their users. */
+/** The values of other labels and annotations may be secrets of users. */
 const OURS = /^(lumigo[./]|operator\.lumigo\.io\/|app\.kubernetes\.io\/)/;
 const onlyOurs = (found: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(Object.entries(found).filter(([key]) => OURS.test(key)));
 
-/** The metadata of a user's object that support needs. */
 const metadataOf = ({ name, namespace, uid, generation, resourceVersion, ...metadata }: Metadata) => ({
   ...{ name, namespace, uid, generation, resourceVersion },
   ...{ creationTimestamp: metadata.creationTimestamp, deletionTimestamp: metadata.deletionTimestamp },
@@ -16,7 +15,7 @@ const metadataOf = ({ name, namespace, uid, generation, resourceVersion, ...meta
   ownerReferences: metadata.ownerReferences?.map(({ kind, name: owner }) => `${kind}/${owner}`),
 });
 
-/** Variables whose values the operator writes. */
+/** The operator writes the values of these variables. */
 const SHOWN = new Set<string>([
   environment.preload,
   environment.endpoint,
@@ -25,7 +24,7 @@ const SHOWN = new Set<string>([
   'LUMIGO_ENABLE_LOGS',
 ]);
 
-/** Names and images, and no command, argument or value that a user wrote. */
+/** Leaves out each command, argument and value that a user wrote. */
 const containerOf = ({ name, image, env = [], volumeMounts = [] }: Container) => ({
   ...{ name, image },
   env: env.map((each) =>
@@ -40,7 +39,7 @@ const specOf = ({ containers, initContainers = [], volumes = [] }: PodSpec) => (
   volumes: volumes.filter(({ name }) => name === injector.volume),
 });
 
-/** Returns the parts of a workload or a pod that say how it is instrumented: an allow list, because the rest is its user's. */
+/** Uses an allow list, because the rest belongs to users. */
 export function redactWorkload(workload: Workload): object {
   const template = templateOf(workload);
   return {
@@ -55,7 +54,6 @@ export function redactWorkload(workload: Workload): object {
 
 const DROPPED = new Set(['managedFields', 'kubectl.kubernetes.io/last-applied-configuration', 'caBundle']);
 
-/** Returns one of the operator's own objects without what is long and says nothing. */
 export function redactOwn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactOwn);
   if (typeof value !== 'object' || value === null) return value;
@@ -63,5 +61,5 @@ export function redactOwn(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, each]) => [key, redactOwn(each)]));
 }
 
-/** Returns a text without tokens, in the form in which Secrets have them either. */
+/** Removes tokens, also in base64, as Secrets have them. */
 export const scrub = (text: string): string => withoutTokens(text).replaceAll(/dF[89][A-Za-z0-9+/]{28}=/g, 't_…');

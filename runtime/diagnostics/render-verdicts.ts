@@ -12,30 +12,26 @@ export type Outlook = 'instrument' | 'update' | 'relabel' | 'remove' | 'untouche
 
 const outlooks = { add: 'instrument', update: 'update', remove: 'remove', nothing: 'relabel' } as const;
 
-/** Returns the planned change in a word. */
 export function outlook({ decision, patch, refusal }: Verdict): Outlook {
   if (refusal !== undefined) return 'REFUSED';
   if (isBlocked(decision)) return 'CANNOT';
   return patch.length === 0 ? 'untouched' : outlooks[decision.tried];
 }
 
-/** The planned changes of a namespace, as `lumigo preview -o json` prints it. */
+/** `lumigo preview -o json` prints this. */
 export interface NamespacePreview {
   readonly namespace: string;
-  /** The policy of its Lumigo resource, in words. */
   readonly policy: string;
   readonly workloads: readonly {
     readonly kind: string;
     readonly name: string;
     readonly outlook: Outlook;
     readonly message: string;
-    /** Without tokens, and long values cut off. */
+    /** Tokens are removed, and long values are cut. */
     readonly patch: readonly string[];
-    /** The API server's answer to the patch. */
     readonly refusal?: string;
     readonly warnings: readonly string[];
   }[];
-  /** The order of the changes, in lines. */
   readonly rollout: readonly string[];
 }
 
@@ -59,7 +55,6 @@ export const previewOf = (
   rollout: renderRollout(verdicts, pace),
 });
 
-/** The same as text: a line for each workload with the reason, the patch and the API server's answer, and then the rollout. */
 export const renderPreview = (previews: readonly NamespacePreview[]): string =>
   previews.map(renderNamespace).join('\n');
 
@@ -81,7 +76,7 @@ function renderNamespace({ namespace, policy, workloads, rollout }: NamespacePre
 const signs = { add: '+', replace: '~', remove: '-', test: '?' } as const;
 
 function renderOperation(operation: PatchOperation): string {
-  // Before it is cut: half a token would not be known as one.
+  // Tokens are removed before the cut, because half a token would not be recognized.
   const value = operation.op === 'remove' ? '' : ` ${withoutTokens(JSON.stringify(operation.value))}`;
   const short = value.length > VALUE_WIDTH ? `${value.slice(0, VALUE_WIDTH)}…` : value;
   return `${signs[operation.op]} ${withoutTokens(operation.path)}${short}`;
@@ -91,10 +86,9 @@ export type Pace = Pick<RuntimeConfig, 'rolloutStrategy' | 'rolloutSoakSeconds' 
 
 /** The assumed time until pods are ready. */
 const START_SECONDS = 10;
-/** How many workloads of a wave are named. */
 const NAMED = 5;
 
-/** In which order the workloads of a namespace would change, and how long that takes; nothing where no pod restarts. */
+/** Returns nothing if no pod restarts. */
 export function renderRollout(verdicts: readonly Verdict[], pace: Pace): string[] {
   const changing = verdicts.filter((each) => each.restarts && ['instrument', 'update'].includes(outlook(each)));
   if (changing.length === 0) return [];

@@ -20,32 +20,30 @@ export interface WorkloadStatus {
   readonly kind: string;
   readonly name: string;
   readonly state: State;
-  /** Available and wanted pods of the present template; empty if a change replaces none. */
+  /** Available and wanted pods, e.g. `2/3`; empty if a change replaces none. */
   readonly pods: string;
   readonly details: string;
 }
 
-/** The rollout of a namespace, as `lumigo status -o json` prints it. */
+/** `lumigo status -o json` prints this. */
 export interface NamespaceStatus {
   readonly namespace: string;
   readonly policy: string;
   readonly conditions: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
   readonly workloads: readonly WorkloadStatus[];
-  /** Nothing is changed any more until something else changes. */
+  /** True if nothing changes any more without a new cause. */
   readonly isComplete: boolean;
 }
 
-/** The objects that show a namespace's rollout. */
 export interface StatusInput {
   readonly namespace: string;
   readonly policy: NamespacePolicy;
-  /** The one in effect. */
+  /** The resource that is in effect. */
   readonly lumigo: LumigoResource | undefined;
   readonly injector: InjectorSettings;
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
 }
 
-/** Returns how far the rollout of a namespace is, by the status of its `Lumigo` resource and of its workloads. */
 export function statusOfNamespace({
   namespace,
   policy,
@@ -74,7 +72,7 @@ export function statusOfNamespace({
 function isComplete(rows: readonly WorkloadStatus[], conditions: NamespaceStatus['conditions']): boolean {
   if (rows.some(({ state }) => state === 'rolling out')) return false;
   const rolledOut = conditions.find(({ type }) => type === 'RolledOut');
-  // The operator has said nothing about these yet.
+  // The operator has not reported on these yet.
   if (rolledOut === undefined) return !rows.some(({ state }) => state === 'waiting');
   return !['Progressing', 'Halted'].includes(rolledOut.reason);
 }
@@ -85,7 +83,7 @@ interface Context {
   readonly listed: 'RollingOut' | 'Verified' | undefined;
 }
 
-/** Undefined for a workload that follows its owner. */
+/** Returns undefined for a workload that follows its owner. */
 function statusOf(kind: WorkloadKind, workload: Workload, context: Context): WorkloadStatus | undefined {
   const [completion, now] = [completionOf(workload), new Date().toISOString()];
   const { policy, injector } = context;
@@ -100,7 +98,7 @@ function statusOf(kind: WorkloadKind, workload: Workload, context: Context): Wor
 
 type Found = Pick<WorkloadStatus, 'state' | 'details'>;
 
-/** By the operator's annotation; undefined for a workload that it has not changed. */
+/** Returns undefined for a workload that the operator has not changed. */
 function injectedState({ metadata }: Workload, completion: Completion, { listed }: Context): Found | undefined {
   const revert = parseRevert(metadata.annotations?.[annotations.instrumentation]);
   if (revert !== undefined) return { state: 'reverted', details: `${revert.cause}: ${revert.evidence}` };
@@ -116,7 +114,6 @@ type Step = ReturnType<typeof planWorkload>;
 const planOf = (kind: WorkloadKind, { metadata }: Workload, policy: NamespacePolicy): Step =>
   planWorkload(observeWorkload(kind, metadata), { policy, isLumigoGone: true }, 0);
 
-/** By the decision and the plan of the reconciler. */
 function uninjectedState(decision: Decision, completion: Completion, step: Step): Found {
   if (decision.action !== 'inject') return { state: 'skipped', details: decision.message };
   if (step.do === 'nothing') return { state: 'skipped', details: step.reason };
@@ -138,7 +135,6 @@ function podsOf(completion: Completion, { spec, status }: Workload): string {
 
 const order: readonly WorkloadKind[] = workloads;
 
-/** Sorts like `kubectl get`: by kind, then by name. */
 export const byKindAndName = (
   a: { kind: WorkloadKind; workload: Workload },
   b: { kind: WorkloadKind; workload: Workload },
@@ -155,7 +151,6 @@ const tones: Readonly<Record<State, Tone>> = {
   skipped: 'plain',
 };
 
-/** The same as text: what holds in the namespace, a line for each condition that needs attention, and a table of the workloads. */
 export function renderStatus(
   { namespace, policy, conditions, workloads: rows }: NamespaceStatus,
   paint: Paint,

@@ -1,6 +1,6 @@
 import { printable } from '../wording/printable.ts';
 
-/** The meaning of a cell, which a terminal shows as a color. */
+/** A terminal shows the tone as a color. */
 export type Tone = 'good' | 'bad' | 'unsure' | 'plain';
 
 export interface Cell {
@@ -8,16 +8,14 @@ export interface Cell {
   readonly tone?: Tone;
 }
 
-/** Returns a text in the color of its tone. */
 export type Paint = (tone: Tone, text: string) => string;
 
-/** A result as text: a table with as many columns as its header, and lines below it. */
 export interface Table {
   readonly header: readonly string[];
   readonly rows: readonly (readonly (string | Cell)[])[];
 }
 
-/** Renders a table. A text that another program or a user wrote steers no terminal. */
+/** Text of other programs or users cannot control the terminal. */
 export function renderTable({ header, rows }: Table, paint: Paint): string {
   const cells = [header, ...rows].map((row) => row.map(toCell));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.text.length ?? 0)));

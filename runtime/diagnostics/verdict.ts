@@ -10,21 +10,19 @@ import type { BlockedReason } from '../rollout/workload-state.ts';
 import { describeError } from '../wording/errors.ts';
 import { guarded, type Client } from '../kubernetes/http/client.ts';
 
-/** The outlook of one workload: the planned change, and the API server's answer to it. */
 export interface Verdict {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
   readonly decision: Decision;
   readonly patch: readonly PatchOperation[];
-  /** The answer of a dry run; undefined where nothing would be written. */
+  /** The answer of a dry run; undefined if nothing would be written. */
   readonly refusal: string | undefined;
   readonly warnings: readonly string[];
-  /** A change of its template replaces pods. */
+  /** True if a change of the template replaces pods. */
   readonly restarts: boolean;
-  /** The cost of a failed rollout. */
   readonly risk: Risk;
-  /** Why it cannot be changed now; undefined where it can. */
+  /** Undefined if it can be changed now. */
   readonly blocked: BlockedReason | undefined;
 }
 
@@ -34,7 +32,7 @@ export interface VerdictContext {
   readonly renew: boolean;
 }
 
-/** Decides as the reconciler would and asks the API server, without changing anything: admission, quota and validation take part. */
+/** Decides as the reconciler would. The dry run includes admission, quota and validation. */
 export async function verdictOn(
   kind: WorkloadKind,
   listed: Workload,
