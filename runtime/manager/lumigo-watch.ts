@@ -11,21 +11,16 @@ interface LumigoWatchOptions extends Omit<Shared, 'config'> {
   readonly lumigoes: LumigoStore;
 }
 
-/** Keeps the store of Lumigo resources; every replica has one, since the webhook decides by it. */
+/** Every replica has this store, because its webhook decides by it. */
 export class LumigoWatch implements Runnable {
   readonly name = 'Lumigo resources';
-  /** All Lumigo resources were told once. */
   readonly synced: Promise<void>;
-  /**
-   * As `synced`, or there is not even a definition of them: then there are none, and whoever installs the definition after the
-   * manager does not wait for it in vain. To take anything from anybody, wait for `synced`.
-   */
+  /** Resolves like `synced`, or if there is no definition yet. A removal must wait for `synced`. */
   readonly known: Promise<void>;
-  /** Whether what was told is out of date: nobody's workload is changed by what may have been undone. */
+  /** Tells if the store is current. No workload is changed by outdated policies. */
   readonly catchUp = new CatchUp();
-  /** The `Lumigo` resources of a namespace changed. */
   readonly changed = new Topic<[namespace: string]>();
-  /** The watch broke. What broke it may have broken others for good, which do not report it. */
+  /** Emits when the watch broke. The cause may have broken other watches, which do not report it. */
   readonly broken = new Topic();
   private onSynced: () => void = () => undefined;
   private onKnown: () => void = () => undefined;
@@ -63,7 +58,7 @@ export class LumigoWatch implements Runnable {
       },
     });
     void watch.synced.then(() => {
-      // An end before the first list is no knowledge.
+      // The watch ended before the first list, so nothing is known.
       if (signal.aborted) return;
       this.onSynced();
       this.onKnown();

@@ -17,13 +17,10 @@ import { asTelemetryProxy } from '../telemetry-proxy/account.ts';
 import { createParts } from './parts.ts';
 import { leadAll, runAll, type LeaderRunnable, type Part, type Runnable, type Shared } from './runnable.ts';
 
-/** Connections for writes and reads; watches and the Lease have their own. */
+/** Watches and the Lease have their own connections. */
 const WORK_SOCKETS = 16;
 
-/**
- * Runs the manager until it is told to stop (SIGTERM, SIGINT): every replica answers the webhook, the one that holds the
- * Lease reconciles. On the way out it hands the Lease over and answers what was begun.
- */
+/** Every replica serves the webhook, and the leader reconciles. SIGTERM and SIGINT end it after open requests. */
 export async function runManager(given: RuntimeConfig, options: ConnectOptions): Promise<void> {
   const logger = createLogger(given.logLevel);
   const { signal } = stopSignal(logger);
@@ -63,7 +60,6 @@ export async function runManager(given: RuntimeConfig, options: ConnectOptions):
 
 const isLeaders = (part: Part): part is LeaderRunnable => part.needsToLead === true;
 
-/** Stands for election until the end, and runs what needs to lead whenever this replica is elected. */
 function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnable[]): Runnable {
   const { config, transport, metrics, logger } = shared;
   const client = createClient(transport);
@@ -91,7 +87,7 @@ function election(shared: Shared, standby: Standby, parts: readonly LeaderRunnab
   };
 }
 
-/** Aborted by the first SIGTERM or SIGINT; a second one ends the process at once, and so does an unhandled rejection. */
+/** A second signal, or an unhandled rejection, ends the process at once. */
 function stopSignal(logger: Logger): AbortController {
   const controller = listenable();
   for (const name of ['SIGTERM', 'SIGINT'] as const)
@@ -101,7 +97,7 @@ function stopSignal(logger: Logger): AbortController {
       controller.abort();
     });
   process.on('unhandledRejection', (error) => {
-    // The state of the process is unknown: Kubernetes restarts the container.
+    // The state of the process is unknown, so Kubernetes restarts the container.
     logger.fatal({ err: error }, 'unhandled error, exiting');
     process.exit(1);
   });

@@ -28,25 +28,20 @@ import { Reconciling, Reports } from './reconciling.ts';
 import type { LeaderRunnable, Part, Runnable, Shared } from './runnable.ts';
 
 interface PartsOptions extends Shared {
-  /** With the rights of the telemetry proxy's own account. */
+  /** It has the rights of the telemetry proxy's own account. */
   readonly collectorTransport: Transport;
-  /** By what the API server is trusted. */
   readonly authority: Connection['ca'];
   readonly certificates: CertificateStore;
   readonly standby: Standby;
-  /** Why there is no Pod mode; undefined if there is. */
+  /** Undefined if there is a Pod mode. */
   readonly noPodMode: string | undefined;
-  /** Aborted when the manager begins to stop. */
   readonly stopping: AbortSignal;
 }
 
-/** If the pod ends, the telemetry proxy is told to stop a moment before the drain is over. It takes a second or less. */
+/** At the end of a pod, the telemetry proxy stops a moment before the drain is over, within a second. */
 const COLLECTOR_END_MS = 10_000;
 
-/**
- * Returns everything that the manager runs. The parts start in this order and stop in the reverse one: first those of the leader, last
- * those that others ask this replica. The webhook answers until its drain is over, and knows the `Lumigo` resources for as long.
- */
+/** Parts start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */
 export function createParts(options: PartsOptions): readonly Part[] {
   const { config, transport, authority, metrics, logger, certificates, stopping, standby } = options;
   const client = createClient(transport);

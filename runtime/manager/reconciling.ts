@@ -18,13 +18,12 @@ import { Reconciler } from '../reconciler/reconciler.ts';
 import type { LumigoWatch } from './lumigo-watch.ts';
 import type { LeaderRunnable, Shared } from './runnable.ts';
 
-/** The reports of other parts to the reconciler, if this replica leads, and its own to them. */
 export class Reports {
   readonly webhook = new Topic<Parameters<Reconciler['onWebhook']>>();
   readonly telemetry = new Topic<Parameters<Reconciler['onTelemetry']>>();
   readonly token = new Topic<Parameters<Reconciler['onToken']>>();
   readonly pods = new Topic<Parameters<Reconciler['onPods']>>();
-  /** The first workload of the cluster is instrumented, or the last one is not any more. */
+  /** Emits when the first workload of the cluster is instrumented, or none any more. */
   readonly instrumented = new Topic();
 }
 
@@ -35,14 +34,14 @@ interface ReconcilingOptions extends Shared {
   readonly reports: Reports;
 }
 
-/** Clocks differ, and an event may have been queued still when its leader ended; twice told is prevented by the event's name. */
+/** Clocks differ, and a leader may end with queued events. An event's name prevents duplicates. */
 const REPORTING_MS = 5 * 60_000;
 
-/** The reconciler of this replica: none between two terms, and a new one in each, which looks at everything anew. */
+/** Each term has a new reconciler, which reads everything again. */
 export class Reconciling implements LeaderRunnable {
   readonly name = 'reconciler';
   readonly needsToLead = true;
-  /** Outlives a term: a Lease that is lost and won again costs no event twice. */
+  /** The queue outlives a term, so that a new term posts what was still waiting. */
   private readonly events: EventQueue;
   private reconciler: Reconciler | undefined;
 
@@ -50,7 +49,6 @@ export class Reconciling implements LeaderRunnable {
     this.events = new EventQueue({ ...options, onDrained: (namespace) => this.reconciler?.enqueue(namespace) });
   }
 
-  /** The reconciler, while this replica leads. */
   get current(): Reconciler | undefined {
     return this.reconciler;
   }
@@ -69,7 +67,7 @@ export class Reconciling implements LeaderRunnable {
       since: toldUntil(term),
     });
     this.reconciler = reconciler;
-    // Not under the term's signal: what is queued when it ends in good order is posted before the Lease is given back.
+    // Queued events are posted after the end of the term, before the Lease is released.
     const client = createClient(within(transport, { fence }));
     const sender = { version: config.version, instance: config.podName };
     const post = (event: QueuedEvent) => postEvent(client, eventObject({ ...event, ...sender, now: new Date() }));
@@ -83,7 +81,7 @@ export class Reconciling implements LeaderRunnable {
     const watches = workloads.map((kind) =>
       watchKind(kind, {
         ...{ transport, metadataOnly: true, signal, logger },
-        // One that may go for good is not missed.
+        // The kind of an add-on may disappear for good, and then its silence is normal.
         onHeard:
           kind.addOn !== undefined ? undefined : () => metrics.watchHeard.setToCurrentTime({ resource: kind.plural }),
         onRestart: (cause) => metrics.watchRestarts.inc({ resource: kind.plural, cause }),
@@ -91,7 +89,7 @@ export class Reconciling implements LeaderRunnable {
       }),
     );
     void Promise.all([lumigoWatch.synced, ...watches.map(({ synced }) => synced)]).then(() => {
-      // A term that ended meanwhile knows nothing: each of these also resolves when it is told to stop.
+      // `synced` also resolves when the term ends. Then nothing is known.
       if (!signal.aborted) reconciler.begin();
     });
     await aborted(signal);
@@ -101,14 +99,13 @@ export class Reconciling implements LeaderRunnable {
   };
 }
 
-/** Until when (ISO 8601) an earlier leader has told of everything. */
+/** Returns until when (ISO 8601) an earlier leader has reported everything. */
 const toldUntil = ({ previousRenewTime }: LeadingContext): string =>
   previousRenewTime === undefined ? '' : new Date(Date.parse(previousRenewTime) - REPORTING_MS).toISOString();
 
-/** As whom the reconciler wants the credential of a namespace. */
 const userOf = (namespace: string): string => `reconciler/${namespace}`;
 
-/** What is known of the acting Lumigo's token. That the API server does not say takes nothing from one that is active. */
+/** A Secret that cannot be read does not deactivate an active `Lumigo` resource. */
 function credentialOf(
   credentials: CredentialCache,
   namespace: string,

@@ -6,7 +6,6 @@ import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
-/** What the parts of the manager share. */
 export interface Shared {
   readonly config: RuntimeConfig;
   readonly transport: Transport;
@@ -14,30 +13,26 @@ export interface Shared {
   readonly logger: Logger;
 }
 
-/** A part of the manager that runs on every replica, for as long as the manager does. */
+/** Runs on every replica, as long as the manager does. */
 export interface Runnable {
   readonly name: string;
   readonly needsToLead?: false;
-  /** What keeps this replica from being ready, in words; empty when nothing of this part does. Left out: nothing ever does. */
+  /** Returns why this replica is not ready; empty if it is. Left out: always ready. */
   readonly unready?: () => readonly string[];
-  /** Runs until the signal is aborted, and resolves when nothing of it is left. A rejection ends the manager. */
+  /** Runs until the signal is aborted. A rejection ends the manager. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A part that runs on the replica that leads, for as long as its term lasts. A rejection ends the term. */
+/** Runs on the leader for the time of its term. A rejection ends the term. */
 export interface LeaderRunnable {
   readonly name: string;
   readonly needsToLead: true;
-  /** Runs until the term's signal is aborted. */
   readonly run: (term: LeadingContext) => Promise<void>;
 }
 
 export type Part = Runnable | LeaderRunnable;
 
-/**
- * Starts everything in the order of the list; once the signal is aborted, or one of them fails, stops everything in the
- * reverse order, each when the one after it has stopped. @throws what the first of them failed with
- */
+/** Starts all in order. After an abort or the first failure, which it throws, it stops them in reverse, one by one. */
 export async function runAll(runnables: readonly Runnable[], signal: AbortSignal, logger: Logger): Promise<void> {
   const failures: unknown[] = [];
   const failed = new AbortController();
@@ -59,7 +54,7 @@ export async function runAll(runnables: readonly Runnable[], signal: AbortSignal
   if (failures.length > 0) throw failures[0];
 }
 
-/** Runs everything that needs to lead, side by side: the end of a term ends all of it at once. */
+/** The end of a term ends all of them at once. */
 export async function leadAll(runnables: readonly LeaderRunnable[], term: LeadingContext): Promise<void> {
   setMaxListeners(0, term.signal);
   await Promise.all(
