@@ -5,10 +5,7 @@ import { isNotFound } from '../kubernetes/http/errors.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 import { dataOf } from '../kubernetes/resources/objects.ts';
 
-/**
- * Remembers which namespaces got their `Lumigo`, across leaders: a ConfigMap in the operator's namespace holds, by the uid of
- * the namespace, the flags that were applied. Only the leader writes it.
- */
+/** A ConfigMap keeps the flags that each namespace got, by its uid, across leaders. Only the leader writes it. */
 export class Marks {
   private constructor(
     private readonly client: Client,
@@ -16,7 +13,6 @@ export class Marks {
     private readonly known: Map<string, string>,
   ) {}
 
-  /** @throws the error of the request that reads the ConfigMap */
   static async read(client: Client, installed: Installed): Promise<Marks> {
     const found = await client.find(refOf(installed));
     return new Marks(client, installed, new Map(found === undefined ? [] : Object.entries(dataOf(found))));
@@ -31,7 +27,6 @@ export class Marks {
     this.known.set(uid, flags);
   }
 
-  /** Forgets the namespaces that no longer exist. */
   async keepOnly(existing: ReadonlySet<string>): Promise<void> {
     const gone = [...this.known.keys()].filter((uid) => !existing.has(uid));
     if (gone.length === 0) return;
@@ -46,7 +41,7 @@ export class Marks {
       if (!isNotFound(error)) throw error;
       const { name, namespace } = ref;
       const metadata = { name, namespace, ...(await ownMetadata(client, installed)) };
-      // All of them: the ConfigMap may have been deleted during the term.
+      // The ConfigMap may have been deleted during the term, so the new one gets all marks.
       const all = { ...Object.fromEntries(this.known), ...data };
       const kept = Object.fromEntries(Object.entries(all).filter(([, flags]) => flags !== null));
       await client.create(

@@ -18,7 +18,6 @@ import { entryOf, flagsOf, planMonitoring, type TokenPlace } from './plan-monito
 interface MonitoringOptions extends Omit<Watching, 'signal'> {
   readonly config: RuntimeConfig;
   readonly lumigoes: LumigoStore;
-  /** Resolves when all `Lumigo` resources are known. */
   readonly synced: Promise<void>;
 }
 
@@ -26,7 +25,6 @@ type Context = Pick<MonitoringOptions, 'config' | 'lumigoes' | 'logger'> & { rea
 
 const pause = { quietMs: 20, atMostMs: 200 };
 const IDLE_MS = 60 * 60_000;
-/** What is there already is as good. */
 const unlessThere = undefinedIf(isAlreadyExists);
 
 interface Task {
@@ -36,10 +34,7 @@ interface Task {
   failures: number;
 }
 
-/**
- * Gives each namespace that the settings monitor a `Lumigo`, once: existing namespaces, and those that are created or labelled
- * later. A `Lumigo` that is deleted afterwards stays deleted, under each leader (`marks.ts`), and none is deleted here.
- */
+/** Creates a `Lumigo` once in each monitored namespace, now or later. One that is deleted stays deleted (marks.ts). */
 export async function monitorNamespaces(options: MonitoringOptions, term: LeadingContext): Promise<void> {
   const { config, transport, logger, lumigoes, synced } = options;
   const { signal } = term;
@@ -47,13 +42,13 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   if (monitored.length === 0) return;
   await synced;
   const client = termClient(transport, term);
-  // Without the marks, a `Lumigo` resource that was deleted would be created again.
+  // Without the marks, a `Lumigo` that was deleted would be created again.
   const failure = 'cannot read the record of monitored namespaces, retrying';
   const read = () => Marks.read(client, config);
   const marks = await retrying(read, { signal, logger, failure });
   if (marks === undefined) return;
   const changes = new Debounce(pause);
-  /** By uid, so that a namespace that was deleted and created again is another one. */
+  /** By uid, because a namespace that is created again is another one. */
   const tasks = new Map<string, Task>();
   const observe = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
     const isOpen = deletionTimestamp === undefined && !lumigoes.isExcluded(name);
@@ -62,7 +57,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
     if (entry === undefined || marks.get(uid) === flagsOf(entry)) return void tasks.delete(uid);
     tasks.set(uid, { namespace: name, uid, entry, failures: tasks.get(uid)?.failures ?? 0 });
   };
-  // Without annotations: a namespace has as many as its owner likes.
+  // Annotations are left out, because tenants decide how large they are.
   const handler = new Kept<Metadata>(
     ({ metadata: { name, uid, labels = {}, deletionTimestamp } }) => ({
       ...{ name, uid, labels },
@@ -89,7 +84,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   while (!signal.aborted) {
     const waits: number[] = [];
     for (const task of [...tasks.values()]) waits.push(await attempt(task));
-    // One that stays marked is forgotten later.
+    // A mark that remains is removed later.
     await marks.keepOnly(new Set(handler.values().map(({ uid = '' }) => uid))).catch(() => undefined);
     await changes.wait(Math.min(IDLE_MS, ...waits), signal);
   }
@@ -112,7 +107,7 @@ async function monitor(context: Context, { namespace, uid, entry }: Task, marks:
   logger.info({ namespace, action: plan.action }, 'namespace monitored because of monitoredNamespaces');
 }
 
-/** The token of the operator's own namespace, if there is one, where none stands. */
+/** Copies the token of the operator's namespace, unless the Secret exists. */
 async function bringToken({ config, client }: Context, namespace: string, to: TokenPlace): Promise<void> {
   const place = { namespace: config.operatorNamespace, name: config.tokenSecret, key: config.tokenKey };
   const found = await secretReader(client)(place.namespace, place.name).catch(undefinedIfNotFound);

@@ -7,7 +7,7 @@ interface Namespace {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What a namespace is monitored by; undefined: it is not. What names it comes before what selects it, and the first of these. */
+/** An entry with the namespace's name precedes selectors, and the first match counts. Undefined: not monitored. */
 export function entryOf(
   monitored: readonly MonitoredEntry[],
   { name, labels = {} }: Namespace,
@@ -33,7 +33,7 @@ function selects({ matchLabels = {}, matchExpressions = [] }: LabelSelector, lab
   );
 }
 
-/** Where the token stands for entries that say nothing of it. */
+/** Entries without a token use this place. */
 export interface TokenPlace {
   readonly secretName: string;
   readonly secretKey: string;
@@ -46,11 +46,10 @@ export type Monitoring =
 
 type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
 
-/** The flags of an entry, as the mark of a namespace keeps them. */
 export const flagsOf = ({ tracingEnabled, loggingEnabled }: Flags): string =>
   JSON.stringify({ tracingEnabled, loggingEnabled });
 
-/** A mark that cannot be read counts as one without flags. */
+/** A mark that cannot be read has no flags. */
 function parseFlags(mark = ''): Flags {
   try {
     return (JSON.parse(mark) as Flags | null) ?? {};
@@ -60,10 +59,9 @@ function parseFlags(mark = ''): Flags {
 }
 
 /**
- * Plans the next step in a namespace that an entry monitors. An existing `Lumigo` is adopted: it gets the flags that the entry
- * sets, and an existing Secret is never changed. A `Lumigo` of another name is not changed.
- * @param mark the flags that the namespace got before, by `flagsOf`: it gets only those that the entry has changed since, and no
- * second `Lumigo`. Undefined: it got nothing yet.
+ * Plans the next step in a monitored namespace. An existing `Lumigo` gets the flags of the entry. Existing Secrets, and
+ * a `Lumigo` of another name, never change. `mark`: the flags that the namespace got before, by `flagsOf`. With a mark,
+ * only later changes of the entry apply.
  */
 export function planMonitoring(
   entry: MonitoredEntry,
@@ -92,6 +90,6 @@ function creation(entry: MonitoredEntry, usual: TokenPlace): Monitoring {
   return { action: 'create', place, spec };
 }
 
-/** The new value of a flag; undefined if the entry does not set it, set the same before, or the `Lumigo` has it. */
+/** Undefined if the entry does not set the flag, set it before, or if the `Lumigo` has it. */
 const changed = (said: boolean | undefined, before: boolean | undefined, is: boolean | undefined) =>
   said === undefined || said === before || said === is ? undefined : { enabled: said };
