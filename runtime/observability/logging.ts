@@ -1,9 +1,6 @@
 import { pino, type Logger } from 'pino';
 
-/**
- * The operator's log: JSON lines on standard output. Messages are constant, what varies is a key. Whatever could hold a
- * credential is cut out by key, should anybody ever log it.
- */
+/** Writes JSON lines with constant messages. Fields that may have a credential are redacted. */
 export function createLogger(level: 'error' | 'warn' | 'info' | 'debug'): Logger {
   return pino({
     level,

@@ -3,14 +3,12 @@ import { paths } from '../contract.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Outcomes of an admission review, and of a reload of the telemetry proxy. */
 const outcomes = { review: ['patched', 'unchanged', 'refused', 'failed'], reload: ['taken', 'failed'] } as const;
 
 export type ReviewOutcome = (typeof outcomes.review)[number];
 
 type Make = ReturnType<typeof makeIn>;
 
-/** Returns functions that create metrics in one registry. */
 const makeIn = (...registers: Registry[]) => ({
   counter: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
     new Counter({ name, help, labelNames, registers }),
@@ -19,7 +17,7 @@ const makeIn = (...registers: Registry[]) => ({
   histogram: <L extends string>(options: HistogramConfiguration<L>) => new Histogram({ ...options, registers }),
 });
 
-/** The operator's own metrics, in a registry of their own. docs/operate/monitoring.md lists them. */
+/** docs/operate/monitoring.md lists the metrics. */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
@@ -132,7 +130,7 @@ const ofApiServer = ({ counter, gauge }: Make) => ({
   ]),
 });
 
-/** Prometheus sees no rise in a series that begins at 1, so what is alerted on has to be there before its first failure. */
+/** Prometheus sees no increase in a series that begins at 1, so alerts need a series that begins at 0. */
 function beginAtZero({ reviews, telemetryReloads }: Pick<Metrics, 'reviews' | 'telemetryReloads'>): void {
   for (const webhook of [paths.inject, paths.lumigoes])
     for (const outcome of outcomes.review) reviews.inc({ webhook, outcome }, 0);
