@@ -8,9 +8,8 @@ interface Connection {
 }
 
 /**
- * The open connections of a server, at most `limit`. Beyond that one gives way to the new one, because any pod can open any number
- * and the API server must get its own. Unused ones have half of the places: more of them cost each other their place, and
- * never an idle one. Otherwise the idle one with the oldest request gives way. One that waits for an answer is the last resort.
+ * Limits open connections, because any pod can open many, and the API server needs its own. A new one replaces another:
+ * an unused one if these have half of the places, otherwise the idle one with the oldest request.
  */
 export class Connections {
   /** By address, in the order of their last request. */
@@ -18,7 +17,6 @@ export class Connections {
 
   constructor(private readonly limit: number) {}
 
-  /** Adds a connection, before its handshake. */
   add(socket: Socket): void {
     if (this.open.size >= this.limit) this.makeRoom();
     const [key, connection] = [keyOf(socket), { socket, stage: 'unused' } as const];
@@ -28,9 +26,8 @@ export class Connections {
     });
   }
 
-  /** Follows a request to its answer. */
   follow(request: IncomingMessage, response: ServerResponse): void {
-    // The request has the TLS socket; the connection has the one below it, with the same address.
+    // The request has the TLS socket. The connection's socket is below it, with the same address.
     const key = keyOf(request.socket);
     const connection = this.open.get(key);
     if (connection === undefined) return;
@@ -54,7 +51,7 @@ export class Connections {
     const found = unused.length >= this.limit / 2 ? unused[0] : (oldest('idle') ?? unused[0] ?? oldest('waiting'));
     if (found === undefined) return;
     const [key, { socket }] = found;
-    // At once, not upon `close`, which comes later: the same one must not be chosen twice.
+    // Waiting for `close` would be too late: the same one must not be chosen twice.
     this.open.delete(key);
     socket.destroy();
   }

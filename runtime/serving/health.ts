@@ -5,26 +5,21 @@ import { paths } from '../contract.ts';
 import { listen, type Where } from './listen.ts';
 
 interface ServerOptions extends Where {
-  /** Serves until it is aborted. */
   readonly signal: AbortSignal;
 }
 
 interface HealthOptions {
   readonly config: Pick<RuntimeConfig, 'healthPort' | 'listenAddress'>;
-  /** What keeps this replica from being ready, in words; empty when it is. */
+  /** Returns why this replica is not ready; empty if it is. */
   readonly unready: () => readonly string[];
 }
 
-/**
- * Serves liveness and readiness. Alive means that the event loop turns; ready means that the webhook can decide: caches
- * filled, certificate loaded, not shutting down.
- */
+/** Alive: the event loop runs. Ready: caches are filled, a certificate is loaded, and no shutdown has begun. */
 export class HealthServer {
   readonly name = 'health';
 
   constructor(private readonly options: HealthOptions) {}
 
-  /** Rejects with a sentence if the port is not free. */
   readonly run = (signal: AbortSignal): Promise<void> => {
     const { config, unready } = this.options;
     const server = createServer((request, response) => {
@@ -47,7 +42,7 @@ interface MetricsOptions extends ServerOptions {
   readonly registry: MetricsRegistry;
 }
 
-/** Serves metrics to anybody. @throws Error with a sentence when the port cannot be had */
+/** Serves metrics to every client. Rejects with a sentence for the user if the port cannot be bound. */
 export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<void> {
   const server = createServer((request, response) => {
     if (request.url !== paths.metrics) return response.writeHead(404).end('not found');
@@ -56,7 +51,6 @@ export function serveMetrics({ registry, ...options }: MetricsOptions): Promise<
   return serve(server, 'metrics', options);
 }
 
-/** Answers with metrics in the text format of Prometheus. */
 export const writeMetrics = (registry: MetricsRegistry, response: ServerResponse): Promise<void> =>
   registry.metrics().then(
     (text) => void response.writeHead(200, { 'content-type': registry.contentType }).end(text),

@@ -1,16 +1,13 @@
 import type { Server } from 'node:net';
 
 export interface Where {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Left out, or empty: every address of the machine. */
+  /** Left out, or empty: all addresses. */
   readonly host?: string | undefined;
 }
 
-/**
- * Binds a server, and resolves with its port. @param purpose for the message of an error: `the webhook`
- * @throws Error with a sentence when the port cannot be had
- */
+/** Resolves with the port. The error is a sentence for the user, with the purpose, e.g. `the webhook`. */
 export function listen(server: Server, { port, host }: Where, purpose: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -14,18 +14,15 @@ interface MetricsServerOptions extends Omit<ScrapeOptions, 'telemetryProxyPort'>
 
 interface ScrapeOptions {
   readonly registry: MetricsRegistry;
-  /** Where the telemetry proxy has its metrics, on loopback. */
+  /** The port of the telemetry proxy's metrics on loopback. */
   readonly telemetryProxyPort: number;
   readonly access: Pick<ScrapeAccess, 'judge'>;
 }
 
-/** Prometheus keeps one to each replica. */
+/** Prometheus keeps one connection to each replica. */
 const MOST_CONNECTIONS = 64;
 
-/**
- * Serves metrics on each replica. With `metrics.secure` it serves the manager's and the telemetry proxy's over TLS to clients that may
- * read them, otherwise the manager's to every client.
- */
+/** With `metrics.secure`, clients with access get all metrics over TLS. Otherwise every client gets the manager's. */
 export class MetricsServer {
   readonly name = 'metrics';
   private server: TlsServer | undefined;
@@ -33,13 +30,11 @@ export class MetricsServer {
 
   constructor(private readonly options: MetricsServerOptions) {}
 
-  /** Without one yet, handshakes fail. */
   useCertificate(pair: Pair): void {
     this.pair = pair;
     this.server?.useCertificate(pair);
   }
 
-  /** Rejects with a sentence if the port is not free. */
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const { config, registry, access } = this.options;
     const where = { port: config.metricsPort, host: config.listenAddress };
@@ -53,7 +48,6 @@ export class MetricsServer {
   };
 }
 
-/** Answers scrapes; listens nowhere. */
 export function scrapeListener({ registry, telemetryProxyPort, access }: ScrapeOptions): RequestListener {
   const sources: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     [paths.metrics]: (response) => writeMetrics(registry, response),
@@ -76,18 +70,18 @@ const furtherHeaders: Readonly<Record<number, Readonly<Record<string, string>>>>
   503: { 'retry-after': '1' },
 };
 
-/** The connection ends with it: nobody reads what a body may hold. */
+/** Closes the connection, because the body of the request is not read. */
 function refuse(response: ServerResponse, status: number, message: string): void {
   const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close', ...furtherHeaders[status] };
   response.writeHead(status, headers).end(`${message}\n`);
 }
 
-/** The telemetry proxy's metrics have some 100 KB. */
+/** The telemetry proxy's metrics have about 100 KB. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** From the question to the last byte that the scraper has read. */
+/** The time until the scraper has read the last byte. */
 const RELAY_MS = 10_000;
 
-/** Passes on what the telemetry proxy answers, holding none of it; cuts off what is too long or takes too long. */
+/** Streams the answer, and ends it if it is too long or takes too long. */
 async function relay(port: number, response: ServerResponse): Promise<void> {
   const signal = AbortSignal.timeout(RELAY_MS);
   const answer = await asked(port, signal).catch(() => undefined);

@@ -8,30 +8,29 @@ import { resourcePath } from '../kubernetes/http/paths.ts';
 import type { Transport } from '../kubernetes/http/transport.ts';
 import { printable } from '../wording/printable.ts';
 
-/** Why a scrape is not answered, in a sentence that says what to do. */
 export interface Refusal {
   readonly status: 401 | 403 | 503;
   readonly message: string;
 }
 
-/** What the API server says of a token: undefined when its bearer may read metrics. */
+/** Undefined if the token may read metrics. */
 export type Verdict = Refusal | undefined;
 
 interface ScrapeAccessOptions {
-  /** Asks the API server; rejects where it gives no answer. */
+  /** Rejects if the API server does not answer. */
   readonly ask: (token: string) => Promise<Verdict>;
   readonly logger: Logger;
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly now?: () => number;
 }
 
-/** For so long a right that was taken away, or a token that has ended, still holds; two scrapes of most Prometheus servers. */
+/** A revoked right or an expired token works for this time: two scrapes of most Prometheus servers. */
 const ALLOWED_MS = 60_000;
-/** For so long a right that was given does not hold yet. */
+/** A new right may not work for this time. */
 const REFUSED_MS = 10_000;
-/** Of each sort, the one that was learnt of first giving way: who is refused pushes nobody out who is let in. */
+/** The maximum for each answer. The oldest is dropped, and refused tokens never displace allowed ones. */
 const MOST_KNOWN = 256;
-/** Anybody can send any number of tokens: of those that were never let in so many are asked about in a second, so many at once. */
+/** Any client can send any number of tokens, so checks of unknown ones are limited. */
 const MOST_STRANGERS = { perSecond: 16, atOnce: 4 };
 
 const none: Refusal = {
@@ -45,12 +44,12 @@ const unasked: Refusal = {
   message: 'the API server did not check this token; try again, and see the log of the operator for the reason',
 };
 
-/** Who may read metrics, as the API server says; what it said is remembered for a while, by a digest of the token. */
+/** Asks the API server, and caches its answer by a digest of the token. */
 export class ScrapeAccess {
   private readonly now: () => number;
   private readonly known = { allowed: new Map<string, Known>(), refused: new Map<string, Known>() };
   private readonly asked = new Map<string, Promise<Verdict>>();
-  /** When a stranger's token was asked about, within the last second. */
+  /** The times of checks of unknown tokens within the last second. */
   private strangers: readonly number[] = [];
   private problem = '';
 
@@ -58,7 +57,6 @@ export class ScrapeAccess {
     this.now = options.now ?? Date.now;
   }
 
-  /** @param authorization the header of that name */
   async judge(authorization: string | undefined): Promise<Verdict> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return none;
@@ -79,7 +77,6 @@ export class ScrapeAccess {
     return asked;
   }
 
-  /** Takes a stranger's place, if there is one. */
   private hasPlace(): boolean {
     const time = this.now();
     this.strangers = this.strangers.filter((at) => time - at < 1_000);
@@ -100,7 +97,7 @@ export class ScrapeAccess {
     return verdict;
   }
 
-  /** Each reason is told once. */
+  /** Logs each reason once. */
   private fail(error: unknown): Refusal {
     const problem = describeError(error);
     if (problem !== this.problem)
@@ -115,13 +112,10 @@ interface Known {
   readonly until: number;
 }
 
-/** Prometheus itself waits for 10 seconds. */
+/** Prometheus itself waits for 10 s. */
 const PATIENCE_MS = 4_000;
 
-/**
- * Asks the API server whose a token is, and whether he may get `/metrics`: what Kubernetes' own components ask before they show
- * theirs. Rejects where there is no answer.
- */
+/** Asks as Kubernetes' own components do: whose token it is, and if that user may get `/metrics`. */
 export const tokenReviewer =
   (transport: Transport) =>
   async (token: string): Promise<Verdict> => {
@@ -129,7 +123,7 @@ export const tokenReviewer =
     const ask = async (group: string, plural: string, kind: string, spec: object): Promise<unknown> => {
       const path = resourcePath({ group, version: 'v1', plural });
       const asked = { apiVersion: `${group}/v1`, kind, spec };
-      // Nothing is stored, so it may be sent again.
+      // Nothing is stored, so the request can be repeated.
       const { body } = await transport.request({ method: 'POST', path, body: asked, repeatable: true, signal });
       return (body as { readonly status?: unknown }).status ?? {};
     };

@@ -7,35 +7,32 @@ import { Connections } from './connections.ts';
 import { listen, type Where } from './listen.ts';
 
 export interface TlsServer {
-  /** Resolves once the port is bound; rejects with a sentence when it cannot be. */
+  /** Rejects with a sentence for the user if the port cannot be bound. */
   readonly listening: Promise<number>;
-  /**
-   * Serves new connections with this pair; those that are open go on with theirs. Throws on a pair that does not fit.
-   */
+  /** Open connections keep their pair. Throws on a pair that does not fit. */
   useCertificate(pair: Pair): void;
   /**
-   * Goes on answering for `drainSeconds`, then closes: what was begun is answered, no later than `graceSeconds` after. Each
-   * connection ends with the next answer on it: the API server keeps one open to a replica that no new one leads to any more,
-   * and what it sends there in the moment in which we close is not sent again.
+   * Answers for `drainSeconds` more, then waits up to `graceSeconds` for open requests. Each answer ends its
+   * connection, because the API server does not repeat a request that meets a closing one.
    */
   close(drainSeconds: number, graceSeconds?: number): Promise<void>;
 }
 
-/** Longer than the API server keeps an idle connection (90 s), so that it never meets one that is just being closed. */
+/** The API server keeps an idle connection for 90 s, and must never meet one that is just closing. */
 const KEEP_ALIVE_MS = 100_000;
-/** The API server gives up after 5 s; a client that has not sent its request by then is none. */
+/** The API server gives up after 5 s, so a slower request is not from it. */
 const REQUEST_MS = 10_000;
-/** So long a connection may take to begin: its handshake, and the headers of its first request. */
+/** The limit for a handshake, and for the headers of the first request. */
 const BEGIN_MS = 5_000;
 const MOST_HEADER_BYTES = 8 * 1024;
 
 interface TlsServerOptions extends Where {
-  /** For the message of an error: `the webhook`. */
+  /** For error messages, e.g. `the webhook`. */
   readonly purpose: string;
   readonly mostConnections: number;
 }
 
-/** Serves `app` over TLS. Without a certificate yet, handshakes fail and nothing else does. */
+/** Without a certificate, handshakes fail. */
 export function serveTls(app: RequestListener, options: TlsServerOptions): TlsServer {
   let isDraining = false;
   const connections = new Connections(options.mostConnections);
