@@ -3,13 +3,10 @@ import { request as secure } from 'node:https';
 import { otlpPaths, tokenScheme } from '../contract.ts';
 
 const ANSWER_MS = 10_000;
-/** An OTLP request whose one resource holds no span: two bytes that change nothing wherever they arrive. */
+/** An OTLP request whose only resource has no span: it changes nothing. */
 const nothing = Buffer.from([0x0a, 0x00]);
 
-/**
- * Asks Lumigo's endpoint about a token, as the telemetry proxy would send spans under it. Resolves with the status of the answer, or
- * with 0 where there is none; follows no redirect, which could carry the token elsewhere.
- */
+/** Resolves with the HTTP status; 0 without an answer. Follows no redirect, which could leak the token. */
 export function askEndpoint(endpoint: string, token: string, signal: AbortSignal): Promise<number> {
   const url = new URL(`${endpoint}${otlpPaths.traces}`);
   const headers = {

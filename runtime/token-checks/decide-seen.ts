@@ -1,9 +1,8 @@
 import type { Problem } from '../api/lumigo.ts';
 import type { Asked } from './plan-checks.ts';
 
-/** The result of the checks of a namespace's token. */
 export interface TokenSeen {
-  /** `working` if Lumigo's endpoint accepts the token, or why it does not. Missing until the first answer. */
+  /** `working` if Lumigo's endpoint accepts the token. Missing until the first answer. */
   readonly accepted?: Problem | 'working';
 }
 
@@ -13,7 +12,6 @@ interface Place {
   readonly key: string;
 }
 
-/** Returns what the conditions of a `Lumigo` resource report about its token, from the answers of Lumigo's endpoint. */
 export function tokenSeen(place: Place, asked: Asked | undefined): TokenSeen {
   if (asked?.verdict === undefined) return {};
   return { accepted: asked.verdict === 'refused' ? refused(place, asked) : 'working' };

@@ -10,25 +10,23 @@ import { APART_MS, askAt, firstDue, heard, type Asked } from './plan-checks.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 
 interface TokenChecksOptions {
-  /** The URL that the telemetry proxy sends to, without a slash at its end. */
+  /** The URL has no slash at its end. */
   readonly endpoint: string;
   readonly lumigoes: LumigoStore;
   readonly credentials: Pick<CredentialCache, 'get'>;
   readonly metrics: Pick<Metrics, 'refusedTokens'>;
-  /** Called for each namespace after each check; undefined means that it no longer has a token. */
+  /** `seen` is undefined if the namespace no longer has a token. */
   readonly onSeen: (namespace: string, seen: TokenSeen | undefined) => void;
-  /** Resolves when all `Lumigo` resources are known. */
   readonly synced: Promise<void>;
 }
 
-/** A namespace under whose token telemetry is sent. */
 interface Tenant {
   readonly namespace: string;
   readonly source: TokenSource;
   readonly token: string;
 }
 
-/** Finds out, on the leader, which tokens Lumigo refuses. No Secret shows that. */
+/** Finds out on the leader which tokens Lumigo refuses, because no Secret shows that. */
 export class TokenChecks {
   readonly name = 'token checks';
   readonly needsToLead = true;
@@ -40,7 +38,6 @@ export class TokenChecks {
   readonly run = async ({ signal }: LeadingContext): Promise<void> => {
     const { metrics, synced } = this.options;
     await synced;
-    // Each term asks and reports anew.
     this.asked.clear();
     this.reported = new Set();
     while (!signal.aborted) {
@@ -63,7 +60,7 @@ export class TokenChecks {
     });
   }
 
-  /** Asks about one token, which several namespaces may share. */
+  /** Several namespaces may share the token. */
   private async ask(signal: AbortSignal): Promise<void> {
     const { endpoint } = this.options;
     const tokens = new Set(this.tenants().map(({ token }) => token));
