@@ -22,10 +22,7 @@ interface AccountOptions {
 /** The shortest lifetime that Kubernetes allows. A stolen token is valid until then. */
 const LIFE_SECONDS = 600;
 
-/**
- * Writes a token of the telemetry proxy's own ServiceAccount, because the pod's account can read every Secret
- * (docs/contributing/adr/0013-identities.md). Returns its lifetime in seconds.
- */
+/** The token may not read Secrets, as the pod's may (docs/contributing/adr/0013-identities.md). Returns its seconds. */
 export async function writeAccount({ config, client, authority }: AccountOptions): Promise<number> {
   const { operatorName, operatorNamespace: namespace, telemetryProxyAccountDirectory: folder } = config;
   const name = `${operatorName}${suffixes.telemetryProxy}`;

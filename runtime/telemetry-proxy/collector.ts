@@ -38,7 +38,6 @@ export function beganAt(pid: number): string | undefined {
 const list = (folder: string) => orElse([], () => readdirSync(folder));
 const read = (file: string) => orElse('', () => readFileSync(file, 'utf8'));
 
-/** A process and its files may disappear at any moment. */
 function orElse<T>(gone: NoInfer<T>, action: () => T): T {
   try {
     return action();
@@ -47,7 +46,6 @@ function orElse<T>(gone: NoInfer<T>, action: () => T): T {
   }
 }
 
-/** Returns false if the collector no longer runs. */
 export const askToReload = ({ pid }: CollectorProcess): boolean =>
   orElse<boolean>(false, () => process.kill(pid, 'SIGHUP'));
 
@@ -55,10 +53,7 @@ export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false
 
 const POLL_MS = 100;
 
-/**
- * Waits until the collector has ended, unless only this container ends. A collector that was stopped during a reload
- * may hang, so it is killed. Its unsent data is on disk. Returns true if it was killed.
- */
+/** A collector that was stopped during a reload may hang, so this kills it. Its unsent data is on disk. */
 export async function whenEnded(settings: ProxySettings, patienceMs: number): Promise<boolean> {
   const collector = findCollector(configurationFile(settings));
   if (collector === undefined) return false;

@@ -15,7 +15,7 @@ export function writeConfiguration(settings: ProxySettings, collection?: Collect
   writeWhole(configurationFile(settings), serialize(render(settings, collection)));
 }
 
-/** Writes one token a line. An empty file would accept an empty token, so a random one is in its place. */
+/** An empty file would accept an empty token, so a random one replaces it. */
 export function writeTokens(settings: Folder, tokens: readonly string[]): void {
   writeWhole(
     tokensFile(settings.telemetryProxyDirectory),
@@ -26,7 +26,6 @@ export function writeTokens(settings: Folder, tokens: readonly string[]): void {
 export const readLoopKey = ({ telemetryProxyDirectory: folder }: Folder): string =>
   readFileSync(loopKeyFile(folder), 'utf8');
 
-/** Changes the key of the loop. A configuration with the former key sends no more collected data. */
 export const changeLoopKey = ({ telemetryProxyDirectory: folder }: Folder): void =>
   writeWhole(loopKeyFile(folder), randomUUID());
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CollectedNamespace } from './types.ts';
 
-/** A collector without namespaces only forwards. */
 export type Namespaces = readonly CollectedNamespace[];
 
 /** Times are milliseconds by the monotonic clock. */

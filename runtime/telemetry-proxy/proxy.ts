@@ -23,7 +23,6 @@ import type { CollectedNamespace, ProxySettings } from './types.ts';
 interface LumigoNews {
   /** Emits also if only a status changed. */
   readonly changed: Topic<[namespace: string]>;
-  /** Emits after the API server was unavailable. */
   readonly broken: Topic;
   /** Resolves also if the definition does not exist. */
   readonly known: Promise<void>;
@@ -38,7 +37,6 @@ interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
   readonly credentials: CredentialCache;
   readonly metrics: Metrics;
   readonly lumigoWatch: LumigoNews;
-  /** Reports to the leader's reconciler that the collector works as configured, or why not. */
   readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
 }
 
@@ -49,9 +47,7 @@ const POLL_MS = 1_000;
 /** The uid of this namespace identifies the cluster. */
 const clusterNamespace = { ...kinds.namespaces, name: 'kube-system' };
 
-/**
- * Configures the collector in this pod. On every replica it accepts the right tokens, and on the leader it collects.
- */
+/** On every replica the collector accepts the right tokens, and on the leader it also collects. */
 export class TelemetryProxy {
   readonly name = 'telemetry proxy';
   private readonly stop = listenable();
@@ -88,7 +84,6 @@ export class TelemetryProxy {
     credentials.lead(false);
   }
 
-  /** Returns why this replica accepts no telemetry; empty if it does. */
   readonly unready = (): string[] =>
     this.letIn === undefined ? ['the tokens of the telemetry proxy are not read yet'] : [];
 
@@ -120,7 +115,6 @@ export class TelemetryProxy {
     this.settings = { ...this.settings, clusterUid: found?.metadata.uid ?? '' };
   }
 
-  /** Resolves when each labelled object was listed. */
   private watchLabelled(resource: WorkloadKind): Promise<void> {
     const { transport, metrics, logger } = this.options;
     return watchKind(resource, {

@@ -34,10 +34,7 @@ const FAILURE = 'cannot write the configuration of the telemetry proxy, retrying
 
 type Versions = Collection['since'];
 
-/**
- * Reloads the collector by a new file and a signal. The file that a crashed collector finds only forwards, so it starts
- * in every state of the cluster, and collects after the next reload.
- */
+/** A collector that crashed finds a file that only forwards, so it starts in every state of the cluster. */
 export class Reloader {
   private state = plan.untouched;
   private process: CollectorProcess | undefined;
@@ -171,7 +168,6 @@ export class Reloader {
   }
 }
 
-/** Returns the resourceVersion of each collected kind, by plural. */
 async function presentVersions(client: Client): Promise<Versions> {
   const versions = collectedKinds.map(async (kind) => {
     const { value } = await client.pages(kind, { limit: 1, metadataOnly: true }).next();

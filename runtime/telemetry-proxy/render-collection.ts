@@ -20,11 +20,7 @@ const heartbeat = { name: lumigo.plural, group: lumigo.group, mode: 'pull', inte
 
 const route = 'routing/namespaces';
 
-/**
- * Renders one watch per kind for the whole cluster, a switch by namespace, and an exporter for each token. The exporter
- * sends to the collector's own loop, and from there data takes the lane of its token. The switch drops data of other
- * namespaces.
- */
+/** One watch per kind covers the cluster. A switch keeps known namespaces, whose data takes the lane of its token. */
 export function renderCollection(settings: ProxySettings, collection: Collection): Rendered {
   const tenants = tenantsOf(collection.namespaces);
   const objects = objectReceivers(settings, collection);
@@ -107,9 +103,7 @@ const scopes = ({ version }: ProxySettings) => ({
   ],
 });
 
-/**
- * The loop accepts the key in the file. If the key changes, the old configuration sends nothing more, without a reload.
- */
+/** If the key in the file changes, the old configuration sends no more collected data, without a reload. */
 const loopAuthenticator = 'bearertokenauth/loop';
 const keyHeader = 'Lumigo-Loop-Key';
 
@@ -130,10 +124,7 @@ const loopReceiver = (settings: ProxySettings) => ({
   },
 });
 
-/**
- * The exporter splits data, and waits while the next pipeline is full. No processor that gathers data may precede it:
- * at shutdown it would wait for a receiver that is already closed, and delay the reload.
- */
+/** No processor that gathers data may precede it: at shutdown that would wait for a receiver that is already closed. */
 const loopExporter = (settings: ProxySettings, token: string, key: string) => ({
   endpoint: `http://${loopAddress(settings)}`,
   headers: { Authorization: `${tokenScheme} ${token}`, [keyHeader]: `Bearer ${key}` },

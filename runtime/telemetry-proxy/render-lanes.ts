@@ -17,10 +17,7 @@ const outOfLanes = 'resource/out-of-lanes';
 
 export const lanesOf = (signal: 'traces' | 'logs'): string => `routing/${signal}-lanes`;
 
-/**
- * Exports to Lumigo by lanes. A throttled token blocks its queue, so tokens are spread over 16 lanes by their hash. A
- * lane for each token would need a reload for each new token (docs/contributing/adr/0027).
- */
+/** A throttled token blocks its queue, so a token's hash selects one of 16 lanes (docs/contributing/adr/0027). */
 export function renderLanes(settings: ProxySettings): Rendered {
   const lane = (index: number): string => `otlphttp/lumigo${index === 0 ? '' : `/${lanes[index]}`}`;
   const indices = [...lanes].map((_, index) => index);

@@ -3,9 +3,7 @@ import { renderCollection } from './render-collection.ts';
 import { intoLanes, lanesOf, renderLanes } from './render-lanes.ts';
 import type { Collection, CollectorConfiguration, ProxySettings } from './types.ts';
 
-/**
- * The sender's address identifies its pod. A sender that named the pod itself could learn about another pod's workload.
- */
+/** The sender's address identifies its pod. Otherwise a sender could learn about the workload of another pod. */
 const podAssociation = [{ sources: [{ from: 'connection' }] }];
 
 const podAttributes = [
@@ -38,10 +36,7 @@ const batch = {
   metadata_cardinality_limit: 10_000,
 };
 
-/**
- * Renders the configuration. The collector reads senders' tokens from a file, so a change of tokens causes no reload.
- * Without a `collection` it only forwards, and starts without the API server.
- */
+/** Tokens are in another file, so a change needs no reload. Without a `collection`, the API server is not necessary. */
 export function render(settings: ProxySettings, collection: Collection | undefined): CollectorConfiguration {
   const collects = collection !== undefined && collection.namespaces.length > 0;
   const collected = collects ? renderCollection(settings, collection) : undefined;

@@ -20,7 +20,6 @@ export function telemetryOf(acting: LumigoResource | undefined): { letIn: boolea
 const wantsEvents = ({ spec }: LumigoResource): boolean =>
   spec?.infrastructure?.enabled !== false && spec?.infrastructure?.kubeEvents?.enabled !== false;
 
-/** Workloads that opted in by label in a namespace without a `Lumigo` resource. */
 export class OptIns {
   private readonly kept: Kept<TokenSource>[] = [];
 
