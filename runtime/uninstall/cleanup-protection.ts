@@ -16,7 +16,6 @@ interface CleanupProtectionOptions {
   readonly installed: Installed;
   /** Sends no request. Undefined: not known yet. */
   readonly needed: () => boolean | undefined;
-  /** Events that may change `needed`. */
   readonly news: readonly { on(listener: () => void, signal: AbortSignal): void }[];
   readonly logger: Logger;
 }
@@ -37,7 +36,6 @@ export class CleanupProtection {
     this.objects = objects.protectedObjects(options.installed);
   }
 
-  /** Keeps the finalizers when the term ends. */
   readonly run = async (term: LeadingContext): Promise<void> => {
     const { transport, logger, needed, news } = this.options;
     const { signal } = term;
@@ -64,10 +62,7 @@ export class CleanupProtection {
     this.wanted = wanted;
   }
 
-  /**
-   * Undoes a deletion while the operator stays. Rights are released and must be applied again, because a tool that
-   * applies an object in deletion changes nothing. The account is restored.
-   */
+  /** Releases rights, because a tool that applies an object in deletion changes nothing. Restores the account. */
   private async undoMistake(client: Client, signal: AbortSignal): Promise<void> {
     const { transport, installed, logger } = this.options;
     await pause(objects.REMOVED_MS, signal);

@@ -4,7 +4,7 @@ import { readAndChange, type Client } from '../kubernetes/http/client.ts';
 import { heldSpec, type Lease, type LeaseSpec } from '../kubernetes/lease/plan-lease.ts';
 import { kinds } from '../kubernetes/resources/kinds.ts';
 
-/** In lifetimes of the Lease. A manager that restarts is still alive. */
+/** The unit is a lifetime of the Lease. A manager that restarts is still alive. */
 const PATIENCE = 2;
 
 /** A manager that renewed its Lease lately removes the finalizers itself. */

@@ -52,10 +52,7 @@ export async function readAll(client: Client, objects: readonly ProtectedObject[
   return (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
 }
 
-/**
- * Releases objects in the order of `protectedObjects`. Without the first right, the later requests would be refused. So
- * Kubernetes' garbage collector keeps rights in deletion until the last object is deleted.
- */
+/** Rights in deletion are kept until the last object is deleted, because without them a request is refused. */
 export async function release(client: Client, objects: readonly ProtectedObject[]): Promise<void> {
   const read = () => readAll(client, objects);
   await readAndChange(undefined, read, async (found) => {

@@ -20,14 +20,10 @@ export interface Removal {
 type Predicate = (workload: Workload) => boolean;
 
 const PAGE_SIZE = 50;
-/** The limit is the reconciler's default. */
 const MAX_CONCURRENT_CHANGES = 16;
 const MAX_NAMED = 5;
 
-/**
- * Removes the injection from each workload that `isWanted` accepts. No change begins after `until` (by Date.now). A
- * failure stops no other change. Jobs are skipped, because they cannot change.
- */
+/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs cannot change. */
 export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number): Promise<Removal> {
   const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
   let removed = 0;

@@ -11,10 +11,7 @@ import { accountOf, isProtected, protectedObjects, release, REMOVED_MS } from '.
 import { hasSuccessor, readSigns } from './signs.ts';
 import { uninstall } from './uninstall.ts';
 
-/**
- * The API server accepts an account for 60 s after its deletion, and releasing takes about 5 s. These are the last
- * times for a change of a workload, and for anything else but releasing.
- */
+/** The API server accepts an account for 60 s after its deletion, and a release takes about 5 s. */
 const CHANGES_MS = 40_000;
 const CLEANING_MS = 48_000;
 /** The minimum, because the manager's clock may be ahead of the API server's. */
@@ -33,11 +30,7 @@ interface ShutdownCleanupOptions {
   readonly logger: Logger;
 }
 
-/**
- * Does the last work of a replica, and never throws:
- * - One replica cleans up if the whole operator is being removed.
- * - It releases its account and rights if no manager is left, or if the operator was renamed.
- */
+/** Cleans up if the operator is being removed, and releases its account if no manager remains. Never throws. */
 export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promise<void> {
   const { transport, installed, logger } = options;
   const client = createClient(transport);
@@ -52,10 +45,7 @@ export async function cleanUpOnShutdown(options: ShutdownCleanupOptions): Promis
   }
 }
 
-/**
- * Cleans up, or waits for the replica that does. The account names it, because a Lease is deleted with the operator. If
- * it fails, the others still release, so that the account never stays.
- */
+/** The account names the replica that cleans up, because a Lease is deleted with the operator. Others only release. */
 async function cleanUpOnce(options: ShutdownCleanupOptions, client: Client, accountGoingSince?: string): Promise<void> {
   const { installed, identity } = options;
   const ageMs = accountGoingSince === undefined ? 0 : Math.max(0, Date.now() - Date.parse(accountGoingSince));

@@ -27,9 +27,8 @@ const INTERVAL_MS = 1_000;
 const MAX_NAMES_SHOWN = 5;
 
 /**
- * Deletes every `Lumigo` resource, and waits until no injection is left. A leading manager removes injections and
- * finalizers. Without one, this does, and removes the leftovers. Returns a line for each object that is stuck at the
- * deadline.
+ * Deletes every `Lumigo` resource, and waits until no injection is left. If no manager leads, it removes the injections
+ * itself. Returns a line for each object that is stuck at the deadline.
  */
 export async function uninstall(options: UninstallOptions): Promise<readonly string[]> {
   const { client, print, deadline, isLast = false } = options;
@@ -63,7 +62,7 @@ type Failures = Map<string, string>;
 const nothing: Removal = { removed: 0, problems: [], unclean: new Set() };
 
 class Cleaner {
-  /** Their workloads keep the injection. A workload's annotation may not say so yet. */
+  /** The workloads of these namespaces keep the injection, even if no annotation says so yet. */
   private readonly kept = new Set<string>();
   private hasLease = false;
 
@@ -82,7 +81,6 @@ class Cleaner {
     return failures;
   }
 
-  /** Does the manager's work if none leads, or if it has nothing left to do. */
   async clean(left: readonly LumigoResource[], failures: Failures): Promise<Removal> {
     const { client, installed, deadline, until = deadline, isLast = false } = this.options;
     if (installed !== undefined && !isLast && !this.hasLease && (await isLed(client, installed))) {
@@ -142,7 +140,7 @@ async function listLumigoes(client: Client): Promise<LumigoResource[]> {
   return found;
 }
 
-/** A tenant decides how large they are. */
+/** Labels, annotations and managed fields are as large as a tenant makes them. */
 function withoutLabels(lumigo: LumigoResource): LumigoResource {
   const { labels: _labels, annotations: _annotations, managedFields: _fields, ...metadata } = lumigo.metadata;
   return { ...lumigo, metadata: metadata as LumigoResource['metadata'] };
