@@ -56,7 +56,6 @@ export function signerOf({ certificate, authority }: CertificateFiles): string |
 const isKeyOf = (key: string, certificate: X509Certificate): boolean =>
   orUndefined(() => certificate.checkPrivateKey(createPrivateKey(key))) === true;
 
-/** Adds the authority as the first one, and removes expired ones. */
 export function withAuthority(bundle: string, authority: string, now: number): string {
   const others = certificatesIn(bundle).filter((pem) => pem.trim() !== authority.trim());
   const valid = others.filter((pem) => lifeOf(pem).notAfter > now);

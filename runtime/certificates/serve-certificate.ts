@@ -73,10 +73,7 @@ const fromFolder = (directory: string): CertificateSource => ({
   untilNextCheck: (_isServed, signal) => sleep(RETRY_MS, undefined, { signal, ref: false }),
 });
 
-/**
- * Adds the authority to the caBundle, and waits until the API server trusts it, so that no call fails. Every replica
- * does so, because none may lead when an upgrade begins.
- */
+/** Every replica waits until the API server trusts a new authority, so that no call of the webhook fails. */
 async function whenTrusted(
   pair: StoredPair,
   served: StoredPair | undefined,
@@ -92,10 +89,7 @@ async function whenTrusted(
     await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
 }
 
-/**
- * Serves each new pair without a restart. A pair that does not fit is reported once, and the previous one stays.
- * Returns a function that tells if a pair is served.
- */
+/** A pair that does not fit is reported once, and the previous one stays. Returns a test if any pair is served. */
 export function followCertificate(options: FollowOptions): () => boolean {
   const { read, place, untilNextCheck, use, logger, signal } = options;
   let served: Pair | undefined;

@@ -57,7 +57,6 @@ export function certificateStore(client: Client, installed: Installed) {
       await client.create(secrets, object, { fieldManager });
     },
 
-    /** Returns the caBundle of each webhook, as PEM. */
     async readTrust(): Promise<readonly string[]> {
       const found = await client.find(trustRef);
       return found === undefined ? [] : bundlesOf(found);
