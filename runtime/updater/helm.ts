@@ -65,14 +65,13 @@ export function openHelm({ namespace, flags, environment }: HelmOptions) {
       const isRegistry = repository.startsWith('oci://');
       const chart = `${isRegistry ? repository : ALIAS}/${chartName}`;
       return {
-        /** The chart in the arguments of `helm upgrade`. */
         chart: isRegistry ? chart : `${chartName} --repo ${repository}`,
         /** A registry has no index, so it returns only the newest in the range and the newest of all. */
         versions: async (range: string): Promise<readonly string[]> =>
           isRegistry
             ? [...(await newestIn(chart, range)), ...(await newestIn(chart, ANY_VERSION))]
             : indexed(repository, chart),
-        /** Returns the file. Throws unless a key of the keyring signed it. An empty path accepts any chart. */
+        /** Returns the file. Throws unless a key of the keyring signed it. Without a keyring, any chart is accepted. */
         async fetch(version: string, keyring: string): Promise<string> {
           const verified = keyring === '' ? [] : ['--verify', '--keyring', keyring];
           await helm('pull', chart, '--version', version, '--destination', home, ...verified);

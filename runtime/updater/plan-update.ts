@@ -13,16 +13,13 @@ interface UpdateInput {
   readonly release: string | undefined;
   /** Oldest first. Undefined: only check. */
   readonly history: readonly Revision[] | undefined;
-  /** Versions of the chart, in any order. */
   readonly available: readonly string[];
   /** A semver range. Empty: the installed major version. */
   readonly versions: string;
-  /** The chart in the arguments of `helm upgrade`. */
   readonly chart: string;
   readonly namespace: string;
 }
 
-/** Keys of `eventReasons`. */
 export type Outcome = 'operatorUpdated' | 'operatorUpToDate' | 'operatorUpdateAvailable' | 'cannotUpdateOperator';
 
 export interface Result {
