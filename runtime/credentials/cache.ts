@@ -27,7 +27,6 @@ const JITTER_MS = 1_000;
 /** Reads Secrets at the pace of plan-reading.ts, because it may not watch them. A failed read keeps the known value. */
 export class CredentialCache {
   readonly name = 'credentials';
-  /** Emits if a credential or its version changed. */
   readonly changed = new Topic<[namespace: string]>();
   private readonly now: () => number;
   private readonly random: () => number;
@@ -60,7 +59,6 @@ export class CredentialCache {
     }
   }
 
-  /** Undefined: not read yet, or not wanted. */
   get(source: TokenSource): Credential | undefined {
     return isNamed(source) ? this.secrets.get(keyOf(source))?.credentials.get(source.key) : nowhere;
   }

@@ -32,7 +32,6 @@ interface SecretContent {
   readonly version: string;
 }
 
-/** Throws an ApiError. */
 export type ReadSecret = (namespace: string, name: string) => Promise<SecretContent>;
 
 export const secretReader =

@@ -20,10 +20,7 @@ interface ReadingContext {
   readonly now: number;
 }
 
-/**
- * Per read of a Secret, and between two reads of a priority. The first two are bursts: 20 a second, and two a second.
- * The others share one pace of 48 a minute.
- */
+/** The first two allow 20 and 2 reads a second. The other two share one pace of 48 a minute. */
 const paces: Readonly<Record<Priority, { readonly afterMs: number; readonly apartMs: number }>> = {
   first: { afterMs: 0, apartMs: 50 },
   told: { afterMs: 0, apartMs: 500 },

@@ -9,7 +9,6 @@ export class WantedSecret implements ReadingState {
   readAt: number | undefined;
   toldAt: number | undefined;
   retryAt = -Infinity;
-  /** The number of failures in a row. */
   failures = 0;
   isMissing = false;
 
@@ -28,7 +27,6 @@ export class WantedSecret implements ReadingState {
     return true;
   }
 
-  /** Returns true if it was the last user. */
   release(user: string): boolean {
     return this.sources.delete(user) && this.sources.size === 0;
   }
