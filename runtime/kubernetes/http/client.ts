@@ -16,7 +16,7 @@ interface WriteOptions extends ReadOptions {
   readonly dryRun?: boolean | undefined;
   readonly fieldManager?: string | undefined;
   readonly throttledIsFinal?: boolean | undefined;
-  /** For fields that the server does not know. Default: `Warn`. */
+  /** The reaction to fields that the server does not know. Default: `Warn`. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
 }
 

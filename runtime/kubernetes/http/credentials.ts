@@ -11,7 +11,7 @@ export interface Connection {
   readonly serverName?: string | undefined;
   readonly cert?: string | Buffer | undefined;
   readonly key?: string | Buffer | undefined;
-  /** In addition to Authorization, e.g. `Impersonate-User`. */
+  /** These are sent in addition to Authorization, e.g. `Impersonate-User`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly namespace?: string | undefined;
   /** Returns the header; undefined with a client certificate. `refused`: the last one got 401, so caches are void. */

@@ -120,7 +120,7 @@ export function apiErrorOf(body: unknown, refusal: Refusal): ApiError {
   });
 }
 
-/** In characters: how much of a message is searched for tokens, and how much is kept. */
+/** The numbers of characters that are searched for tokens, and that are kept. */
 const [MAX_SEARCHED, MAX_QUOTED] = [16_384, 2_000];
 
 /** The message is logged, and may quote what was sent. Copied, because a slice keeps the whole message in memory. */

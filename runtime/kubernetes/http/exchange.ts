@@ -14,7 +14,7 @@ export interface Exchange {
   readonly signal?: AbortSignal | undefined;
   /** Called just before the request is sent. If it throws, nothing is sent. */
   readonly fence?: (() => void) | undefined;
-  /** For the whole answer or, of a stream, its head. */
+  /** The limit of the whole answer or, for a stream, of its head. */
   readonly timeoutMs: number;
   /** Default: `bounds.answerBytes`. */
   readonly maxBytes?: number | undefined;
@@ -28,7 +28,7 @@ export class FencedError extends Error {}
 
 export interface Answer {
   readonly message: IncomingMessage;
-  /** For a stream, which has no end to wait for. */
+  /** A stream calls this, because it has no end to wait for. */
   releaseTimeout(): void;
   /** A large answer counts in the budget until `use` returns. Rejects with ConnectionError or AnswerTooLargeError. */
   whole<T>(use: (text: string, bytes: number) => T): Promise<T>;

@@ -1,6 +1,6 @@
 /** A collection of the API, or with `name` one object. */
 export interface ResourceRef {
-  /** Empty for the core group. */
+  /** The core group is an empty text. */
   readonly group: string;
   readonly version: string;
   readonly plural: string;

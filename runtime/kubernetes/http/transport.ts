@@ -20,7 +20,7 @@ export interface ApiRequest extends Pick<Exchange, 'path' | 'signal' | 'fence' |
   /** Default `application/json`. */
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
-  /** For one attempt. Default 30 s. */
+  /** The limit of one attempt. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   readonly pool?: Pool | undefined;
   readonly authorization?: string | undefined;

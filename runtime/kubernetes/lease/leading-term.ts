@@ -13,7 +13,7 @@ export interface LeadingContext {
   readonly signal: AbortSignal;
   /** Throws if the leadership has expired by the clock: a process that was suspended must not finish its work. */
   readonly fence: () => void;
-  /** When a leader last renewed the Lease, RFC 3339; undefined if none did. */
+  /** The last renewal by an earlier leader, RFC 3339; undefined if there was none. */
   readonly previousRenewTime: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export const termClient = (transport: Transport, { signal, fence }: LeadingConte
 
 export interface TakenLease {
   readonly lease: Lease;
-  /** When the request was sent, by the monotonic clock. Other candidates count from a later moment. */
+  /** The time of the request, by the monotonic clock. Other candidates count from a later moment. */
   readonly takenAt: number;
   readonly previousRenewTime: string | undefined;
 }

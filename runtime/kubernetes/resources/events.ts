@@ -24,7 +24,7 @@ export interface EventDetails {
   readonly instance: string;
 }
 
-/** In characters: `kubectl describe` shows no more, and events.k8s.io refuses more. */
+/** `kubectl describe` shows no more characters, and events.k8s.io refuses more. */
 const maxMessageLength = 1024;
 
 /** Returns a core/v1 Event. Its name depends on the change alone, so a second post finds the first. */
