@@ -22,7 +22,7 @@ interface AccountOptions {
 /** The shortest lifetime that Kubernetes allows. A stolen token is valid until then. */
 const LIFE_SECONDS = 600;
 
-/** The token may not read Secrets, as the pod's may (docs/contributing/adr/0013-identities.md). Returns its seconds. */
+/** Writes a token without the pod's rights (docs/contributing/adr/0013-identities.md). Returns its life in seconds. */
 export async function writeAccount({ config, client, authority }: AccountOptions): Promise<number> {
   const { operatorName, operatorNamespace: namespace, telemetryProxyAccountDirectory: folder } = config;
   const name = `${operatorName}${suffixes.telemetryProxy}`;

@@ -8,7 +8,7 @@ import type { ProxySettings } from './types.ts';
 /** The start time tells a process from a later one with the same number. */
 export interface CollectorProcess {
   readonly pid: number;
-  /** In clock ticks of the system. */
+  /** The unit is the system's clock tick. */
   readonly began: string;
 }
 
@@ -53,7 +53,7 @@ export const end = ({ pid }: CollectorProcess): boolean => orElse<boolean>(false
 
 const POLL_MS = 100;
 
-/** A collector that was stopped during a reload may hang, so this kills it. Its unsent data is on disk. */
+/** A collector that was stopped during a reload may hang: this kills it, and returns true. Unsent data is on disk. */
 export async function whenEnded(settings: ProxySettings, patienceMs: number): Promise<boolean> {
   const collector = findCollector(configurationFile(settings));
   if (collector === undefined) return false;

@@ -31,10 +31,10 @@ const REST_SHARE = 3;
 
 export const retryMs = (failures: number): number => Math.min(FIRST_MS * 2 ** (failures - 1), MAX_MS);
 
-/** Returns the rest after a reload, so that frequent changes interrupt it a fourth of the time at most. */
+/** Returns the pause after a reload, so that reloads interrupt the collector a fourth of the time at most. */
 export const restMs = (tookMs: number): number => tookMs * REST_SHARE;
 
-/** Returns how long the collector may need to read some namespaces, because it sends five lists a second. */
+/** Returns how long the collector may need to read some namespaces. It sends five list requests a second. */
 export const initialMs = (namespaces: number): number => 10_000 + namespaces * 2_000;
 
 /** A `Lumigo` resource that was deleted and created again is another one: the collector has the former token. */

@@ -44,7 +44,7 @@ export class Reloader {
   /** The collector has sent everything until these versions. After a cut the next watches begin there. */
   private sentUntil: Versions = {};
   private isCut = false;
-  /** Until when the initial objects of a namespace are still being sent, by the uid of its `Lumigo` resource. */
+  /** The time until which a namespace's initial objects are being sent, by the uid of its `Lumigo` resource. */
   private readonly initial = new Map<string, number>();
 
   constructor(private readonly options: ReloaderOptions) {}

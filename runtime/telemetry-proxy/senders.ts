@@ -55,7 +55,7 @@ const TRANSITION_MS = 60 * 60_000;
 
 interface Entry {
   readonly token: string | undefined;
-  /** By token, until when it is accepted. */
+  /** The time until which each former token is accepted. */
   readonly former: ReadonlyMap<string, number>;
 }
 

@@ -24,7 +24,6 @@ export interface Collection {
   readonly initial: readonly string[];
   /** The resourceVersions, by plural, until which everything was sent. */
   readonly since: Readonly<Record<string, string>>;
-  /** The key opens the collector's loop for this configuration. */
   readonly key: string;
 }
 
