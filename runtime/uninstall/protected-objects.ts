@@ -52,7 +52,7 @@ export async function readAll(client: Client, objects: readonly ProtectedObject[
   return (await Promise.all(read)).filter((each): each is Found => each.metadata !== undefined);
 }
 
-/** Rights in deletion are kept until the last object is deleted, because without them a request is refused. */
+/** Keeps rights in deletion until the last object is deleted, because without them its request is refused. */
 export async function release(client: Client, objects: readonly ProtectedObject[]): Promise<void> {
   const read = () => readAll(client, objects);
   await readAndChange(undefined, read, async (found) => {

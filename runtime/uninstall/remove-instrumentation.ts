@@ -23,7 +23,7 @@ const PAGE_SIZE = 50;
 const MAX_CONCURRENT_CHANGES = 16;
 const MAX_NAMED = 5;
 
-/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs cannot change. */
+/** No change begins after `until` (by Date.now). A failure stops no other change. Jobs are immutable. */
 export async function removeInstrumentation(client: Client, isWanted: Predicate, until: number): Promise<Removal> {
   const [problems, late, unclean]: [string[], string[], Set<string>] = [[], [], new Set()];
   let removed = 0;

@@ -34,7 +34,7 @@ export async function readSigns(client: Client, installed: Installed) {
 
 type Deployment = Awaited<ReturnType<typeof listManagers>>[number]['deployment'];
 
-/** Returns true if this operator was renamed or moved. The injections belong to the other one then. */
+/** Returns true if this operator was renamed or moved, because the injections then belong to the other one. */
 export const hasSuccessor = async (client: Client, { operatorName, operatorNamespace }: Installed): Promise<boolean> =>
   (await listManagers(client)).some(
     (other) =>

@@ -19,7 +19,7 @@ interface UninstallOptions {
   /** Changes may begin until then, if that is later. */
   readonly until?: number;
   readonly print: (line: string) => void;
-  /** No manager answers, whatever the Lease says. At the deadline, stuck `Lumigo` resources are released. */
+  /** The caller is the last one, and no manager answers. At the deadline, it releases stuck `Lumigo` resources. */
   readonly isLast?: boolean;
 }
 
@@ -134,7 +134,6 @@ async function listLumigoes(client: Client): Promise<LumigoResource[]> {
     for await (const { items } of client.pages(contract, { limit: 500 }))
       found.push(...(items as unknown as LumigoResource[]).map(withoutLabels));
   } catch (error) {
-    // Without the CRD there is no `Lumigo` resource.
     if (!isNotFound(error)) throw error;
   }
   return found;
