@@ -89,7 +89,7 @@ async function whenTrusted(
     await sleep(SETTLE_MS[served === undefined ? 'first' : 'next'], undefined, { ref: false });
 }
 
-/** A pair that does not fit is reported once, and the previous one stays. Returns a test if any pair is served. */
+/** A pair that does not fit is reported once, and the previous one stays. The result tells if any pair is served. */
 export function followCertificate(options: FollowOptions): () => boolean {
   const { read, place, untilNextCheck, use, logger, signal } = options;
   let served: Pair | undefined;
