@@ -2,7 +2,7 @@
 export interface ReadingState {
   /** Undefined: never with success. */
   readonly readAt: number | undefined;
-  /** When the Secret must be read, because its content may have changed. */
+  /** The time from which it must be read, because its content may have changed. */
   readonly toldAt: number | undefined;
   /** The earliest time after a failure. */
   readonly retryAt: number;
@@ -54,7 +54,7 @@ function freeAt(priority: Priority, { leads, last }: ReadingContext): number {
   return Math.max(after('regular', paces.regular.apartMs * factor), after('awaited', apartMs * factor));
 }
 
-/** Without a Secret: when to look again (Infinity: after a change). */
+/** Without a Secret, `at` is the time to look again (Infinity: after a change). */
 type Reading<T> =
   { readonly read: T; readonly priority: Priority } | { readonly read?: undefined; readonly at: number };
 

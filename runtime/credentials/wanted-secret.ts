@@ -2,9 +2,9 @@ import type { Credential, TokenSource } from './credential.ts';
 import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 
 export class WantedSecret implements ReadingState {
-  /** By key. */
+  /** The keys are those of the Secret. */
   readonly credentials = new Map<string, Credential>();
-  /** By user. */
+  /** The keys are users. */
   private readonly sources = new Map<string, readonly TokenSource[]>();
   readAt: number | undefined;
   toldAt: number | undefined;
@@ -17,7 +17,6 @@ export class WantedSecret implements ReadingState {
     readonly name: string,
   ) {}
 
-  /** Returns true if the Secret must be read. */
   want(user: string, sources: readonly TokenSource[], now: number): boolean {
     const [first] = this.credentials.values();
     const known = new Set([...this.all().flatMap(reasonsOf), `version ${first?.version}`]);
@@ -43,7 +42,6 @@ export class WantedSecret implements ReadingState {
     return this.failures === 0 && this.all().every(({ announced }) => announced !== undefined);
   }
 
-  /** Returns true if a credential changed. */
   learn(credentialOf: (source: TokenSource) => Credential): boolean {
     const before = JSON.stringify([...this.credentials]);
     this.credentials.clear();
