@@ -36,7 +36,7 @@ async function serverVersion(transport: Transport): Promise<Version | undefined>
   }
 }
 
-/** Waits until the API server answers. */
+/** Retries until the API server answers. */
 export async function whenPodModeKnown(
   config: RuntimeConfig,
   { transport, logger, signal }: Watching,

@@ -26,7 +26,7 @@ const pause = { quietMs: 20, atMostMs: 200 };
 const POLL_MS = 5_000;
 const IDLE_MS = 60 * 60_000;
 
-/** Changes nothing while an older installation is active. Only cluster administrators can write these objects. */
+/** Stands by if an older installation is active. Only administrators can write the webhook configurations it reads. */
 export class Standby {
   readonly name = 'other installations';
   private readonly client: Client;
