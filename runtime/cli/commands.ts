@@ -19,7 +19,6 @@ const output = new Option('-o, --output <format>', 'format of the result')
   .choices(['table', 'json', 'yaml'])
   .default('table');
 
-/** The help lists them in this order. */
 export const commands: readonly CommandSpec[] = [
   {
     name: 'check',

@@ -17,7 +17,7 @@ export interface Shell {
 
 export interface Invocation<F = object> extends Shell {
   readonly flags: ConnectOptions & F;
-  /** Empty for a command without one. */
+  /** A command without an argument has an empty text. */
   readonly argument: string;
   readonly program: Command;
 }

@@ -1,4 +1,3 @@
-/** The value of `-o`. */
 export type Format = 'table' | 'json' | 'yaml';
 
 export async function formatted<T>(format: Format, result: T, asTable: (result: T) => string): Promise<string> {

@@ -10,7 +10,6 @@ export interface Progress {
 }
 
 const QUIET_MS = 2_000;
-/** Clears the line of the cursor. */
 const CLEAR = '\r\u001b[K';
 
 /** A terminal shows one line. Elsewhere, each step is a line. */

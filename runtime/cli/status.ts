@@ -12,7 +12,6 @@ interface Flags {
 }
 
 const PAUSE_MS = 2_000;
-/** Clears the terminal, and moves to its first line. */
 const CLEAR = '\u001b[2J\u001b[H';
 
 export const run = (invocation: Invocation<Flags>): Promise<void> =>
