@@ -14,7 +14,6 @@ import { images, tokens } from './namespace-checks.ts';
 
 const INSTALL = 'Install the operator, or apply its manifests again';
 
-/** The table lists them in this order. */
 export const checks: readonly Check<CheckContext>[] = [
   { name: 'definition', look: definition },
   { name: 'manager', look: manager },

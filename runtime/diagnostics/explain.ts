@@ -86,7 +86,6 @@ export const renderExplanation = (explained: Explanation): string =>
 
 const podName = (target: string): string | undefined => /^(?:pod|pods|po)\/([^/]+)$/i.exec(target)?.[1];
 
-/** These are kubectl's short names. */
 const shortNames: Readonly<Record<string, string>> = {
   deploy: 'deployment',
   ds: 'daemonset',

@@ -38,7 +38,6 @@ export interface NamespaceStatus {
 export interface StatusInput {
   readonly namespace: string;
   readonly policy: NamespacePolicy;
-  /** The resource that is in effect. */
   readonly lumigo: LumigoResource | undefined;
   readonly injector: InjectorSettings;
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly workload: Workload }[];
