@@ -20,7 +20,7 @@ import { leadAll, runAll, type LeaderRunnable, type Part, type Runnable, type Sh
 /** Watches and the Lease have their own connections. */
 const WORK_SOCKETS = 16;
 
-/** Every replica serves the webhook, and the leader reconciles. SIGTERM and SIGINT end it after open requests. */
+/** Every replica serves the webhook, and the leader reconciles. After SIGTERM or SIGINT it finishes open requests. */
 export async function runManager(given: RuntimeConfig, options: ConnectOptions): Promise<void> {
   const logger = createLogger(given.logLevel);
   const { signal } = stopSignal(logger);

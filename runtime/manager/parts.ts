@@ -33,12 +33,11 @@ interface PartsOptions extends Shared {
   readonly authority: Connection['ca'];
   readonly certificates: CertificateStore;
   readonly standby: Standby;
-  /** Undefined if there is a Pod mode. */
   readonly noPodMode: string | undefined;
   readonly stopping: AbortSignal;
 }
 
-/** At the end of a pod, the telemetry proxy stops a moment before the drain is over, within a second. */
+/** Kubernetes stops the telemetry proxy a moment before the drain is over. That takes a second or less. */
 const COLLECTOR_END_MS = 10_000;
 
 /** Parts start in this order and stop in reverse. So the webhook knows the `Lumigo` resources until its drain ends. */

@@ -34,7 +34,7 @@ interface ReconcilingOptions extends Shared {
   readonly reports: Reports;
 }
 
-/** Clocks differ, and a leader may end with queued events. An event's name prevents duplicates. */
+/** Events of this time before the last renewal may be missing, and are sent again. Their names prevent duplicates. */
 const REPORTING_MS = 5 * 60_000;
 
 /** Each term has a new reconciler, which reads everything again. */

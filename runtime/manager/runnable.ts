@@ -13,7 +13,7 @@ export interface Shared {
   readonly logger: Logger;
 }
 
-/** Runs on every replica, as long as the manager does. */
+/** A part of the manager that runs on every replica. */
 export interface Runnable {
   readonly name: string;
   readonly needsToLead?: false;
@@ -23,7 +23,7 @@ export interface Runnable {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Runs on the leader for the time of its term. A rejection ends the term. */
+/** A part that runs on the leader, for the time of its term. A rejection ends the term. */
 export interface LeaderRunnable {
   readonly name: string;
   readonly needsToLead: true;
@@ -32,7 +32,7 @@ export interface LeaderRunnable {
 
 export type Part = Runnable | LeaderRunnable;
 
-/** Starts all in order. After an abort or the first failure, which it throws, it stops them in reverse, one by one. */
+/** Starts all in order. After an abort or a failure, it stops them in reverse, one by one. Throws the first failure. */
 export async function runAll(runnables: readonly Runnable[], signal: AbortSignal, logger: Logger): Promise<void> {
   const failures: unknown[] = [];
   const failed = new AbortController();
