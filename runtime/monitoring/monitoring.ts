@@ -48,7 +48,7 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   const marks = await retrying(read, { signal, logger, failure });
   if (marks === undefined) return;
   const changes = new Debounce(pause);
-  /** By uid, because a namespace that is created again is another one. */
+  /** The key is the uid, because a namespace that is created again is another one. */
   const tasks = new Map<string, Task>();
   const observe = ({ name = '', uid = '', labels = {}, deletionTimestamp }: Metadata): void => {
     const isOpen = deletionTimestamp === undefined && !lumigoes.isExcluded(name);
@@ -84,7 +84,6 @@ export async function monitorNamespaces(options: MonitoringOptions, term: Leadin
   while (!signal.aborted) {
     const waits: number[] = [];
     for (const task of [...tasks.values()]) waits.push(await attempt(task));
-    // A mark that remains is removed later.
     await marks.keepOnly(new Set(handler.values().map(({ uid = '' }) => uid))).catch(() => undefined);
     await changes.wait(Math.min(IDLE_MS, ...waits), signal);
   }

@@ -49,7 +49,6 @@ type Flags = Pick<MonitoredEntry, 'tracingEnabled' | 'loggingEnabled'>;
 export const flagsOf = ({ tracingEnabled, loggingEnabled }: Flags): string =>
   JSON.stringify({ tracingEnabled, loggingEnabled });
 
-/** A mark that cannot be read has no flags. */
 function parseFlags(mark = ''): Flags {
   try {
     return (JSON.parse(mark) as Flags | null) ?? {};
