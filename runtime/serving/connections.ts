@@ -12,7 +12,7 @@ interface Connection {
  * an unused one if these have half of the places, otherwise the idle one with the oldest request.
  */
 export class Connections {
-  /** By address, in the order of their last request. */
+  /** The keys are addresses, in the order of their last requests. */
   private readonly open = new Map<string, Connection>();
 
   constructor(private readonly limit: number) {}

@@ -28,7 +28,7 @@ interface ScrapeAccessOptions {
 const ALLOWED_MS = 60_000;
 /** A new right may not work for this time. */
 const REFUSED_MS = 10_000;
-/** The maximum for each answer. The oldest is dropped, and refused tokens never displace allowed ones. */
+/** The maximum for each kind of answer. The oldest is dropped. Refused tokens never displace allowed ones. */
 const MOST_KNOWN = 256;
 /** Any client can send any number of tokens, so checks of unknown ones are limited. */
 const MOST_STRANGERS = { perSecond: 16, atOnce: 4 };
