@@ -10,7 +10,7 @@ import { APART_MS, askAt, firstDue, heard, type Asked } from './plan-checks.ts';
 import type { LeadingContext } from '../kubernetes/lease/leading-term.ts';
 
 interface TokenChecksOptions {
-  /** The URL has no slash at its end. */
+  /** It has no slash at its end. */
   readonly endpoint: string;
   readonly lumigoes: LumigoStore;
   readonly credentials: Pick<CredentialCache, 'get'>;
