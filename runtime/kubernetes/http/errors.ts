@@ -99,7 +99,6 @@ export const isFailure = (body: unknown): boolean => {
 
 interface Refusal {
   readonly status: number;
-  /** e.g. `GET /api/v1/pods`. */
   readonly subject: string;
   readonly retryAfterSeconds?: number | undefined;
 }

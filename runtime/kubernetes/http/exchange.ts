@@ -16,7 +16,6 @@ export interface Exchange {
   readonly fence?: (() => void) | undefined;
   /** The limit of the whole answer or, for a stream, of its head. */
   readonly timeoutMs: number;
-  /** Default: `bounds.answerBytes`. */
   readonly maxBytes?: number | undefined;
 }
 

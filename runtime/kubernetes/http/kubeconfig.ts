@@ -8,7 +8,6 @@ import type { Connection } from './credentials.ts';
 interface KubeconfigSource {
   /** Default: `KUBECONFIG` (several files, merged), then `~/.kube/config`. */
   readonly path?: string | undefined;
-  /** Default: the file's current context. */
   readonly context?: string | undefined;
 }
 

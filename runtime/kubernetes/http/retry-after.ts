@@ -10,7 +10,6 @@ export interface Repetition {
 }
 
 interface RetryContext {
-  /** The failed one included. */
   readonly attempts: number;
   readonly random: number;
 }

@@ -23,7 +23,6 @@ export interface Manifest extends ChangedObject {
   readonly kind: string;
 }
 
-/** The values of a Secret are in base64. */
 export const dataOf = (object: KubernetesObject): Readonly<Record<string, string>> =>
   (object as { readonly data?: Readonly<Record<string, string>> }).data ?? {};
 

@@ -36,7 +36,6 @@ const finders: Readonly<Record<string, Find>> = {
   },
 };
 
-/** The newest ReplicaSet has the present pod template of the Deployment. */
 async function newestReplicaSet(workload: Workload, client: Client): Promise<PodIdentity | undefined> {
   const { namespace, uid } = workload.metadata;
   let newest: Metadata | undefined;

@@ -17,7 +17,6 @@ export interface WatchOptions {
 }
 
 interface WatchOnceOptions extends WatchOptions {
-  /** The collection's path. */
   readonly subject: string;
   readonly position: WatchPosition;
   readonly onOpen: () => void;
