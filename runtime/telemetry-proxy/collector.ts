@@ -8,7 +8,6 @@ import type { ProxySettings } from './types.ts';
 /** The start time tells a process from a later one with the same number. */
 export interface CollectorProcess {
   readonly pid: number;
-  /** The unit is the system's clock tick. */
   readonly began: string;
 }
 

@@ -40,7 +40,6 @@ interface TelemetryProxyOptions extends Omit<Watching, 'signal'> {
   readonly onProblem: (problem: Problem | 'working', affected: readonly LumigoResource[]) => void;
 }
 
-/** Changes within these times count as one. */
 const burst = { quietMs: 300, atMostMs: 1_500 };
 const POLL_MS = 1_000;
 

@@ -16,7 +16,6 @@ export function telemetryOf(acting: LumigoResource | undefined): { letIn: boolea
   return { letIn: active, collect: active && wantsEvents(acting) };
 }
 
-/** Missing fields mean true. */
 const wantsEvents = ({ spec }: LumigoResource): boolean =>
   spec?.infrastructure?.enabled !== false && spec?.infrastructure?.kubeEvents?.enabled !== false;
 
