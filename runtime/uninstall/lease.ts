@@ -30,7 +30,6 @@ const NOTICE_MS = 6_000;
 export async function standDown(client: Client, installed: Installed): Promise<void> {
   const ref = refOf(installed);
   const read = (): Promise<Lease> => client.get(ref);
-  // The leader may renew it at the same moment.
   await readAndChange(undefined, read, (lease) => {
     const spec = heldSpec(lease.spec, 'uninstall', { leaseDurationMs: HELD_MS }, new Date());
     return client.update(ref, { ...lease, spec });
