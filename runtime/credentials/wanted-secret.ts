@@ -4,7 +4,6 @@ import { TOLD_APART_MS, type ReadingState } from './plan-reading.ts';
 export class WantedSecret implements ReadingState {
   /** The keys are those of the Secret. */
   readonly credentials = new Map<string, Credential>();
-  /** The keys are users. */
   private readonly sources = new Map<string, readonly TokenSource[]>();
   readAt: number | undefined;
   toldAt: number | undefined;
