@@ -22,7 +22,6 @@ export const ok = (details: string): Outcome => ({ result: 'ok', details });
 export const failed = (details: string, todo: string): Outcome => ({ result: 'failed', details, todo });
 export const unknown = (details: string): Outcome => ({ result: 'unknown', details });
 
-/** A check that throws is a finding, too. */
 export const runChecks = <C>(checks: readonly Check<C>[], context: C): Promise<Finding[]> =>
   Promise.all(
     checks.map(async ({ name, look }) => {

@@ -1,6 +1,5 @@
 import { printable } from '../wording/printable.ts';
 
-/** A terminal shows the tone as a color. */
 export type Tone = 'good' | 'bad' | 'unsure' | 'plain';
 
 export interface Cell {
