@@ -54,7 +54,6 @@ export async function runAll(runnables: readonly Runnable[], signal: AbortSignal
   if (failures.length > 0) throw failures[0];
 }
 
-/** The end of a term ends all of them at once. */
 export async function leadAll(runnables: readonly LeaderRunnable[], term: LeadingContext): Promise<void> {
   setMaxListeners(0, term.signal);
   await Promise.all(
