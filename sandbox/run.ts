@@ -39,7 +39,9 @@ export const runToEnd = (
   program: string,
   args: readonly string[],
   options: Omit<RunOptions, 'input'> = {},
-): Promise<Finished> => finished(spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }));
+): Promise<Finished> =>
+  // Named, since a test's own variables are not those of the process that runs it.
+  finished(spawn(program, args, { env: process.env, ...options, stdio: ['ignore', 'pipe', 'pipe'] }));
 
 /** Runs one of the project's own programs as a user would, with this Node.js. */
 export const runScript = (...what: Parameters<typeof startScript>): Promise<Finished> => finished(startScript(...what));
