@@ -6,19 +6,16 @@ import type { Settings } from '../settings/schema.ts';
 import { labels, type Installation } from './labels.ts';
 import { policyRules } from './policy-rules.ts';
 
-/** The user that the API server knows the operator as. */
 export const operatorUser = ({ name, namespace }: Installation): string =>
   `system:serviceaccount:${namespace}:${name}${suffixes.manager}`;
 
 export type AccessProps = Installation & Pick<Settings, 'metrics' | 'monitoredNamespaces'>;
 
-/** What the contract grants, for this installation's names. */
 const rules = (granted: readonly PolicyRule[], { name, namespace }: Installation): k8s.PolicyRule[] =>
   policyRules(granted, (each) => each.replace('NAME', name).replace('{namespace}', namespace));
 
-/** Who the operator is and what it may do: what the contract grants its runtime, and nothing more. */
+/** The account and the roles of the operator, which grant what `runtime/access/permissions.ts` lists and nothing more. */
 export class Access extends Construct {
-  /** Of the manager, which has all of the roles but the telemetry proxy's. */
   readonly serviceAccountName: string;
 
   constructor(scope: Construct, id: string, props: AccessProps) {
@@ -29,7 +26,7 @@ export class Access extends Construct {
     const subjects = (account: string) => [{ kind: 'ServiceAccount', name: `${name}${account}`, namespace }];
     const reference = (kind: string, role: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: role });
 
-    // Each of the pod's two programs has an account and a role of its own. A token is mounted where a container asks for it.
+    // The manager and the telemetry proxy have separate accounts. A token is mounted only into containers that ask for it.
     for (const [id, suffix] of [
       ['account', suffixes.manager],
       ['telemetry-proxy-account', suffixes.telemetryProxy],

@@ -4,10 +4,8 @@ import { workloads } from '../../runtime/contract.ts';
 import type { Settings } from '../settings/schema.ts';
 import type { Cel } from './cel.ts';
 
-/** The API version of webhook configurations and admission policies. */
 export const apiVersion = 'admissionregistration.k8s.io/v1';
 
-/** The label that each namespace has its name in. */
 export const namespaceName = 'kubernetes.io/metadata.name';
 
 /** Selects every namespace except the excluded ones and the operator's own. */
@@ -17,7 +15,6 @@ export const includedNamespaces = ({ webhook, namespace }: Pick<Settings, 'webho
   })),
 });
 
-/** Returns a rule for each API group of workloads, with its kinds in the contract's order. */
 export function workloadRules<T extends string>(operations: readonly T[]) {
   const groups = [...new Set(workloads.map(({ group }) => group))];
   return groups.map((group) => {
@@ -36,9 +33,8 @@ type Expressions = Readonly<Record<string, Cel>>;
 interface AdmissionPolicy {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
-  /** The conditions under which the policy is evaluated, by name. */
   readonly conditions: Expressions;
-  /** By name. An expression may use those before it as `variables.NAME`. */
+  /** An expression may use those before it as `variables.NAME`. */
   readonly variables: Expressions;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly binding: Readonly<Record<string, unknown>>;
@@ -47,7 +43,6 @@ interface AdmissionPolicy {
 const named = (expressions: Expressions) =>
   Object.entries(expressions).map(([name, expression]) => ({ name, expression }));
 
-/** Adds a policy in CEL that the API server evaluates itself, and its binding. */
 export function addPolicy(
   scope: Construct,
   { kind, metadata, conditions, variables, spec, binding }: AdmissionPolicy,

@@ -1,14 +1,11 @@
 /** An alert about the operator, as the PrometheusRule and docs/operate/monitoring.md have it. */
 export interface Alert {
   readonly name: string;
-  /** In PromQL. The `pod` label distinguishes the managers' series. */
+  /** A PromQL expression. The `pod` label distinguishes the managers' series. */
   readonly expr: string;
-  /** How long the expression must be true. Default: the alert fires at once. */
   readonly for?: string;
   readonly severity: 'warning' | 'info';
-  /** One sentence: the problem and its effect. */
   readonly summary: string;
-  /** What to do. */
   readonly action: string;
 }
 
@@ -42,7 +39,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'LumigoWebhookCertificateExpires',
-    // How long a certificate lives depends on its issuer; the operator and most issuers renew it in its last third.
+    // The lifetime of a certificate depends on its issuer. The operator and most issuers renew it in its last third.
     expr: `${certificate('expiry')} - time() < 2 / 3 * (${certificate('expiry')} - ${certificate('renewal')})`,
     ...{ for: '1h', severity: 'warning' },
     summary: 'The certificate of the Lumigo webhook is due for renewal and was not renewed.',
@@ -97,7 +94,6 @@ export const alerts: readonly Alert[] = [
   },
 ];
 
-/** Returns a section for each alert, under a heading that a link can name. */
 export const alertSections = (): string =>
   alerts
     .map(({ name, expr, for: held, severity, summary, action }) => {

@@ -6,10 +6,10 @@ import { labels, type Installation } from './labels.ts';
 import { webhookHost } from './runtime-environment.ts';
 
 const apiVersion = 'cert-manager.io/v1';
-/** The authority outlives many certificates: when it changes, some reviews fail until the API server knows the new one. */
+/** If the authority changes, some reviews fail until the API server knows the new one. So the authority outlives many certificates. */
 const AUTHORITY_DURATION = '43800h';
 
-/** By what cert-manager's CA injector knows whose authority to write into the webhook configuration. */
+/** Returns the annotation by which cert-manager's CA injector writes the authority into the webhook configuration. */
 export const injectedFrom = ({ name, namespace }: Installation) => ({
   'cert-manager.io/inject-ca-from': `${namespace}/${name}${suffixes.certificates}`,
 });
@@ -17,11 +17,9 @@ export const injectedFrom = ({ name, namespace }: Installation) => ({
 export type CertManagerCertificateProps = Installation & Pick<Settings, 'certificates'>;
 
 /**
- * The webhook's certificate as cert-manager issues and renews it, into the Secret that the operator serves from. Without an issuer of
- * the user's it is signed by an authority of its own rather than by itself, so that a renewed one is trusted before it is served.
+ * The certificate of cert-manager. Without a user's issuer, its own authority signs it, so a renewed one is trusted before it is served.
  */
 export class CertManagerCertificate extends Construct {
-  /** Into which cert-manager writes it. */
   readonly secretName: string;
 
   constructor(scope: Construct, id: string, props: CertManagerCertificateProps) {

@@ -13,13 +13,11 @@ const component = 'controller-manager';
 export interface ControllerManagerProps {
   readonly settings: Settings;
   readonly delivery: Delivery;
-  /** Differs for each certificate that the delivery made, so that the pods are replaced with it. */
+  /** A text that differs for each certificate of the delivery, so a new certificate replaces the pods. */
   readonly certificateChecksum?: string | undefined;
-  /** The second container of each pod. */
   readonly telemetryProxy: TelemetryProxy;
 }
 
-/** The operator's pods: the manager and, beside it, the telemetry proxy. */
 export class ControllerManager extends Construct {
   readonly deploymentName: string;
   readonly metricsServiceName: string;
@@ -40,12 +38,12 @@ export class ControllerManager extends Construct {
         metadata: { name: priorityClassName, labels: common },
         description: 'The Lumigo operator. Without it new workloads are traced only after a restart of their pods.',
         globalDefault: false,
-        // Its pods are the next to be scheduled. They evict no pod of a user.
+        // The scheduler prefers the operator's pods, but evicts no pod for them.
         preemptionPolicy: 'Never',
         value: 1_000_000,
       });
 
-    // The typed construct drops fields and resource quantities it does not know; settings have to pass as they are.
+    // The typed construct drops fields and quantities that it does not know. Settings must pass unchanged.
     new ApiObject(this, 'deployment', {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -68,7 +66,7 @@ export class ControllerManager extends Construct {
       },
     });
 
-    // By how many may go, not by how many must stay: a single replica must not block the drain of its node.
+    // A minimum of available pods would block the drain of a node if there is a single replica.
     new k8s.KubePodDisruptionBudget(this, 'disruption-budget', {
       metadata: { name: `${name}${suffixes.manager}`, namespace, labels: common },
       spec: { maxUnavailable: k8s.IntOrString.fromNumber(1), selector },
@@ -88,7 +86,7 @@ export class ControllerManager extends Construct {
   }
 }
 
-/** A name says what is spoken there; those of the telemetry proxy come through the manager's where they are for a few. */
+/** A port name contains the protocol. With `metrics.secure`, the manager's port also serves the metrics of the telemetry proxy. */
 const metricsPorts = ({ metrics }: Settings) =>
   metrics.secure
     ? [{ name: 'https-metrics', target: 'metrics', port: ports.metrics }]
@@ -98,8 +96,7 @@ const metricsPorts = ({ metrics }: Settings) =>
       ];
 
 /**
- * A webhook answers at any time of an upgrade, unless a claimed volume must be free for the next pod first. On the network of the
- * nodes a pod more needs a node more, which may not be there.
+ * The webhook answers during an upgrade, unless a claimed volume must be free first. With host ports, a surge pod would need another node.
  */
 function strategy({ controllerManager, hostNetwork }: Settings) {
   if (controllerManager.telemetryProxy.queue.claimName !== '') return { type: 'Recreate' };
@@ -110,14 +107,14 @@ function strategy({ controllerManager, hostNetwork }: Settings) {
 function podSpec({ settings, delivery, telemetryProxy }: ControllerManagerProps, priorityClassName: string): Raw {
   return {
     ...operatorPod(settings, 'controllerManager'),
-    // The telemetry proxy, which parses what every pod sends, must not find the manager's token.
+    // The telemetry proxy parses data of each workload, so it must not find the manager's token.
     automountServiceAccountToken: false,
     ...(priorityClassName === '' ? {} : { priorityClassName }),
-    // Cluster names are asked of the cluster's DNS there as well.
+    // Host network pods use the node's DNS by default, which does not know names of the cluster.
     ...(settings.hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
-    // Enough to clean up when the whole operator is removed (runtime/uninstall/shutdown-cleanup.ts); otherwise it takes some seconds.
+    // The removal of the whole operator needs this time to clean up (runtime/uninstall/shutdown-cleanup.ts). A usual end takes seconds.
     terminationGracePeriodSeconds: 75,
-    // The manager has to find the telemetry proxy's process, to tell it of a new configuration.
+    // The manager signals the telemetry proxy's process after it writes a new configuration.
     shareProcessNamespace: true,
     topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
       maxSkew: 1,

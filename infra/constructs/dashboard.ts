@@ -1,9 +1,6 @@
-/** One diagram of the dashboard. */
 interface Panel {
   readonly title: string;
-  /** Queries, one per line of the diagram. */
   readonly exprs: readonly string[];
-  /** A unit of Grafana. */
   readonly unit?: string;
 }
 
@@ -58,7 +55,7 @@ export const panels: readonly Panel[] = [
 const [WIDTH, HEIGHT] = [12, 7];
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
-/** A dashboard as Grafana has it, two diagrams beside each other; of every installation that the chosen Prometheus scrapes. */
+/** Returns a Grafana dashboard of every installation that the chosen Prometheus scrapes. */
 export const dashboard = (): object => ({
   ...{ title: 'Lumigo operator', uid: 'lumigo-operator', tags: ['lumigo'], schemaVersion: 39, refresh: '1m' },
   time: { from: 'now-6h', to: 'now' },

@@ -7,15 +7,11 @@ import { operatorContainer, operatorPod } from './pod.ts';
 
 const component = 'uninstall';
 
-/** The Job ends before `helm delete` stops waiting, which is after 300 s: then Helm shows the reason. */
+/** `helm delete` waits for 300 s. The Job ends earlier, so Helm shows its reason. */
 const DEADLINE_SECONDS = 270;
 const JOB_DEADLINE_SECONDS = 300;
 
-/**
- * A Job that Helm runs before it deletes the release, with the operator's own program, account and environment. It deletes the
- * `Lumigo` resources and waits until no workload is instrumented. If it fails, `helm delete` fails, shows the Job's log, and
- * deletes nothing. The Job does not run again by itself: a second `helm delete` repeats it.
- */
+/** A Job that Helm runs before it deletes the release. If it fails, `helm delete` fails and deletes nothing. */
 export class HelmHooks extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);

@@ -7,7 +7,7 @@ import { imageReference } from './image.ts';
 
 /** The parts of an injection that the guard and the policy for pods both describe in CEL. */
 
-/** A path as the container runtime reads it: any number of slashes stands for one. */
+/** Returns a pattern of a path in which several slashes stand for one, as in the container runtime. */
 export const slashes = (path: string): string => path.replaceAll('/', '/+');
 
 const OUR_PATH = `^${slashes(injector.mountPath)}/*$`;
@@ -15,7 +15,6 @@ const OUR_PATH = `^${slashes(injector.mountPath)}/*$`;
 export const mountsOf = (container: Cel): Cel => fieldOr(container, 'volumeMounts', '[]');
 export const isOnOurPath = (mount: Cel): Cel => `${mount}.mountPath.matches(${text(OUR_PATH)})`;
 
-/** Returns the init container as it is injected into a pod that says nothing about it, with empty settings. */
 export const plainInitContainer = (platform: InjectorSettings['platform'] = 'kubernetes') =>
   initContainer(
     {

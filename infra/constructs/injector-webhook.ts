@@ -14,12 +14,11 @@ const operations = ['CREATE', 'UPDATE'];
 export type InjectorWebhookProps = Installation & Pick<Settings, 'webhook' | 'certificates'>;
 
 /**
- * How the API server finds the webhook and what it sends there. The authority of its certificate (`caBundle`) is left
- * out: whoever issues the certificate writes it, and applying these manifests again must not take it away.
+ * The webhook configuration without `caBundle`. The issuer of the certificate writes that field, and applying these manifests again must
+ * not remove it.
  */
 export class InjectorWebhook extends Construct {
   readonly serviceName: string;
-  /** Of the MutatingWebhookConfiguration. */
   readonly configurationName: string;
 
   constructor(scope: Construct, id: string, props: InjectorWebhookProps) {
@@ -56,7 +55,7 @@ export class InjectorWebhook extends Construct {
           name: webhooks.injector,
           ...callOf(props, paths.inject),
           rules: workloadRules(operations).map((rule) => ({ ...rule, scope: 'Namespaced' })),
-          // Another webhook may add a container after this one: that container wants the injection too.
+          // A webhook that is called later may add a container, which also needs the injection.
           reinvocationPolicy: 'IfNeeded',
           namespaceSelector: includedNamespaces(props),
           matchConditions: injectorConditions(operator),
@@ -81,7 +80,6 @@ export class InjectorWebhook extends Construct {
   }
 }
 
-/** The way to call one path of the service. */
 const callOf = ({ name, namespace, webhook }: InjectorWebhookProps, path: string) => ({
   clientConfig: { service: { name: `${name}${suffixes.webhookService}`, namespace, path, port: 443 } },
   admissionReviewVersions: ['v1'],

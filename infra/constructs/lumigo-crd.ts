@@ -13,7 +13,6 @@ const column = (name: string, type: string, jsonPath: string, description: strin
 
 const active = '.status.conditions[?(@.type=="Active")]';
 
-/** The columns of `kubectl get lumigoes`. */
 const columns = [
   column('Active', 'string', `${active}.status`, 'True if Lumigo works in this namespace'),
   column(
@@ -33,10 +32,7 @@ const columns = [
   column('Age', 'date', '.metadata.creationTimestamp', 'Time since the creation'),
 ];
 
-/**
- * The custom resource definition of Lumigo resources. A raw object, because cdk8s' typed one silently drops fields that
- * Kubernetes 1.28 did not have. It is the same for every installation of a cluster, so no setting enters.
- */
+/** A raw object, because the typed one of cdk8s drops fields that Kubernetes 1.28 lacked. */
 export class LumigoCrd extends Construct {
   constructor(scope: Construct, id: string) {
     super(scope, id);

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI schema of a Lumigo resource (spec §1). The API server fills in every default, so no webhook is needed for it.
- * A parent's default `{}` makes the defaults of its children apply if the parent is missing.
- */
+/** The API server sets the defaults, so they need no webhook. A parent's default `{}` makes the defaults of its children apply. */
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -18,7 +15,7 @@ const section = (description: string, properties: Readonly<Record<string, Schema
   properties,
 });
 
-/** The rule has a clearer message than `minLength` for an empty or blank name. */
+/** A CEL rule has a clearer message than `minLength` for an empty or blank name. */
 const reference = (description: string, blank: string): Schema => ({
   type: 'string',
   description,
@@ -81,7 +78,6 @@ const spec: Schema = {
   },
 };
 
-/** True is good, except for `Error`. */
 const conditionTypes = [
   'Conditions. Active: Lumigo works in this namespace.',
   'Error: the reason why it does not work.',
@@ -93,10 +89,7 @@ const conditionTypes = [
   'A type is missing until the operator has something to report about it.',
 ];
 
-/**
- * Only `type` and `status` are required in a condition. Conditions of the original operator have no reason, and if the
- * schema refused a stored object, its finalizer could not be removed.
- */
+/** A condition of the original operator has no reason. If the schema refused it, the object's finalizer could not be removed. */
 const conditions: Schema = {
   type: 'array',
   description: conditionTypes.join(' '),

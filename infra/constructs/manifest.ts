@@ -1,4 +1,3 @@
-/** A Kubernetes object as JSON. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;

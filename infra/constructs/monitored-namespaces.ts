@@ -5,7 +5,7 @@ import { labels, type Installation } from './labels.ts';
 
 export type LumigoTokenProps = Installation & Pick<Settings, 'lumigoToken'>;
 
-/** The token that the settings hold, if they do, from where the manager brings it to the namespaces that they monitor. */
+/** The Secret with the token of the settings. The manager copies it to the monitored namespaces. */
 export class LumigoToken extends Construct {
   constructor(scope: Construct, id: string, props: LumigoTokenProps) {
     super(scope, id);

@@ -12,7 +12,6 @@ const component = 'metrics';
 
 export type MonitoringProps = Installation & Pick<Settings, 'metrics'>;
 
-/** The objects for the Prometheus operator and for Grafana's sidecar. */
 export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
@@ -56,7 +55,7 @@ const rules = () =>
     annotations: { summary, description },
   }));
 
-/** Metrics by namespace say which one themselves. */
+/** The metrics by namespace have their own `namespace` label, which Prometheus must keep. */
 const honest = { honorLabels: true };
 
 function endpointsOf(props: MonitoringProps): readonly object[] {

@@ -5,10 +5,9 @@ import { firstWave, labels, type Installation } from './labels.ts';
 
 export type OperatorNamespaceProps = Installation & Pick<Settings, 'hostNetwork'>;
 
-/** The strictest Pod Security Standard that the operator's pods keep to. */
 const podSecurityOf = ({ hostNetwork }: OperatorNamespaceProps): string => (hostNetwork ? 'privileged' : 'restricted');
 
-/** The operator's own namespace. It takes in only pods of the Pod Security Standard that the operator's keep to. */
+/** The operator's namespace, which enforces the strictest Pod Security Standard that the operator's pods meet. */
 export class OperatorNamespace extends Construct {
   constructor(scope: Construct, id: string, props: OperatorNamespaceProps) {
     super(scope, id);

@@ -6,40 +6,33 @@ import { environmentWith } from './configuration.ts';
 import { imageReference } from './image.ts';
 import { runtimeConfig, type Delivery } from './runtime-environment.ts';
 
-/**
- * A part of a pod in Kubernetes' own JSON, settings included as they are given. The API server checks its fields: the
- * tests apply everything with strict validation.
- */
+/** The API server checks the fields, and tests apply everything with strict validation. */
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** Both programs of the pod run as this user, so that one may signal the other and read what it wrote. */
+/** Both containers run as this user, so the manager may signal the telemetry proxy and read its files. */
 const user = 65_532;
 
-/**
- * What the `restricted` Pod Security Standard asks of a pod. OpenShift assigns a user itself, the same to all containers
- * of a namespace.
- */
+/** Returns the pod's fields for the `restricted` Pod Security Standard. OpenShift assigns the user itself. */
 const podSecurity = ({ platform }: Settings) => ({
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },
   ...(platform === 'openshift' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user }),
 });
 
-/** What it asks of a container; that nothing is written into the image's layers is our own wish. */
+/** The fields that the `restricted` standard requires, and a read-only root file system. */
 export const containerSecurity = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
 };
 
-/** What every pod of the operator's own has in common: who it is, and where it may run. */
 export const operatorPod = (settings: Settings, pod: PodOfInstallation): Raw => ({
   serviceAccountName: `${settings.name}${suffixes.manager}`,
   automountServiceAccountToken: true,
-  // Kubernetes would describe each Service of the namespace in variables, which nothing here reads.
+  // Kubernetes would add variables for each Service of the namespace, which no program here reads.
   enableServiceLinks: false,
   securityContext: podSecurity(settings),
-  // Kubernetes 1.30 takes an empty list in a pod template, applied once more, for a change.
+  // Kubernetes 1.30 treats an empty list in a pod template as a change on each apply.
   ...withoutEmpty(placementOf(settings, pod), ['imagePullSecrets', 'nodeSelector', 'tolerations', 'affinity']),
 });
 
@@ -52,13 +45,10 @@ const placementOf = ({ imagePullSecrets, nodeSelector, tolerations, affinity }: 
 
 const managerAccount = 'manager-account';
 
-/** For the containers that may do what the manager may; nothing is mounted where none asks for it. */
+/** Containers that act as the manager mount this token explicitly. */
 export const managerAccountMount = { name: managerAccount, mountPath: mounts.serviceAccount, readOnly: true };
 
-/**
- * The account's files, which Kubernetes would mount into every container of a pod. The kubelet renews the token; of an hour's life,
- * since some clusters take one of 3,607 s for an old client's and accept it for a year.
- */
+/** The kubelet renews the token. It lives for one hour, because some clusters extend a token of 3,607 s to a year. */
 export const managerAccountVolume = {
   name: managerAccount,
   projected: {
@@ -74,7 +64,6 @@ export const managerAccountVolume = {
   },
 };
 
-/** A container that runs the operator's program, whichever of its commands. */
 export function operatorContainer(settings: Settings, delivery: Delivery): Raw {
   const { image, resources } = settings.controllerManager.manager;
   return {
@@ -86,7 +75,7 @@ export function operatorContainer(settings: Settings, delivery: Delivery): Raw {
   };
 }
 
-/** Up to a minute to start; then out of service after 15 seconds of silence, and restarted after one minute. */
+/** A container has one minute to start. It is out of service after 15 s without an answer, and restarted after one minute. */
 export function probes(port: string, live: string, ready: string) {
   return {
     startupProbe: { httpGet: { path: live, port }, periodSeconds: 2, failureThreshold: 30 },

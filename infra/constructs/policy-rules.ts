@@ -1,7 +1,7 @@
 import type { k8s } from 'cdk8s-plus-28';
 import type { PolicyRule } from '../../runtime/access/permissions.ts';
 
-/** Rules in the form of the typed constructs, whose lists may be changed; names of resources as this installation has them. */
+/** Returns rules as the typed constructs need them: with mutable lists, and with the names of this installation. */
 export const policyRules = (granted: readonly PolicyRule[], named = (name: string) => name): k8s.PolicyRule[] =>
   granted.map(({ apiGroups, resources, verbs, resourceNames }) => ({
     apiGroups: [...apiGroups],

@@ -11,7 +11,7 @@ const configuration = 'telemetry-proxy-configuration';
 const account = 'telemetry-proxy-account';
 const queue = 'telemetry-proxy-queue';
 
-/** Where the manager writes what the telemetry proxy reads: its configuration, and its own account's token. */
+/** The manager writes the telemetry proxy's configuration and its account's token here. */
 export const writtenMounts = [
   { name: configuration, mountPath: mounts.telemetryProxyConfiguration },
   { name: account, mountPath: mounts.telemetryProxyAccount },
@@ -22,12 +22,10 @@ export interface TelemetryProxyProps {
   readonly delivery: Delivery;
 }
 
-/** What instrumented programs send their telemetry to: an OpenTelemetry Collector in the operator's pod, behind a Service. */
+/** An OpenTelemetry Collector in the operator's pod, behind a Service, to which instrumented programs send telemetry. */
 export class TelemetryProxy extends Construct {
   readonly serviceName: string;
-  /** Where programs of any namespace send OTLP over HTTP to. */
   readonly url: string;
-  /** Writes the configuration that the collector starts with. */
   readonly initContainer: Raw;
   readonly container: Raw;
   readonly volumes: readonly Raw[];
@@ -75,7 +73,7 @@ function container(settings: Settings): Raw {
     imagePullPolicy: 'IfNotPresent',
     args: [
       `--config=${mounts.telemetryProxyConfiguration}/${telemetryProxyFiles.configuration}`,
-      // The queue on disk keeps with each batch under which token it came.
+      // The queue on disk stores each batch with its token.
       '--feature-gates=exporter.PersistRequestContext',
     ],
     env: memory,
@@ -86,8 +84,7 @@ function container(settings: Settings): Raw {
       ...(settings.metrics.secure ? [] : [port('otlp-metrics', telemetryMetrics)]),
     ],
     ...probes('otlp-health', '/', '/'),
-    // It goes on for a moment when the pod is to stop, until every node has noticed that it is out of service; but not for as long as the
-    // manager, which sees to its end. The kubelet does that by itself: there is nothing that another pod could call.
+    // The collector serves until each node knows that the pod is out of service, but ends before the manager, which supervises it.
     lifecycle: { preStop: { sleep: { seconds: drainSeconds - 1 } } },
     resources,
     securityContext: containerSecurity,
@@ -99,10 +96,7 @@ function container(settings: Settings): Raw {
   };
 }
 
-/**
- * Go's garbage collector works harder from 95 % of the limit on: as many million bytes as the limit has MiB. In this form
- * it follows whatever limit is set, in every delivery. Before that the collector's own memory_limiter sets in, at 80 %.
- */
+/** Go's garbage collector works harder above 95 % of the limit: 1 million bytes per MiB. The collector's memory_limiter starts at 80 %. */
 const memory = [
   {
     name: 'MEMORY_LIMIT_MIB',
@@ -114,7 +108,7 @@ const memory = [
 function volumes(settings: Settings): Raw[] {
   const { claimName, sizeLimit } = settings.controllerManager.telemetryProxy.queue;
   return [
-    // They hold tokens, so they are never on a disk.
+    // The files contain tokens, so they are only in memory.
     { name: configuration, emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } },
     { name: account, emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
     { name: queue, ...(claimName === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName } }) },

@@ -11,7 +11,6 @@ import { containerSecurity, operatorPod } from './pod.ts';
 
 export interface UpdaterJobProps {
   readonly settings: Settings;
-  /** Its name is the account's as well. */
   readonly metadata: {
     readonly name: string;
     readonly namespace: string;
@@ -19,7 +18,6 @@ export interface UpdaterJobProps {
   };
 }
 
-/** The CronJob: when the updater runs, and in what pod. */
 export class UpdaterJob extends Construct {
   constructor(scope: Construct, id: string, { settings, metadata }: UpdaterJobProps) {
     super(scope, id);
@@ -30,7 +28,7 @@ export class UpdaterJob extends Construct {
       metadata: { ...metadata, labels: own },
       spec: {
         schedule: settings.updater.schedule,
-        // Else it is that of the controller manager, and the schedule is in UTC.
+        // By default it is kube-controller-manager's time zone.
         timeZone: 'Etc/UTC',
         suspend: whySuspended(settings.updater) !== undefined,
         concurrencyPolicy: 'Forbid',
@@ -39,7 +37,7 @@ export class UpdaterJob extends Construct {
         failedJobsHistoryLimit: 3,
         jobTemplate: {
           spec: {
-            // The next time is the next attempt: an upgrade that failed was rolled back, and each one restarts the operator.
+            // A failed upgrade was rolled back, and each attempt restarts the operator. The next run is the next attempt.
             backoffLimit: 0,
             template: { metadata: { labels: own }, spec: podSpec(settings, metadata.name) },
           },
@@ -74,7 +72,7 @@ function podSpec(settings: Settings, serviceAccountName: string) {
     ],
     volumes: [
       { name: 'temporary', emptyDir: { sizeLimit: '256Mi' } },
-      // Optional, so that Helm reports a missing Secret. Otherwise the pod would wait for it without a message.
+      // With an optional Secret, Helm reports that it is missing. Otherwise the pod would wait without a message.
       ...(keyring === '' ? [] : [{ name: keyringMount.name, secret: { secretName: keyring, optional: true } }]),
     ],
   };

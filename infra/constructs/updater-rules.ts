@@ -4,17 +4,15 @@ import type { Manifest } from './manifest.ts';
 import { groupVersionOf, pluralOf } from '../settings/plurals.ts';
 
 export interface UpdaterRule extends PolicyRule {
-  /** The purpose, as the table of docs/security/README.md says it. */
   readonly why: string;
 }
 
 export interface UpdaterRules {
-  /** In the operator's own namespace. */
   readonly own: readonly UpdaterRule[];
   readonly cluster: readonly UpdaterRule[];
 }
 
-/** The table of docs/security/README.md has one row for each of these. */
+/** Each value is a row of the table in docs/security/README.md. */
 const why = {
   objects: 'to upgrade and roll back objects of the release, also new ones of these kinds',
   release: 'to read and write the release itself, which Helm keeps in Secrets',
@@ -28,7 +26,7 @@ const why = {
   parameters: 'to write a policy that has them as its parameters, for which Kubernetes asks for this right',
 } as const;
 
-/** The rights to check and report, in the operator's namespace. An updater that cannot upgrade has no others. */
+/** Returns the rights to check and report. An updater that cannot upgrade has no others. */
 export const checkRules = (name: string): readonly UpdaterRule[] => [
   { ...rule('apps', ['deployments'], ['get'], why.about), resourceNames: [`${name}${suffixes.manager}`] },
   rule('', ['events'], ['create'], why.told),
@@ -36,10 +34,7 @@ export const checkRules = (name: string): readonly UpdaterRule[] => [
 
 const change = ['get', 'patch', 'update', 'delete'];
 
-/**
- * Returns the rights that Helm needs to upgrade a release of these objects and to roll it back. In the operator's namespace a new
- * version can bring more objects of the same kinds. Elsewhere the updater can change only existing objects of the release.
- */
+/** Returns the rights by which Helm upgrades and rolls back these objects. New objects are allowed in the operator's namespace only. */
 export function updaterRules(manifests: readonly Manifest[], namespace: string): UpdaterRules {
   const own = manifests.filter(({ metadata }) => metadata.namespace === namespace);
   const cluster = manifests.filter(({ metadata }) => metadata.namespace === undefined);
@@ -64,7 +59,7 @@ export function updaterRules(manifests: readonly Manifest[], namespace: string):
   };
 }
 
-/** A new version of a role can have rights that the updater lacks. The binding still gives it to the operator only. */
+/** A role of a new version can have rights that the updater lacks. The binding gives it to the operator only. */
 const grants = (manifests: readonly Manifest[]): UpdaterRule[] =>
   manifests
     .filter(({ kind }) => kind.endsWith('Role'))

@@ -11,13 +11,13 @@ import { checkRules, updaterRules } from './updater-rules.ts';
 
 export interface UpdaterProps {
   readonly settings: Settings;
-  /** Everything else that the release has; the rights to upgrade it follow from it. */
+  /** The other objects of the release. The rights of an upgrade depend on them. */
   readonly release: () => readonly Manifest[];
 }
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** Looks for newer versions, and upgrades the Helm release that it is part of where the settings say so. */
+/** The CronJob that reports newer versions, and upgrades the Helm release if the settings allow it. */
 export class Updater extends Construct {
   constructor(scope: Construct, id: string, { settings, release }: UpdaterProps) {
     super(scope, id);
@@ -50,11 +50,10 @@ export class Updater extends Construct {
   }
 }
 
-/** Returns the rules that an upgrade of the whole release needs, including the updater. */
 export const rulesOfUpgrade = ({ name, namespace }: Settings, release: readonly Manifest[]) =>
   updaterRules([...release, ...own(`${name}${suffixes.updater}`, namespace)], namespace);
 
-/** The updater's own objects, which an upgrade changes as well. */
+/** An upgrade also changes the updater's objects. */
 const own = (name: string, namespace: string): Manifest[] => [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
   { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name, namespace } },

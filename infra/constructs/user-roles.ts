@@ -7,7 +7,6 @@ import { policyRules } from './policy-rules.ts';
 
 interface UserRole {
   readonly suffix: string;
-  /** Which of Kubernetes' own roles gain the rules. */
   readonly aggregatedTo: readonly ('admin' | 'edit' | 'view')[];
   readonly rules: readonly PolicyRule[];
 }
@@ -19,10 +18,7 @@ const rule = (resource: string, verbs: readonly string[]): PolicyRule => ({
 });
 const reading = ['get', 'list', 'watch'];
 
-/**
- * The rights of users on `Lumigo` resources. An editor of a namespace may edit them, and a viewer may read them. Only the operator
- * writes the status. No role includes Secrets.
- */
+/** The rights of users on `Lumigo` resources. Only the operator writes the status. No role includes Secrets. */
 export const userRoles: readonly UserRole[] = [
   {
     suffix: suffixes.editorRole,
@@ -39,7 +35,7 @@ export const userRoles: readonly UserRole[] = [
   },
 ];
 
-/** Kubernetes adds them to its roles `admin`, `edit` and `view` because of their labels, so they need no binding. */
+/** The labels aggregate these rules into the roles `admin`, `edit` and `view`, so no binding is needed. */
 export class UserRoles extends Construct {
   constructor(scope: Construct, id: string, props: Installation) {
     super(scope, id);

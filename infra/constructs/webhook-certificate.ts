@@ -3,7 +3,6 @@ import { Construct } from 'constructs';
 import { certificateFiles, suffixes } from '../../runtime/contract.ts';
 import { labels, type Installation } from './labels.ts';
 
-/** A certificate that the delivery created: PEM in base64, and a text that differs for each certificate. */
 export interface DeliveredCertificate {
   readonly certificate: string;
   readonly key: string;
@@ -15,10 +14,7 @@ export interface WebhookCertificateProps extends Installation {
   readonly delivered: DeliveredCertificate;
 }
 
-/**
- * The webhook's certificate, if the delivery creates it. The operator adds its authority to the webhook before it serves the
- * certificate. The previous authority stays trusted while its certificate is served.
- */
+/** The operator adds the authority to the webhook before it serves the certificate, and still trusts the previous authority. */
 export class WebhookCertificate extends Construct {
   readonly secretName: string;
 

@@ -7,7 +7,6 @@ import type { Variables } from './variables.ts';
 
 const INSIDE_OUR_PATH = `^${slashes(injector.mountPath)}/+[^/]`;
 
-/** `/opt` of `/opt/lumigo`. */
 const parents = injector.mountPath
   .split('/')
   .map((_step, index, steps) => steps.slice(0, index).join('/'))
@@ -16,7 +15,6 @@ const ABOVE_OUR_PATH = `^(${parents.map(slashes).join('|')})/*$`;
 
 const isAt = (path: string): Cel => `mount.mountPath.matches(${text(path)})`;
 
-/** Returns true if neither annotations nor settings exclude a container. */
 const isChosen = all(
   '!(container.name in variables.excluded)',
   '(variables.included.size() > 0 ? container.name in variables.included : !(container.name in variables.sidecars))',
@@ -24,13 +22,13 @@ const isChosen = all(
 
 const rows = variablesOf(currentFormat);
 
-/** Returns the place of the last variable of a name, which is the one that counts; -1 if there is none. */
+/** Returns the place of the last variable of a name, which is the effective one, or -1. */
 const placeOf = (name: string): Cel => `names.lastIndexOf(${text(name)})`;
 
 const preload: Cel = 'container.env[variables.preloadPlaces[index]]';
 const hasPreload: Cel = 'variables.preloadPlaces[index] >= 0';
 
-/** Returns true if a container can be injected. `reasonsToLeaveAlone` has the same rules. */
+/** The rules are those of `reasonsToLeaveAlone`. */
 const isPossible = all(
   `!(${hasPreload} && has(${preload}.valueFrom))`,
   `!${mountsOf('container')}.exists(mount, ${isAt(INSIDE_OUR_PATH)})`,
@@ -41,7 +39,6 @@ const isPossible = all(
   )})`,
 );
 
-/** The variables about the app containers: which of them are injected, and where their variables and mounts are. All are lists by container. */
 export const containerVariables: Variables = {
   environmentNames: `variables.containers.map(container, ${fieldOr('container', 'env', '[]')}.map(variable, variable.name))`,
   environmentPlaces: `variables.environmentNames.map(names, [${rows.map(({ name }) => placeOf(name)).join(', ')}])`,

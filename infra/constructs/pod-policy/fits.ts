@@ -6,7 +6,6 @@ import { all, any, entryOr, fieldOr, text, texts, type Cel } from '../cel.ts';
 import { storageLimits } from './resources.ts';
 import type { Variables } from './variables.ts';
 
-/** Returns true if a term of the node affinity, with the node selector, allows a node that the injector has a build for. */
 const isMet = ({ label, values }: (typeof needs)[number]): Cel => {
   const allows = any(
     `expression.key != ${text(label)}`,
@@ -18,14 +17,13 @@ const isMet = ({ label, values }: (typeof needs)[number]): Cel => {
   )})`;
 };
 
-/** Every key and comma that the injection adds to the annotations. */
 const ADDED_BYTES = Object.values([annotations.injection, annotations.safeToEvict, injector.volume, ',']).join(
   '',
 ).length;
 
 const bytesOf = (map: Cel): Cel => `${map}.map(key, bytes(key).size() + bytes(${map}[key]).size()).sum()`;
 
-/** The variables that say if a pod as a whole can be injected. `otherNodes`, `reasonToRefuse` and `whyInvalid` have the same rules. */
+/** The variables that decide if a pod can be injected, by the rules of `otherNodes`, `reasonToRefuse` and `whyInvalid`. */
 export const fitVariables: Variables = {
   nodeSelector: fieldOr('variables.pod', 'nodeSelector', '{}'),
   nodeTerms: fieldOr(
@@ -40,7 +38,7 @@ export const fitVariables: Variables = {
   storageLimits,
   hasRoom: any('variables.storageLimits.size() == 0', `variables.storageLimits.sum() >= double(${NEEDED_STORAGE})`),
   hasTime: any("variables.cpuLimit == ''", `quantity(variables.cpuLimit).asApproximateFloat() >= ${NEEDED_CPU}`),
-  // Kubernetes refuses a pod with more.
+  // Kubernetes refuses a pod with more bytes of annotations.
   hasRoomForRecord: `${bytesOf('variables.annotations')} + bytes(variables.record).size() + ${ADDED_BYTES} <= ${MOST_ANNOTATION_BYTES}`,
   isInjected: all(
     '!variables.isNameTaken',

@@ -1,11 +1,9 @@
 import { text, type Cel } from '../cel.ts';
 
-/** A value that is known only when the policy runs. */
 export class Expression {
   constructor(readonly cel: Cel) {}
 }
 
-/** A value that is there if a condition holds. Its key is left out otherwise. */
 export class Maybe {
   constructor(
     readonly condition: Cel,
@@ -13,10 +11,7 @@ export class Maybe {
   ) {}
 }
 
-/**
- * Returns the CEL literal of a JSON value. CEL takes values of several types in one map or list only if each is `dyn`.
- * @param texts returns the CEL of a text, if the text is more than itself
- */
+/** Returns the CEL literal of a JSON value. CEL requires `dyn` for values of several types in one map or list. */
 export function json(value: unknown, texts: (value: string) => Cel = text): Cel {
   if (value instanceof Expression) return value.cel;
   if (typeof value === 'string') return texts(value);

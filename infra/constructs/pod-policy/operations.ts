@@ -5,11 +5,10 @@ import { entryOr, text, type Cel } from '../cel.ts';
 import { pointerStep } from '../../../runtime/injection/patch.ts';
 import { json } from './json.ts';
 
-/** Operations of RFC 6902 in CEL. A path is an expression, a value as well. */
+/** Returns an operation of RFC 6902. Path and value are expressions. */
 const operation = (op: 'add' | Cel, path: Cel, value: Cel): Cel =>
   `JSONPatch{op: ${op === 'add' ? text(op) : op}, path: ${path}, value: ${value}}`;
 
-/** Adds an empty list or map if there is none. */
 const provided = (exists: Cel, path: Cel, empty: '[]' | '{}'): Cel =>
   `(${exists} ? [] : [${operation('add', path, empty)}])`;
 
@@ -22,7 +21,6 @@ const keyPath = (map: string, key: string): Cel => text(`/metadata/${map}/${poin
 
 const at = (field: string): Cel => `'/spec/containers/' + string(index) + '/${field}'`;
 
-/** Replaces the item at a place of a list, or appends one if the place is below zero. */
 const put = (field: string, place: Cel, value: Cel): Cel =>
   operation(`${place} < 0 ? 'add' : 'replace'`, `${at(field)} + (${place} < 0 ? '/-' : '/' + string(${place}))`, value);
 
@@ -42,7 +40,7 @@ const pullSecrets: readonly Cel[] = [
   `variables.addedPullSecrets.map(name, ${operation('add', text('/spec/imagePullSecrets/-'), `{'name': name}`)})`,
 ];
 
-/** A label of the user's stays: a selector may ask for it. */
+/** A user's value of the label is kept, because a selector may need it. */
 const isOwnLabel = `${entryOr('variables.labels', labels.autoTrace, text(instrumentedPrefix))}.startsWith(${text(instrumentedPrefix)})`;
 
 const metadata: readonly Cel[] = [
@@ -55,7 +53,6 @@ const metadata: readonly Cel[] = [
 
 const sum = (lists: readonly Cel[], indent: string): Cel => lists.join(` +\n${indent}`);
 
-/** The patch of a pod: none if it is not injected. Nothing that the user wrote is written anew, apart from what gives way. */
 export const patch: Cel = `!variables.isInjected ? [] :
   variables.injected.map(index,
     ${sum(ofContainer, '    ')}

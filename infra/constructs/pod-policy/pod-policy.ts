@@ -24,21 +24,18 @@ const conditions: Readonly<Record<string, Cel>> = {
     '!has(params.metadata.deletionTimestamp)',
     `${fieldOr('params', 'status.conditions', '[]')}.exists(condition, condition.type == 'Active' && condition.status == 'True')`,
   ),
-  // A pod that refers to an invalid name would be refused.
+  // The API server refuses a pod that refers to an invalid name.
   'secret-has-a-valid-name': all(
     `${secret('name')}.matches(${text(`^${LABEL}([.]${LABEL})*$`)})`,
     `${secret('key')}.matches('^[-._a-zA-Z0-9]+$')`,
     `!${secret('key')}.matches('^([.]$|[.][.])')`,
   ),
   'pod-does-not-opt-out': `${entryOr(fieldOr('object', 'metadata.labels', '{}'), contract.autoTrace)}.lowerAscii() != 'false'`,
-  // A pod that mirrors a file may refer to no Secret.
+  // A mirror pod may refer to no Secret.
   'pod-is-not-of-a-node': `!(${text(annotations.mirror)} in ${fieldOr('object', 'metadata.annotations', '{}')})`,
 };
 
-/**
- * Pod mode: a policy by which the API server injects each new pod itself. Its parameter is the `Lumigo` of the pod's namespace, so it
- * works while no operator runs (docs/contributing/adr/0037). It does what `inject` does: both are made of the same tables.
- */
+/** Pod mode: a policy by which the API server injects new pods, also while no operator runs (docs/contributing/adr/0037). */
 export class PodPolicy extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
@@ -72,7 +69,6 @@ export class PodPolicy extends Construct {
         },
         mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }],
       },
-      // The parameter is looked for in the pod's own namespace. Without one, nothing happens.
       binding: { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } },
     });
   }

@@ -4,7 +4,6 @@ import { text, type Cel } from '../cel.ts';
 import { Maybe } from './json.ts';
 import type { Variables } from './variables.ts';
 
-/** The names of the variables of a resource begin with this; its limits are scaled in units of the suffix. */
 interface Row {
   readonly resource: keyof typeof largestRequests;
   readonly as: string;
@@ -22,7 +21,7 @@ const amount = (quantity: Cel): Cel => `quantity(${quantity}).asApproximateFloat
 const ofContainer = (container: Cel, list: 'requests' | 'limits', resource: string): Cel =>
   `${container}.?resources.${list}[?${text(resource)}]`;
 
-/** The request and the limit of the app container that requests most of a resource, as `initResources` scales them down. */
+/** Returns the largest request and limit of a resource among the app containers, scaled down as by `initResources`. */
 function variablesOf({ resource, as, perUnit, suffix }: Row): Variables {
   const largest = largestRequests[resource];
   const most = parseQuantity(largest) ?? 0;
@@ -41,7 +40,7 @@ function variablesOf({ resource, as, perUnit, suffix }: Row): Variables {
     [`${as}InitLimit`]: [
       `${at('Limit')} == '' || ${small} ? ${at('Limit')} :`,
       `${equal} ? ${text(largest)} :`,
-      // A product of two quantities can be a little below the whole number that it means.
+      // A product of two quantities can be slightly below the exact whole number.
       `string(int(${scaled} + 0.000001)) + ${text(suffix)}`,
     ].join('\n'),
   };
@@ -54,8 +53,6 @@ const list = (name: string): Readonly<Record<string, Maybe>> =>
     rows.map(({ resource, as }) => [resource, new Maybe(`variables.${as}${name} != ''`, `variables.${as}${name}`)]),
   );
 
-/** The resources of the init container. */
 export const initResources = { requests: list('InitRequest'), limits: list('InitLimit') };
 
-/** The sum of what app containers may write. */
 export const storageLimits: Cel = `variables.containers.map(container, string(${ofContainer('container', 'limits', 'ephemeral-storage')}.orValue(''))).filter(limit, limit != '').map(limit, ${amount('limit')})`;

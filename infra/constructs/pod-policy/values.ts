@@ -11,7 +11,6 @@ import { Expression, json, Maybe } from './json.ts';
 import { initResources } from './resources.ts';
 import type { Variables } from './variables.ts';
 
-/** The expressions that replace texts in braces. */
 const placeholders: Readonly<Record<string, Cel>> = {
   '{endpoint}': 'variables.endpoint',
   '{secretName}': 'variables.secretName',
@@ -21,12 +20,10 @@ const placeholders: Readonly<Record<string, Cel>> = {
   '{container}': 'container.name',
 };
 
-/** The flags are written as texts, so texts can replace them. */
 const recorded = Object.fromEntries(
   ['endpoint', 'secretName', 'secretKey', 'traces', 'logs'].map((name) => [name, `{${name}}`]),
 ) as unknown as Recorded;
 
-/** Returns the CEL of a text with placeholders. */
 const filled = (value: string): Cel =>
   value
     .split(/(\{\w+\})/)
@@ -34,10 +31,9 @@ const filled = (value: string): Cel =>
     .map((part) => placeholders[part] ?? text(part))
     .join(' + ');
 
-/** Separators of a joined list: the characters that `joined-list.ts` takes for a border. */
+/** The separators of a joined list are those of `joined-list.ts`. */
 const BORDER = String.raw`[:,\s\v\pZ\x{feff}]`;
 
-/** Returns a list, in which the user may have entries as well, with our entry in it. */
 const joined = (own: Cel, entry: string, separator: string): Cel => {
   const there = `(^|${BORDER})${entry.replaceAll('.', String.raw`\.`)}($|${BORDER})`;
   return `(${own} == '' ? ${text(entry)} : ${own}.matches(${text(there)}) ? ${own} : ${own} + ${text(separator + entry)})`;
@@ -48,7 +44,7 @@ const environmentVariable = (row: InjectedVariable): Cel =>
     ? json({ name: row.name, value: new Expression(joined('variables.preloads[index]', row.joined, ':')) })
     : json({ name: row.name, ...row.write(recorded, '{container}') }, filled);
 
-/** The init container. Its security context pins nothing on OpenShift, except in a pod that does so itself. */
+/** On OpenShift, the security context sets no user, except in a pod that does so itself. */
 function initContainerValue(): Cel {
   const { securityContext, ...fixed } = plainInitContainer();
   return json({
@@ -70,7 +66,7 @@ function initContainerValue(): Cel {
 const podUser = (field: string): Cel => fieldOr('variables.pod', `securityContext.${field}`, '-1');
 const safeToEvict = entryOr('variables.annotations', annotations.safeToEvict);
 
-/** The values that the injection writes. The record is short, because nothing is ever removed from a pod. */
+/** The values that the injection writes. The record is short, because the operator never removes an injection from a pod. */
 export const valueVariables: Variables = {
   environment: `variables.containers.transformList(index, container, [\n  ${variablesOf(currentFormat)
     .map(environmentVariable)

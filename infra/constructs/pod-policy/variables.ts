@@ -9,11 +9,10 @@ import { telemetryProxyUrl } from '../runtime-environment.ts';
 /** CEL variables by name. An expression may use those before it as `variables.NAME`. */
 export type Variables = Readonly<Record<string, Cel>>;
 
-/** Returns the names in a list of texts, as a person writes them. */
 const names = (list: Cel): Cel => `${list}.map(name, name.trim()).filter(name, name != '')`;
 const settingList = (values: readonly string[]): Cel => names(listOf(values));
 
-/** OpenShift gives each namespace a range of user ids. */
+/** OpenShift assigns a range of user ids to each namespace. */
 const OPENSHIFT_NAMESPACE = 'openshift.io/sa.scc.uid-range';
 
 const isOpenShift: Readonly<Record<Settings['platform'], Cel>> = {
@@ -30,7 +29,7 @@ const settingsVariables = (settings: Settings): Variables => ({
   isOpenShift: isOpenShift[settings.platform],
 });
 
-/** The settings of the `Lumigo` in the pod's namespace. The schema has the defaults; an older definition may lack some. */
+/** The settings of the namespace's `Lumigo`. The schema has the defaults, but an older definition may lack some. */
 const lumigoVariables: Variables = {
   secretName: 'params.spec.lumigoToken.secretRef.name',
   secretKey: 'params.spec.lumigoToken.secretRef.key',
@@ -54,7 +53,6 @@ const podVariables: Variables = {
   ),
 };
 
-/** The variables that the others are made of: settings, the `Lumigo`, and the parts of the pod. */
 export const baseVariables = (settings: Settings): Variables => ({
   ...settingsVariables(settings),
   ...lumigoVariables,
