@@ -9,17 +9,16 @@ import { hasShape, Optional, type Shape } from './shape.ts';
 const isOurVolume = (mount: Cel): Cel => `${mount}.name == ${text(injector.volume)}`;
 const isOurMount = (mount: Cel): Cel => any(isOurVolume(mount), isOnOurPath(mount));
 
-/** Returns true if two lists of containers have the same names in the same order, and each pair differs in these fields only. */
+/** Returns the conditions that two lists have the same containers in the same order, which differ in these fields only. */
 export const sameContainers = (list: Cel, former: Cel, changed: readonly string[]): readonly Cel[] => [
   `${list}.map(container, container.name) == ${former}.map(container, container.name)`,
   eachPair(list, former, sameExcept('container', 'before', changed)),
 ];
 
-/** Returns true if a condition holds of each `container` and the one of its name `before`. */
 export const eachPair = (list: Cel, former: Cel, condition: Cel): Cel =>
   `${list}.all(container, ${former}.exists(before, ${all('before.name == container.name', condition)}))`;
 
-/** The mounts of an app container: ours is added or removed, and a mount that it replaced is restored. */
+/** Returns the conditions that mounts of the operator are added or removed, and that a mount which one replaced is restored. */
 export const appMounts = (container: Cel, before: Cel): readonly Cel[] => [
   sameItemsBut(mountsOf(container), mountsOf(before), isOurMount),
   `${mountsOf(container)}.filter(mount, ${isOurMount('mount')}).all(mount, ${any(
@@ -29,13 +28,12 @@ export const appMounts = (container: Cel, before: Cel): readonly Cel[] => [
   )})`,
 ];
 
-/** The mounts of a user's init container: those of our volume may be removed. */
 export const initMounts = (container: Cel, before: Cel): readonly Cel[] => [
   sameItemsBut(mountsOf(container), mountsOf(before), (mount) => `(${isOurVolume(mount)})`),
   `${mountsOf(container)}.all(mount, mount in ${mountsOf(before)})`,
 ];
 
-/** The form of the injector's init container. The security context has the fields that OpenShift sets itself, or not. */
+/** Returns the form of the injector's init container. OpenShift sets some fields of the security context itself. */
 export function injectorShape(): Shape {
   const { securityContext, resources: _resources, ...fixed } = plainInitContainer();
   const required = plainInitContainer('openshift').securityContext ?? {};
@@ -52,12 +50,11 @@ export function injectorShape(): Shape {
   };
 }
 
-/** The most that an injector requests: a container that requests more of everything gets that. */
 const largest = initResources({
   containers: [{ name: '', resources: { requests: { cpu: '1M', memory: '1E', 'ephemeral-storage': '1E' } } }],
 }).requests as Readonly<Record<string, string>>;
 
-/** A limit without a request would be a request too. */
+/** A limit without a request would also be a request. */
 const areRequested = (limits: Cel): Cel =>
   `${limits}.all(resource, resource in container.resources.?requests.orValue({}))`;
 

@@ -6,23 +6,21 @@ import { anything, hasShape, type Shape } from './shape.ts';
 const rows = variablesOf(currentFormat);
 const names = rows.map(({ name }) => name);
 
-/** Placeholders, which `shapeOf` replaces. */
 const [CONTAINER, ENDPOINT, ANY] = ['{container}', '{endpoint}', '{any}'];
 const recorded: Recorded = { endpoint: ENDPOINT, secretName: ANY, secretKey: ANY, traces: true, logs: true };
 
-/** The CEL variables about environment variables. */
 export const environmentVariables: Readonly<Record<string, Cel>> = {
   injectedNames: `${texts(names)} + variables.recordedVariablesBefore`,
 };
 
-/** Names of the variables that are lists, in which the user has entries too. */
+/** The names of list variables, to which users may add entries. */
 export const joinedNames = rows.filter((row) => 'joined' in row).map(({ name }) => name);
 
 const isInjected = (variable: Cel): Cel => `(${variable}.name in variables.injectedNames)`;
 
 export const environmentOf = (container: Cel): Cel => fieldOr(container, 'env', '[]');
 
-/** Returns true if the environment of a container differs from the former one in injected variables only, and each of them is allowed. */
+/** Returns the conditions that only injected variables of a container differ, and that each has an allowed value. */
 export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => {
   const [env, former] = [environmentOf(container), environmentOf(before)];
   const joined = rows.filter((row) => 'joined' in row);
@@ -37,7 +35,6 @@ export const sameEnvironment = (container: Cel, before: Cel): readonly Cel[] => 
   ];
 };
 
-/** Returns the condition that a variable is what the injection writes, for each form of a row of the table. */
 function isWritten(variable: Cel, row: InjectedVariable, container: Cel): readonly Cel[] {
   if ('joined' in row) return [];
   const flags = [true, false];
@@ -47,8 +44,7 @@ function isWritten(variable: Cel, row: InjectedVariable, container: Cel): readon
 }
 
 /**
- * Patterns of the references that the injection writes, as JSON. If a container of an add-on's kind had such a reference, its record has the
- * fields in the order of the injection. A removal that restores it grants no more than the injection does.
+ * Patterns of the references that the injection writes, as JSON. A removal may restore them, because it grants no more than the injection.
  */
 export const writtenReferences: readonly string[] = rows.flatMap((row) => {
   const form = 'joined' in row ? {} : row.write(recorded, CONTAINER);
@@ -69,14 +65,12 @@ function shapeOf<T>(form: T, container: Cel): { readonly [key: string]: Shape } 
   return shape(form) as { readonly [key: string]: Shape };
 }
 
-/** An entry of a list in one text, as runtime/injection/joined-list.ts separates them. */
+/** An entry of a list, by the separators of runtime/injection/joined-list.ts. */
 const ENTRY = String.raw`[^:,\s\x0b\pZ\x{feff}]+`;
 
-/** Returns the entries of a text, without ours. */
 export const otherEntries = (list: Cel, ours: string): Cel =>
   `${list}.findAll(${text(ENTRY)}).filter(entry, entry != ${text(ours)})`;
 
-/** Returns true if the entries of a joined variable are the same, apart from ours. */
 function sameEntries(env: Cel, former: Cel, name: string, ours: string): Cel {
   const entries = (list: Cel): Cel =>
     `${list}.filter(variable, variable.name == ${text(name)} && has(variable.value)).map(variable, ${otherEntries('variable.value', ours)}).filter(entries, entries.size() > 0)`;

@@ -8,13 +8,9 @@ import { installationPolicy } from './installation-policy.ts';
 import { namespacesPolicy } from './namespaces-policy.ts';
 import { workloadPolicy } from './workload-policy.ts';
 
-/** The beginning of each answer. */
 const ANSWER = 'The guard lets the Lumigo operator';
 
-/**
- * The guard: policies in the API server that limit the writes of the manager's account to those that the operator makes. An attacker with
- * the manager's token meets the same limits (docs/contributing/adr/0038). They ask for the account first, so other requests cost no more.
- */
+/** Policies in the API server that limit the manager's account to the operator's own writes (docs/contributing/adr/0038). */
 export class Guard extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);

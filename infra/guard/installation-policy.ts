@@ -7,7 +7,7 @@ import type { Policy } from './policy.ts';
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
 const core = { group: '', version: 'v1' } as const;
-/** Seconds. Kubernetes' own default for a token. */
+/** In seconds. It is the default lifetime of a token. */
 const TOKEN_LIFE = 3_600;
 
 const [object, before] = ['variables.object', 'variables.before'];
@@ -15,7 +15,7 @@ const same = (...changed: readonly string[]): Cel => sameExcept(object, before, 
 
 const [webhooks, former] = [fieldOr(object, 'webhooks', '[]'), fieldOr(before, 'webhooks', '[]')];
 
-/** Only the authority of a webhook's certificate changes. */
+/** Only the authority of the webhook's certificate may change. */
 const sameWebhooks: Cel = all(
   `${webhooks}.map(webhook, webhook.name) == ${former}.map(webhook, webhook.name)`,
   `${webhooks}.all(webhook, ${former}.exists(former, ${all(
@@ -27,7 +27,7 @@ const sameWebhooks: Cel = all(
 
 const isOwn = (suffix: string): Cel => `${object}.metadata.name == ${ownName(suffix)}`;
 
-// The last one that is released belongs to the others, so that Kubernetes deletes it after them.
+// The object whose finalizer is released last has an owner among the others, so Kubernetes deletes it after them.
 const releases = {
   finalizers: isFinalizer(cleanupFinalizer),
   ownerReferences: (owner: Cel) => `(${owner}.name == ${ownName(suffixes.managerRole)})`,
@@ -41,7 +41,6 @@ const protectedBy = (resource: string): OwnObject => ({
 
 const sameButData = all(same('data'), sameMetadata(object, before));
 
-/** The objects of the installation that the manager writes. */
 const objects: readonly OwnObject[] = [
   protectedBy('clusterroles'),
   protectedBy('clusterrolebindings'),
@@ -82,7 +81,6 @@ const objects: readonly OwnObject[] = [
   },
 ];
 
-/** The policy about objects of the installation: those in the operator's namespace, and its own ones of the cluster. */
 export const installationPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardInstallation,
   namespace: settings.namespace,

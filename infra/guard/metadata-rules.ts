@@ -3,10 +3,8 @@ import { all, fieldOr, sameBut, sameItemsBut, text, type Cel } from '../construc
 
 type Excepted = (item: Cel) => Cel;
 
-/** Returns the condition that a key of metadata has the operator's own prefix. */
 export const isOurKey: Excepted = (key) => `${key}.startsWith(${text(`${lumigo.group}/`)})`;
 
-/** Returns the condition that an item is one of the operator's own finalizers. */
 export const isFinalizer =
   (finalizer: string): Excepted =>
   (item) =>
@@ -14,10 +12,7 @@ export const isFinalizer =
 
 type Field = 'labels' | 'annotations' | 'finalizers' | 'ownerReferences';
 
-/**
- * Returns true if the metadata that a client can change is equal, apart from the changes: of labels and annotations by key, of finalizers and
- * owner references by item. By default there are none.
- */
+/** Returns the condition that only the given metadata differ: labels and annotations by key, others by item. By default none may. */
 export const sameMetadata = (object: Cel, before: Cel, changes: Partial<Record<Field, Excepted>> = {}): Cel => {
   const field = (name: Field, empty: Cel, same: typeof sameBut): Cel => {
     const [after, former] = [object, before].map((each) => fieldOr(each, `metadata.${name}`, empty)) as [Cel, Cel];

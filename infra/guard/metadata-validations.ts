@@ -3,12 +3,11 @@ import { all, any, fieldOr, sameBut, sameExcept, text, texts, type Cel } from '.
 import { isOurKey } from './metadata-rules.ts';
 import type { Validation } from './policy.ts';
 
-/** Kubernetes itself changes this annotation of a DaemonSet with each change of its pod template. */
+/** Kubernetes changes this annotation of a DaemonSet with each new pod template. */
 const DAEMON_SET_GENERATION = 'deprecated.daemonset.template.generation';
-/** By this annotation the manager replaces its own pods, after it restored its account. */
+/** The manager replaces its own pods by this annotation after it restored its account. */
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 
-/** Returns the condition that the objects around a pod template differ in the next one only, from the outermost. */
 function around(): readonly Cel[] {
   const same = (path: readonly string[], keys: readonly string[]) => {
     const suffix = path.map((step) => `.${step}`).join('');
@@ -32,7 +31,6 @@ const sameList = (path: string): Cel =>
 const isOwnLabel = (key: Cel): Cel => `${key} in ${texts([labels.autoTrace, labels.rollout, probeLabel])}`;
 const isRestart = (key: Cel): Cel => `variables.isOwnDeployment && ${key} == ${text(RESTARTED_AT)}`;
 
-/** The validations of all that is outside of the pod template's spec. */
 export const metadataValidations: readonly Validation[] = [
   { may: 'change the pod template of a workload, and no other field of its spec', expression: all(...around()) },
   {

@@ -31,7 +31,7 @@ const objects: readonly OwnObject[] = [
   {
     ...{ group: '', version: 'v1', resource: 'secrets' },
     may: 'create only Secrets of the type Opaque in other namespaces',
-    // A Secret of another type can contain the token of any account of its namespace.
+    // A Secret of another type can contain the token of any account in its namespace.
     create: any('request.namespace == variables.operatorNamespace', `${object}.type == 'Opaque'`),
   },
   {
@@ -41,7 +41,6 @@ const objects: readonly OwnObject[] = [
   },
 ];
 
-/** The policy about objects of other namespaces that are no workloads. */
 export const namespacesPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardNamespaces,
   rules: objects.map((row) => ruleOf(row, settings)),

@@ -2,23 +2,18 @@ import { all, any, text, type Cel } from '../constructs/cel.ts';
 import type { Settings } from '../settings/schema.ts';
 import type { Policy, Rule, Validation } from './policy.ts';
 
-/** The manager's changes of a kind of object that are allowed. */
 export interface OwnObject {
   readonly group: string;
   readonly version: string;
-  /** Plural, with a subresource after a slash. */
+  /** The plural, with a subresource after a slash. */
   readonly resource: string;
-  /** Only the object of the installation whose name ends so. */
+  /** The row is about the installation's object whose name has this ending. */
   readonly suffix?: string;
-  /** See `Validation`. */
   readonly may: string;
-  /** The condition of a new object, if the manager may create one. */
   readonly create?: Cel;
-  /** The condition of a changed one, if the manager may change one. */
   readonly update?: Cel;
 }
 
-/** The rule by which a policy meets the writes of a row. */
 export const ruleOf = ({ group, version, resource, suffix, create, update }: OwnObject, { name }: Settings): Rule => ({
   apiGroups: [group],
   apiVersions: [version],
@@ -38,7 +33,6 @@ export function validationOf({ resource, may, create, update }: OwnObject): Vali
   return { may, expression: any(`variables.resource != ${text(resource)}`, all(...conditions)) };
 }
 
-/** The CEL variables of a policy with such rows. The types of the kinds differ, so the objects are dynamic. */
 export const ownObjectVariables = ({ name, namespace }: Settings): Policy['variables'] => ({
   installation: text(name),
   operatorNamespace: text(namespace),
@@ -47,5 +41,4 @@ export const ownObjectVariables = ({ name, namespace }: Settings): Policy['varia
   resource: `request.resource.resource + (has(request.subResource) ? '/' + request.subResource : '')`,
 });
 
-/** Returns the name of an object of the installation. */
 export const ownName = (suffix: string): Cel => `variables.installation + ${text(suffix)}`;

@@ -6,7 +6,6 @@ import { sameEnvironment } from './environment-rules.ts';
 import type { Validation } from './policy.ts';
 import { hasShape, type Shape } from './shape.ts';
 
-/** Returns the CEL variables of a list after and before. */
 const pair = (name: string): readonly [Cel, Cel] => [`variables.${name}`, `variables.${name}Before`];
 
 const containers = pair('containers');
@@ -20,7 +19,6 @@ const nameOf = (secret: Cel): Cel => `${secret}.?name.orValue('')`;
 const isAddedSecret = (secret: Cel): Cel =>
   `(${nameOf(secret)} in variables.pullSecrets || ${nameOf(secret)} in variables.recordedPullSecretsBefore)`;
 
-/** The validations of the pod template's spec. */
 export const podValidations: readonly Validation[] = [
   {
     may: 'change containers, volumes and pull secrets of a pod template, and no other field of its spec',

@@ -8,21 +8,18 @@ export interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** A condition that each write of the manager's account must meet. */
 export interface Validation {
-  /** Completes the sentence that the API server answers otherwise: "The guard lets the Lumigo operator …". */
+  /** Completes the sentence "The guard lets the Lumigo operator …" of a refusal. */
   readonly may: string;
   readonly expression: Cel;
 }
 
-/** A policy about writes of the manager's account. */
 export interface Policy {
-  /** The end of the name. */
   readonly suffix: string;
   readonly rules: readonly Rule[];
-  /** The namespace of the objects; left out: all. */
+  /** The namespace of the objects. Default: all. */
   readonly namespace?: string;
-  /** By name. An expression may use those before it as `variables.NAME`. */
+  /** An expression may use those before it as `variables.NAME`. */
   readonly variables: Readonly<Record<string, Cel>>;
   readonly validations: readonly Validation[];
 }

@@ -6,7 +6,7 @@ import { isMount, isVariable } from './record-rules.ts';
 
 const inContainersBefore = (condition: Cel): Cel => `variables.containersBefore.exists(before, ${condition})`;
 
-/** A joined variable is parted without the record. */
+/** The removal of a joined variable does not use the record. */
 const isJoined = joinedNames.map((name) => `json.startsWith(${text(`{"name":"${name}"`)})`);
 
 const replaced: Cel = `variables.replaced.all(json, ${any(
@@ -26,7 +26,7 @@ const replacedMounts: Cel = `variables.replacedMounts.all(json, ${any(
 const names = (list: string, allowed: Cel): Cel =>
   `variables.${list}.all(name, name in variables.${list}Before || name in ${allowed})`;
 
-/** The record says what a removal restores, so a new one may contain only what the object contained. */
+/** A removal restores the content of the record, so a new record may only contain parts of the object. */
 export const recordValidations: readonly Validation[] = [
   {
     may: 'record only values that an injection replaces',

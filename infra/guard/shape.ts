@@ -1,23 +1,18 @@
 import { all, text, texts, type Cel } from '../constructs/cel.ts';
 
-/**
- * The form of a JSON value that the operator writes. A function returns the condition of a value that is not fixed. A map has the given
- * keys and no others.
- */
+/** The form of a JSON value. A function returns the condition of a variable value. A map has no further keys. */
 export type Shape =
   string | number | boolean | Condition | Optional | readonly Shape[] | { readonly [key: string]: Shape };
 
 type Condition = (path: Cel) => Cel;
 
-/** A key of a map that may be missing. */
+/** The value of a key that may be missing. */
 export class Optional {
   constructor(readonly shape: Exclude<Shape, Optional>) {}
 }
 
-/** Any value. */
 export const anything: Condition = () => 'true';
 
-/** Returns the condition that the value at a path, of type `dyn`, has a form. */
 export function hasShape(path: Cel, shape: Shape): Cel {
   if (shape instanceof Optional) return hasShape(path, shape.shape);
   if (typeof shape === 'function') return shape(path);

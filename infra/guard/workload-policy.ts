@@ -11,11 +11,9 @@ import type { Policy } from './policy.ts';
 import { recordValidations } from './record-validations.ts';
 import { workloadVariables } from './workload-variables.ts';
 
-/** The namespaces that the operator never changes. */
 export const excludedNamespaces = ({ webhook, namespace }: Settings): Cel =>
   `${listOf(webhook.excludedNamespaces)} + [${text(namespace)}]`;
 
-/** The policy about workloads: the manager adds and removes the injection, and changes nothing else. */
 export const workloadPolicy = (settings: Settings): Policy => ({
   suffix: suffixes.guardWorkloads,
   rules: workloadRules(['UPDATE']),

@@ -3,7 +3,7 @@ import { entryOr, fieldOr, text, type Cel } from '../constructs/cel.ts';
 import { otherEntries } from './environment-rules.ts';
 import { recordedNames, replacedMounts, replacedVariables } from './record-rules.ts';
 
-/** The place of the pod template in an object, by kind. The types of the kinds differ, so the object is dynamic. */
+/** Returns the pod template of an object. Its place depends on the kind, and the types differ, so the object is dynamic. */
 function templateOf(object: Cel): Cel {
   const usual = ['spec', 'template'];
   return workloads
@@ -14,7 +14,6 @@ function templateOf(object: Cel): Cel {
     );
 }
 
-/** Returns the parts of an object by name. */
 const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
   const at = (name: string): Cel => `variables.${name}${suffix}`;
   const variables: Readonly<Record<string, Cel>> = {
@@ -41,7 +40,6 @@ const parts = (object: Cel, suffix: string): Readonly<Record<string, Cel>> => {
   return Object.fromEntries(Object.entries(variables).map(([name, expression]) => [`${name}${suffix}`, expression]));
 };
 
-/** The CEL variables of a change of a workload: its parts after and before. */
 export const workloadVariables: Readonly<Record<string, Cel>> = {
   ...parts('object', ''),
   ...parts('oldObject', 'Before'),
