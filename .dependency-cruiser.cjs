@@ -1,8 +1,8 @@
-/** The layers of docs/contributing/adr/0001: who may import what. A rule's name says the reason. */
+/** The layers of docs/contributing/adr/0001. The name of a rule is its reason. */
 const PURE =
   '^runtime/(contract|access/permissions|(api|json|injection)/.*|.*/(plan|decide|render|conditions)[^/]*)\\.ts$';
 const DUTIES = 'webhook|reconciler|telemetry-proxy|pod-mode|token-checks|monitoring|uninstall|updater|diagnostics';
-/** Of docs/contributing/architecture.md, from the lowest to the highest: what stands on one imports from it and from those below. */
+/** The floors of docs/contributing/architecture.md, from the lowest to the highest. A floor imports from itself and from those below. */
 const FLOORS = {
   runtime: [
     'contract',
@@ -41,14 +41,13 @@ module.exports = {
       name: 'core-is-pure',
       severity: 'error',
       from: { path: PURE, pathNot: '\\.test\\.ts$' },
-      // semver is as pure as they are.
       to: { path: '^node:|node_modules/(?!(@types/)?semver/)|^runtime/kubernetes/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'duties-are-independent',
       severity: 'error',
       from: { path: `^runtime/(${DUTIES})/`, pathNot: '\\.test\\.ts$' },
-      // What the reconciler would do is shown by its own plan, and what it tells of tokens has the form that their checks give it.
+      // The reconciler's own plan answers `preview`. The status reports tokens in the form that their checks give.
       to: {
         path: `^runtime/(${DUTIES})/`,
         pathNot:

@@ -1,9 +1,9 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-/** Style as numbers (CONTRIBUTING.md tells why): small files, shallow functions, no promise left alone. */
+/** CONTRIBUTING.md, section "Style", has the reasons for these numbers. */
 export default tseslint.config(
-  // The images' sample applications are somebody else's programs.
+  // The sample applications of the images stand for programs of users.
   { ignores: ['node_modules', 'dist', 'imports', 'sandbox/images/shop-*'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,

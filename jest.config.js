@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-/** Two kinds of test and no third (CONTRIBUTING.md): a pure function's, or one against a real API server. */
+/** There are two kinds of tests (CONTRIBUTING.md): of pure functions, and against a real API server. */
 const common = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
@@ -13,7 +13,7 @@ const common = {
 };
 
 export default {
-  // Tests against an API server wait for two thirds of their time: three for each core, and no more than six control planes.
+  // Tests against an API server wait for two thirds of their time. Six control planes at once are the most.
   maxWorkers: Math.min(6, 3 * availableParallelism()),
   testSequencer: '<rootDir>/sandbox/testing/longest-first.js',
   projects: [
