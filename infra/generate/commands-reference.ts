@@ -6,7 +6,6 @@ import { processShell } from '../../runtime/cli/shell.ts';
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-/** The options as a table. */
 function optionsOf(command: Command): string {
   const rows = command.options.map(({ flags, description, defaultValue, argChoices }) => {
     const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`;
@@ -33,7 +32,6 @@ const places = [
   `| in the operator's container | \`kubectl exec -n lumigo-system ${manager} -- /nodejs/bin/node /app/main.js\` |`,
 ].join('\n');
 
-/** docs/reference/commands.md. */
 export function commandsReference(): string {
   const program = createProgram(processShell());
   const visible = program.createHelp().visibleCommands(program);

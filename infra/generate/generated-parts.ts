@@ -1,7 +1,4 @@
-/**
- * A document of ours with some parts written anew, each between `<!-- NAME: generated -->` and `<!-- /NAME -->`.
- * @throws Error where it has no such place any more
- */
+/** Returns a document with new text between `<!-- NAME: generated -->` and `<!-- /NAME -->`. @throws Error if there is no such place */
 export const withGenerated = (file: string, document: string, parts: Readonly<Record<string, () => string>>): string =>
   Object.entries(parts).reduce((text, [name, part]) => {
     const [begin, end] = [`<!-- ${name}: generated -->\n`, `<!-- /${name} -->`];

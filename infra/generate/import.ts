@@ -18,11 +18,7 @@ import { describeKubernetes, triedTable } from './tried-versions.ts';
 import { renderings, renderingsFolder } from './renderings.ts';
 import { settingsReference } from '../settings/settings-reference.ts';
 
-/**
- * Writes what is generated and committed: the typed Lumigo of `cdk8s import`, the references of settings and commands, tables of docs/security/README.md,
- * docs/operate/monitoring.md and docs/migrate-from-original.md, parts of the README and of docs/install/helm.md, and what the constructs render. With `--check` it writes nothing, and ends with 1
- * where what is committed is not what would be written.
- */
+/** Writes the generated files that are committed. With `--check`, it writes nothing and exits with 1 if one of them is outdated. */
 
 type Generated = Readonly<Record<string, string>>;
 
@@ -59,12 +55,11 @@ function generate(): Generated {
   }
 }
 
-/** A document of ours with its generated parts as they would be written now. */
 const anew = (file: string, parts: Parameters<typeof withGenerated>[2]): Generated => ({
   [file]: withGenerated(file, readFileSync(join(root, file), 'utf8'), parts),
 });
 
-/** `cdk8s import` of our own custom resource definition. It works offline once its look for a newer cdk8s is off. */
+/** `cdk8s import` works offline if it does not look for a newer cdk8s. */
 function importInto(folder: string): void {
   const cli = join(createRequire(import.meta.url).resolve('cdk8s-cli/package.json'), '..', 'bin', 'cdk8s');
   const options = ['--language', 'typescript', '--output', folder, '--no-save', '--check-upgrade=false'];
@@ -94,7 +89,6 @@ function committed(file: string): string | undefined {
   }
 }
 
-/** Files of what the constructs render that they do not render any more. */
 const abandoned = (generated: Generated): readonly string[] =>
   readdirSync(join(root, renderingsFolder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,6 +1,6 @@
 import { originalValues, type OriginalValue } from '../settings/original-values.ts';
 
-/** Returns the table of docs/migrate-from-original.md: the effect of each value of the original operator's chart. */
+/** Returns the table of docs/migrate-from-original.md. */
 export const migrationTable = (): string =>
   [
     '| Value of the original | Here | Advice |',

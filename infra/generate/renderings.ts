@@ -4,16 +4,12 @@ import { chartFiles } from '../helm/chart.ts';
 import { synthesize, withEverything } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** Below the project's folder; nothing else lies in it. */
 export const renderingsFolder = join('infra', 'renderings');
 
-/**
- * Returns the renderings of the constructs: the plain YAML with the defaults, the plain YAML with everything enabled, and the chart.
- * They are committed, so that each change of a construct shows its effect on every delivery.
- */
+/** Returns plain YAML with the defaults, plain YAML with all features, and the chart. */
 export function renderings(): Readonly<Record<string, string>> {
   const defaults = parseSettings({});
-  // An updater, and no token: plain YAML is not the place for one.
+  // Plain YAML must not contain a token.
   const { updater, lumigoToken } = defaults;
   const plain = {
     'plain/defaults.yaml': Yaml.stringify(...synthesize(defaults)),

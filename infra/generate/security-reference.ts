@@ -7,7 +7,6 @@ import { withGenerated } from './generated-parts.ts';
 import { releaseOf } from '../operator.ts';
 import { parseSettings } from '../settings/settings.ts';
 
-/** The tables of docs/security/README.md: the rights that the constructs grant, and the ports that they open. */
 const tables: Readonly<Record<string, () => string>> = {
   permissions: permissionsTable,
   updater: updaterTable,
@@ -15,10 +14,9 @@ const tables: Readonly<Record<string, () => string>> = {
   ports: portsTable,
 };
 
-/** The document with its tables anew. */
 export const withTables = (document: string): string => withGenerated('docs/security/README.md', document, tables);
 
-/** As Helm installs it: the namespace is no part of its release. */
+/** A Helm release does not include the namespace. */
 const settings = parseSettings({ createNamespace: false });
 
 type Row = readonly string[];
@@ -28,7 +26,6 @@ const markdown = (head: Row, rows: readonly Row[]): string =>
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
-/** Names as the document has them, whatever an installation is called. */
 const generic = (name: string): string =>
   name.replace('NAME', '<name>').replace(settings.name, '<name>').replace('{namespace}', settings.namespace);
 
@@ -54,7 +51,6 @@ function permissionsTable(): string {
   return markdown(['Account', 'Resources', 'Verbs', 'Names', 'Purpose', 'Test'], rows);
 }
 
-/** One row for each reason. */
 function updaterTable(): string {
   const { own, cluster } = rulesOfUpgrade(settings, releaseOf(settings));
   const ours = "the operator's namespace";

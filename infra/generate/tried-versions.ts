@@ -1,27 +1,23 @@
 import { readFileSync } from 'node:fs';
 
-/** One run of the tests against another version of a program than that of the usual tests. `npm run test:matrix` writes it. */
+/** A run of the tests with another version of a program, which `npm run test:matrix` adds. */
 export interface Tried {
-  /** `Kubernetes`, `Helm` */
   readonly program: string;
-  /** `v1.30.14` */
+  /** For example `v1.30.14`. */
   readonly version: string;
-  /** `2026-11-22` */
   readonly date: string;
-  /** Only the short form was run, which covers the differences between API servers. */
+  /** The short form covers the differences between API servers. */
   readonly isShort?: boolean;
   readonly passed: number;
-  /** Names of the tests that failed. */
   readonly failed: readonly string[];
 }
 
-/** Below the project's folder. */
 export const triedFile = 'docs/reference/tried-versions.json';
 
 export const readTried = (): readonly Tried[] =>
   JSON.parse(readFileSync(new URL(`../../${triedFile}`, import.meta.url), 'utf8')) as readonly Tried[];
 
-/** The README's sentence about Kubernetes. @param oldest the version that the chart requires, such as 1.30 */
+/** Returns the README's sentence about Kubernetes. @param oldest the version that the chart requires, such as 1.30 */
 export function describeKubernetes(oldest: string, tried: readonly Tried[] = readTried()): string {
   const minors = tried
     .filter(({ program, failed }) => program === 'Kubernetes' && failed.length === 0)
@@ -30,7 +26,6 @@ export function describeKubernetes(oldest: string, tried: readonly Tried[] = rea
   return `Kubernetes ${oldest} or newer.${range}`;
 }
 
-/** The table of test runs in docs/contributing/tested-versions.md: a row for each run. */
 export function triedTable(tried: readonly Tried[] = readTried()): string {
   if (tried.length === 0) return 'No run of all of them is on record yet.';
   const rows = tried.map(
