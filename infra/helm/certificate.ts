@@ -2,10 +2,10 @@ import { certificateFiles, suffixes } from '../../runtime/contract.ts';
 import type { DeliveredCertificate } from '../constructs/webhook-certificate.ts';
 import type { Expression } from './markers.ts';
 
-/** The validity of a certificate that Helm creates. The operator renews it if no upgrade does. */
+/** In days. The operator renews the certificate if no upgrade does. */
 const VALID_DAYS = 365;
 
-/** The markers for the certificate. Helm creates a new one whenever it renders the chart. */
+/** Helm creates a new certificate on each rendering. */
 export const markedCertificate: DeliveredCertificate = {
   certificate: 'xhelmcertificatex',
   key: 'xhelmkeyx',
@@ -24,10 +24,7 @@ export const certificateExpressions: ReadonlyMap<string, Expression> = new Map(
   ]),
 );
 
-/**
- * Creates the certificate once for all templates, which share only the values. The authority of the previous certificate stays in the
- * Secret, so that it stays trusted.
- */
+/** Creates one certificate for all templates, which only share the values. The authority of the previous one stays trusted in the Secret. */
 export const certificateHelper = `{{- define "lumigo-operator.certificate" -}}
 {{- if not (hasKey $.Values "madeCertificate") -}}
 {{- $host := printf "%s${suffixes.webhookService}.%s.svc" (include "lumigo-operator.fullname" $) $.Release.Namespace -}}

@@ -9,10 +9,7 @@ import { unpublishedNotice } from '../settings/publisher.ts';
 import { parseSettings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
-/**
- * `npm run chart [FOLDER]`: writes the Helm chart to dist/chart/lumigo-operator. Beside it, writes its archive and the index of a
- * chart repository with that archive.
- */
+/** `npm run chart [FOLDER]`: writes the Helm chart, its archive, and the index of a chart repository with it. Default: dist/chart. */
 function main([parent = 'dist/chart']: readonly string[]): number {
   const folder = join(parent, chartName);
   rmSync(folder, { recursive: true, force: true });

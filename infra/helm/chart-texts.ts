@@ -8,10 +8,9 @@ import { chartDefaults, ofTheRelease } from './values.ts';
 
 const description = 'Traces all Python and Node.js programs of a namespace without code changes.';
 
-/** The oldest Kubernetes version that Helm installs the chart on, such as 1.30. */
+/** Returns the oldest Kubernetes version that Helm installs the chart on, such as 1.30. */
 export const oldestKubernetes = (): string => /\d+\.\d+/.exec(chartMetadata().kubeVersion)?.[0] ?? '';
 
-/** The metadata of the chart, for Chart.yaml and for the index of a chart repository. */
 export const chartMetadata = (publisher: Publisher = own) => ({
   apiVersion: 'v2',
   name: chartName,
@@ -39,13 +38,12 @@ export const chartMetadata = (publisher: Publisher = own) => ({
   },
 });
 
-/** The fields about the publisher. They are left out if there is none. */
 const origin = ({ home, maintainers }: Publisher) => ({
   ...(home === '' ? {} : { home, sources: [home] }),
   ...(maintainers.length === 0 ? {} : { maintainers }),
 });
 
-/** The index of a chart repository that holds this one version. `digest` is the archive's SHA-256, in hexadecimal. */
+/** Returns the index of a chart repository with this one version. `digest` is the archive's SHA-256 in hexadecimal. */
 export const repositoryIndex = (archive: string, digest: string, created: Date): string =>
   stringify({
     apiVersion: 'v1',
@@ -53,7 +51,6 @@ export const repositoryIndex = (archive: string, digest: string, created: Date):
     generated: created.toISOString(),
   });
 
-/** The chart's README.md, as repositories show it. */
 export const chartReadme = (): string => `# Lumigo Kubernetes operator
 
 ${description}

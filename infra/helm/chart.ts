@@ -15,7 +15,7 @@ import { chartValues, valuesSchema } from './values.ts';
 import { operatorVersion } from '../settings/version.ts';
 import { TemplateWriter } from './write.ts';
 
-/** The files of the Helm chart by their path in it. It is the one construct tree, rendered with markers for values. */
+/** Returns the files of the Helm chart by path: the construct tree, rendered with markers for values. */
 export function chartFiles(version = operatorVersion()): Readonly<Record<string, string>> {
   const { templates } = chartTemplates();
   return {
@@ -29,7 +29,6 @@ export function chartFiles(version = operatorVersion()): Readonly<Record<string,
   };
 }
 
-/** Writes the chart into a folder, as the operator's own version or as another. */
 export function writeChart(folder: string, version = operatorVersion()): Readonly<Record<string, string>> {
   const files = chartFiles(version);
   for (const [path, text] of Object.entries(files)) {
@@ -39,14 +38,12 @@ export function writeChart(folder: string, version = operatorVersion()): Readonl
   return files;
 }
 
-/** Returns the value of a switch; undefined means its marker, the default. */
 const fixed = (path: string, value: unknown): readonly (readonly [string, unknown])[] =>
   value === undefined ? [] : [[path, value]];
 
 export function chartTemplates() {
   const off = { ...settled, ...Object.fromEntries(switches.flatMap(({ path, off: value }) => fixed(path, value))) };
   const { settings } = markedSettings(off);
-  // Every marker there is, those of the switches included.
   const all = markedSettings(settled);
   const render = (given: Settings) => withDocuments(byKey(synthesize(given, 'Helm', markedCertificate)));
   const base = render(settings);
@@ -62,12 +59,11 @@ export function chartTemplates() {
   const known = new Set([...writer.used, ...switches.map(({ path }) => path)]);
   return {
     templates,
-    /** Settings that no template has a use for. */
     unused: [...all.expressions.values()].map(({ path }) => path).filter((path) => !known.has(path)),
   };
 }
 
-/** Objects by a name that becomes that of their file; a release's own name is left out of it. */
+/** Returns objects by the name of their file, without the name of the release. */
 function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest>> {
   return Object.fromEntries(
     manifests.map((manifest) => {
@@ -77,7 +73,7 @@ function byKey(manifests: readonly Manifest[]): Readonly<Record<string, Manifest
   );
 }
 
-/** The usual naming of charts: the name of the release, then the name of the chart unless the release contains it. */
+/** The fullname of charts by Helm's convention: the release, then the chart unless the release contains it. */
 const helpers = `{{- define "lumigo-operator.fullname" -}}
 {{- include "lumigo-operator.refuse" $ -}}
 {{- if or .Values.name .Values.fullnameOverride -}}

@@ -6,7 +6,7 @@ const intoNamespace = '--namespace lumigo-system --create-namespace';
 
 const block = (...lines: readonly string[]): string => ['```sh', ...lines, '```'].join('\n');
 
-/** How to install with Helm: from the publisher's repositories, or from a checkout if there are none. */
+/** Returns how to install with Helm: from the publisher's repositories, or from a checkout if there are none. */
 export function installWithHelm(publisher: Publisher = own): string {
   const published = publishedInstallation(publisher);
   if (published !== undefined) return published;
@@ -27,7 +27,6 @@ export function installWithHelm(publisher: Publisher = own): string {
   ].join('\n');
 }
 
-/** The README's shortest way to install. */
 export const quickInstallation = (publisher: Publisher = own): string =>
   publishedInstallation(publisher) ??
   [
@@ -39,7 +38,6 @@ export const quickInstallation = (publisher: Publisher = own): string =>
     'the namespace `lumigo-sample`. Set `LUMIGO_TRACER_TOKEN` to your token before, to see its traces in Lumigo.',
   ].join('\n');
 
-/** The README's box about releases. */
 export const releaseStatus = (publisher: Publisher = own): string => {
   const isPublished = publishedInstallation(publisher) !== undefined;
   const status = isPublished
@@ -58,7 +56,7 @@ function publishedInstallation({ charts: { oci, index } }: Publisher): string | 
   return parts.length === 0 ? undefined : parts.join('\n\nor\n\n');
 }
 
-/** The chart as `helm upgrade` takes it: by its name in the repository, or as a folder. */
+/** Returns the chart for `helm upgrade`: its name in a repository, or a folder. */
 export function chartReference({ charts }: Publisher = own): string {
   if (charts.index !== '') return `lumigo/${chartName}`;
   return charts.oci === '' ? `dist/chart/${chartName}` : `oci://${charts.oci}/${chartName}`;

@@ -1,24 +1,19 @@
 import { parseSettings, type Settings } from '../settings/settings.ts';
 import { settingEntries, type SettingEntry } from '../settings/tree.ts';
 
-/**
- * Settings whose values are markers: the constructs put them wherever a value goes, and the writer of templates finds them
- * there. A marker is a valid name, so it may become part of one; a number is one that nothing else is.
- */
+/** Settings with markers as values. The constructs copy them, and the template writer finds them. */
 export interface Marked {
   readonly settings: Settings;
-  /** The template expression of each marker. */
   readonly expressions: ReadonlyMap<string, Expression>;
 }
 
 export interface Expression {
   readonly path: string;
-  /** In Go's template language, for use in a pipeline. */
   readonly code: string;
   readonly type: SettingEntry['type'];
 }
 
-/** The settings that are more than their value: a Helm release provides them, or they have a short form. */
+/** Settings with more than a value: a Helm release provides them, or they have a short form. */
 const given: Readonly<Record<string, string>> = {
   name: '(include "lumigo-operator.fullname" $)',
   instance: '(default $.Release.Name $.Values.instance)',
@@ -27,18 +22,14 @@ const given: Readonly<Record<string, string>> = {
     '(ternary (list (dict "selector" dict)) $.Values.monitoredNamespaces (kindIs "string" $.Values.monitoredNamespaces))',
 };
 
-/** Numbers are markers from here on: no setting has one as large. */
+/** Numbers from here on are markers, because no setting allows one as large. */
 const FIRST_NUMBER = 7_700_000;
 
-/**
- * @param fixed settings that have this value instead of a marker, by path: those that decide about structure, which the
- * switches (switches.ts) set
- */
+/** Returns settings with markers. @param fixed values by path that replace markers, because they decide about structure (switches.ts) */
 export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked {
   const expressions = new Map<string, Expression>();
   const settings = structuredClone(parseSettings({})) as unknown as Record<string, unknown>;
   settingEntries().forEach(({ path, type }, index) => {
-    // Items of a list have the marker of the list.
     if (path.includes('[]')) return;
     if (path in fixed) return set(settings, path, fixed[path]);
     const marker = type === 'integer' ? FIRST_NUMBER + index : `xhelm${index}x`;
@@ -48,7 +39,6 @@ export function markedSettings(fixed: Readonly<Record<string, unknown>>): Marked
   return { settings: settings as unknown as Settings, expressions };
 }
 
-/** A marker in the form that a setting of this type has. */
 function shaped(type: SettingEntry['type'], marker: string | number): unknown {
   if (type === 'strings') return [marker];
   if (type === 'objects') return [{ [marker]: marker }];

@@ -1,7 +1,7 @@
 import { variables } from '../../runtime/config/document.ts';
 import { isMap, type JsonMap } from '../../runtime/json/values.ts';
 
-/** A place in the tree where two renderings differ. `ABSENT` is what one of them does not have. */
+/** A place where two renderings differ. `ABSENT` stands for a missing value. */
 export class Either {
   constructor(
     readonly condition: string,
@@ -12,10 +12,9 @@ export class Either {
 
 export const ABSENT = Symbol('absent');
 
-/** The key of a configuration's values. They are a text in JSON, but their differences are found like all others. */
+/** The key of a configuration's values, which are JSON in a text. They are compared like other values. */
 export const DOCUMENT = 'value in JSON';
 
-/** Returns a tree with the values of each configuration in the place of its text. */
 export function withDocuments(tree: unknown): unknown {
   if (Array.isArray(tree)) return tree.map(withDocuments);
   if (!isMap(tree)) return tree;
@@ -28,10 +27,7 @@ const isTree = (value: unknown): value is JsonMap => isMap(value) && !(value ins
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/**
- * Works what differs between `base` and `other` into `tree`, which is `base` with the differences of other conditions in
- * it already.
- */
+/** Returns `tree`, which is `base` with the differences of former conditions, with the differences of `other` as well. */
 export function merge(tree: unknown, base: unknown, other: unknown, condition: string): unknown {
   if (base === other || same(base, other)) return tree;
   if (tree instanceof Either)
@@ -40,7 +36,7 @@ export function merge(tree: unknown, base: unknown, other: unknown, condition: s
   return mergeLists(tree, base, other, condition) ?? new Either(condition, other, tree);
 }
 
-/** Item by item, where both have as many; undefined where they are no lists, or of different lengths. */
+/** Returns undefined if the values are not lists of equal length. */
 function mergeLists(tree: unknown, base: unknown, other: unknown, condition: string): unknown[] | undefined {
   if (!Array.isArray(tree) || !Array.isArray(base) || !Array.isArray(other)) return undefined;
   if (base.length !== other.length) return undefined;

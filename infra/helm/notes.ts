@@ -1,7 +1,6 @@
 import { originalWarning } from './original.ts';
 import { suspended } from '../settings/updater-state.ts';
 
-/** NOTES.txt: the next steps, and warnings about this release. */
 export const notes = `The Lumigo operator {{ .Chart.AppVersion }} is installed in the namespace '{{ .Release.Namespace }}'.
 
 Next, create a Secret and a Lumigo resource in each namespace that you want to trace:

@@ -1,10 +1,8 @@
 import { originalValues } from '../settings/original-values.ts';
 import { fail, given, quoted, when } from './go-template.ts';
 
-/** Returns the value at a path of `$given`, or an empty text. */
 export const valueAt = (path: string): string => `(dig ${path.split('.').map(quoted).join(' ')} "" $given)`;
 
-/** Stop the rendering if a value of the original operator's chart cannot work. */
 export const originalRefusals: readonly string[] = originalValues.flatMap((row) =>
   'refused' in row
     ? [
@@ -16,7 +14,6 @@ export const originalRefusals: readonly string[] = originalValues.flatMap((row) 
     : [],
 );
 
-/** Part of the notes: one warning for all values of the original operator that have no effect. */
 export const originalWarning = [
   given,
   '{{- $idle := list -}}',

@@ -12,10 +12,7 @@ const eachMonitored = (body: string): string => each(`$index, $each := ${monitor
 const proxyImage = '$given.controllerManager.telemetryProxy.image';
 const list = (texts: readonly string[]): string => `(list ${texts.map(quoted).join(' ')})`;
 
-/**
- * The rules of settings/contradictions.ts in Go's template language, by their refusal. A new rule does not compile without its row
- * here. The rules of the schema are missing: Helm checks them before it renders.
- */
+/** The rules of settings/contradictions.ts in Go's template language. Helm checks the rules of the schema itself. */
 const rows: Readonly<Record<keyof typeof sentences, string>> = {
   monitoredTwice:
     '{{- $names := list -}}' +
@@ -76,7 +73,7 @@ const rows: Readonly<Record<keyof typeof sentences, string>> = {
 
 const secretKeys = secretRules().map(({ key }) => key);
 
-/** The rules of secret settings, which Helm would show with the value if they were in the schema. */
+/** Helm would show the value of a secret setting if the schema had its rule. */
 const secretRefusals: readonly string[] = [
   each(
     '$key, $_ := $given.lumigoToken',
@@ -95,18 +92,17 @@ const secretRefusals: readonly string[] = [
   ),
 ];
 
-/** The settings that no longer exist. The schema accepts them, because its refusal would not say what to use instead. */
+/** The schema accepts withdrawn settings, because its refusal would not say what to use instead. */
 const withdrawnRefusals = Object.keys(withdrawnSettings).map((path) =>
   when(valueAt(path), fail(withdrawnSetting(path) ?? '')),
 );
 
-/** The refusal that depends on the version of the cluster. */
 const podModeRefusal = when(
   `and $given.injection.podMode (semverCompare "<1.${podModeKubernetes}.0-0" $.Capabilities.KubeVersion.Version)`,
   fail(needsKubernetes('%v'), '$.Capabilities.KubeVersion.Version'),
 );
 
-/** Stops the rendering if values contradict each other, or if a value of the original operator cannot work. Every template includes it. */
+/** Each template includes these refusals, which stop the rendering. */
 export const refusals = [
   '{{- define "lumigo-operator.refuse" -}}',
   given,

@@ -1,16 +1,16 @@
 import { podsOfInstallation } from '../settings/placement.ts';
 
-/** A setting on which the structure of the objects depends, or a value that is computed: it is rendered both ways. */
+/** A setting that changes the structure of the objects, or a computed value. The chart is rendered with both values. */
 export interface Switch {
   readonly path: string;
-  /** The values in the base rendering (`off`) and in the other one (`on`); undefined means the marker. The first switch wins. */
+  /** The values in the base rendering and in the other one. Undefined means the marker. The first switch wins. */
   readonly off: unknown;
   readonly on: unknown;
   /** The condition for `on`, in Go's template language. */
   readonly condition: string;
 }
 
-/** Empty or not makes the difference, and what it is goes into the objects. */
+/** Only an empty value changes the structure. Others become part of the objects. */
 const filled = (path: string, empty: unknown = ''): Switch => ({
   path,
   off: empty,
@@ -18,15 +18,14 @@ const filled = (path: string, empty: unknown = ''): Switch => ({
   condition: `$.Values.${path}`,
 });
 
-/** A whole object depends on it, in which other switches have their parts: so it is there in the rendering that all start from. */
+/** The base rendering must contain an object, so that other switches can change parts of it. */
 const switchedOff = (path: string): Switch => ({ path, off: true, on: false, condition: `not $.Values.${path}` });
 
-/** As updater-state.ts has it, of which a suspended updater's repository is a part: without one all its reasons look alike. */
+/** The condition of updater-state.ts. */
 const isSuspended =
   'or (not $.Values.updater.repository) (and (eq $.Values.updater.mode "upgrade") (not $.Values.updater.verify.keyringSecret) (eq $.Values.updater.verify.unsigned "refuse"))';
 
 export const switches: readonly Switch[] = [
-  // Whole objects depend on these, in which other switches have their parts: so they are there in the rendering that all start from.
   { path: 'updater.mode', off: 'upgrade', on: 'off', condition: 'eq $.Values.updater.mode "off"' },
   { path: 'updater.repository', off: undefined, on: '', condition: isSuspended },
   { path: 'updater.mode', off: 'upgrade', on: 'check', condition: 'eq $.Values.updater.mode "check"' },
@@ -55,7 +54,7 @@ export const switches: readonly Switch[] = [
     condition:
       'or (eq $.Values.platform "openshift") (and (eq $.Values.platform "auto") ($.Capabilities.APIVersions.Has "security.openshift.io/v1"))',
   },
-  // The one with most objects is what all start from.
+  // The first issuer has most objects, so it is in the base rendering.
   ...['delivery', 'operator', 'external'].map((issuer) => ({
     path: 'certificates.issuer',
     off: 'cert-manager',
@@ -64,7 +63,6 @@ export const switches: readonly Switch[] = [
   })),
   filled('certificates.issuerRef', {}),
   filled('imagePullSecrets', []),
-  // The later of two settings for the place of a pod wins.
   ...['global', ...podsOfInstallation].flatMap((pod) => [
     filled(`nodeSelector.${pod}`, {}),
     filled(`tolerations.${pod}`, []),
@@ -86,5 +84,5 @@ export const switches: readonly Switch[] = [
   filled('injectorWebhook.lumigoInjector.image.digest'),
 ];
 
-/** Not a matter of the chart: Helm makes the namespace (`--create-namespace`). */
+/** Helm creates the namespace (`--create-namespace`), so it is not part of the chart. */
 export const settled: Readonly<Record<string, unknown>> = { createNamespace: false };

@@ -7,13 +7,11 @@ import { settingsSchema } from '../settings/schema.ts';
 import { settingEntries, type JsonSchema } from '../settings/tree.ts';
 import { withdrawnSettings } from '../settings/withdrawn.ts';
 
-/** The settings that a Helm release decides itself. */
 export const ofTheRelease = ['namespace', 'createNamespace'];
 
-/** The defaults that only the chart has, because only Helm can upgrade. */
+/** The default is different in the chart, because only Helm can upgrade. */
 export const chartDefaults = { updater: { mode: 'upgrade' } } as const;
 
-/** values.yaml: each setting with its default, and its meaning above it. */
 export function chartValues(): string {
   const { namespace: _namespace, createNamespace: _create, ...defaults } = parseSettings(chartDefaults);
   const document = new Document({ ...defaults, name: '' });
@@ -35,7 +33,7 @@ function comment(map: YAMLMap, prefix: string, meanings: ReadonlyMap<string, str
   }
 }
 
-/** values.schema.json: Helm refuses an unknown setting, a wrong form, and a `null` that removes a default. */
+/** Returns values.schema.json. It refuses an unknown setting, a wrong form, and a `null` that removes a default. */
 export function valuesSchema(): string {
   const schema = withDefaults(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, chartDefaults);
   const properties = Object.fromEntries(
@@ -52,7 +50,7 @@ export function valuesSchema(): string {
   return `${JSON.stringify(withProperty(whole, ['global'], { type: 'object' }), undefined, 2)}\n`;
 }
 
-/** Leaves out the rules of secret settings: Helm shows a value that breaks one. The templates have them instead (refusals.ts). */
+/** Removes the rules of secret settings, because Helm shows a value that breaks one. The templates have them (refusals.ts). */
 function withoutRules({ properties = {}, ...schema }: JsonSchema, isSecret = schema.writeOnly === true): JsonSchema {
   const { pattern: _pattern, additionalProperties: _more, ...open } = schema as Record<string, unknown>;
   const children = Object.entries(properties).map(
@@ -62,25 +60,24 @@ function withoutRules({ properties = {}, ...schema }: JsonSchema, isSecret = sch
   return children.length === 0 ? own : { ...own, properties: Object.fromEntries(children) };
 }
 
-/** A schema that lets in what the original operator's chart has and this one has not, whatever it is. */
+/** Accepts settings of the original operator's chart that this one does not have, with any value. */
 function withOriginal(schema: JsonSchema, row: OriginalValue): JsonSchema {
   if ('warned' in row) return withProperty(schema, row.path.split('.'), { description: row.warned });
   if (!('acts' in row) || row.as === undefined) return schema;
   return withProperty(schema, [row.path], { ...schema.properties?.[row.as], description: `The same as ${row.as}.` });
 }
 
-/** Accepts a setting that no longer exists, because the templates refuse it with advice (refusals.ts). */
+/** Accepts a withdrawn setting, because the templates refuse it with advice (refusals.ts). */
 const withWithdrawn = (schema: JsonSchema, [path, advice]: readonly [string, string]): JsonSchema =>
   withProperty(schema, path.split('.'), { description: `Withdrawn: ${advice}.` });
 
-/** Returns true if the original operator's chart has an empty value here, which may be `null`. */
 const mayBeNull = (path: string, { default: given }: JsonSchema): boolean =>
   ['""', '{}', '[]'].includes(JSON.stringify(given)) &&
   originalValues.some((row) => 'acts' in row && `${path}.`.startsWith(`${row.path}.`));
 
 /**
- * Requires each setting that has a default. Helm merges the defaults before it validates, so a missing one was removed by `null`, and
- * templates cannot render without it. Items of lists are not merged, and keys of Kubernetes' own maps have no default.
+ * Requires each setting with a default: Helm merges defaults before it validates, so a missing one was removed by `null`. Items of lists
+ * are not merged, and keys of Kubernetes' own maps have no default.
  */
 function withRequired(schema: JsonSchema, path = ''): JsonSchema {
   const { properties } = schema;
@@ -100,7 +97,6 @@ function withProperty(schema: JsonSchema, [key = '', ...more]: readonly string[]
   return { ...schema, properties: { ...properties, [key]: child as JsonSchema } };
 }
 
-/** Returns a schema with other defaults, nested as in the values. */
 function withDefaults(schema: JsonSchema, defaults: object): JsonSchema {
   const changed = Object.entries(defaults).map(([key, value]: [string, unknown]) => {
     const child = schema.properties?.[key] ?? {};

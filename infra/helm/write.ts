@@ -1,17 +1,15 @@
 import type { Expression } from './markers.ts';
 import { ABSENT, DOCUMENT, Either } from './merge.ts';
 
-/** Writes a tree with markers as a Helm template: YAML whose scalars are JSON, so that nothing needs to be guessed. */
+/** Writes a tree with markers as a Helm template. Scalars are JSON, which YAML reads without guessing their type. */
 export class TemplateWriter {
   private readonly pattern: RegExp;
-  /** The settings that were found in some tree. */
   readonly used = new Set<string>();
 
   constructor(private readonly expressions: ReadonlyMap<string, Expression>) {
     this.pattern = new RegExp([...expressions.keys()].join('|'), 'g');
   }
 
-  /** A file with one object, which may be there under a condition. */
   file(object: unknown): string {
     return [...this.object(object), ''].join('\n');
   }
@@ -24,7 +22,6 @@ export class TemplateWriter {
       : [`{{- if ${condition} }}`, ...this.object(then), '{{- end }}'];
   }
 
-  /** The lines of a map or list that stands by itself. */
   private block(value: unknown, depth: number): string[] {
     const pad = '  '.repeat(depth);
     if (Array.isArray(value)) return value.flatMap((item: unknown) => this.item(item, depth));
@@ -35,7 +32,7 @@ export class TemplateWriter {
         const name = marker === undefined ? quoteKey(key) : `{{ ${marker.code} | quote }}`;
         return this.entry(`${pad}${name}:`, child, depth);
       }
-      // A whole map of the user's, beside keys of ours.
+      // A map of the user, beside keys of the chart.
       return [`${pad}{{- with ${marker.code} }}`, `${pad}{{- toYaml . | nindent ${pad.length} }}`, `${pad}{{- end }}`];
     });
   }
@@ -48,7 +45,6 @@ export class TemplateWriter {
     return joins ? [`${first} ${second.trimStart()}`, ...others] : [first, ...rest];
   }
 
-  /** `head` is the key or the dash, with its colon and indentation. */
   private entry(head: string, value: unknown, depth: number): string[] {
     if (value === ABSENT) return [];
     if (value instanceof Either) return this.either(value, (each) => this.entry(head, each, depth));
@@ -66,7 +62,6 @@ export class TemplateWriter {
     return [`{{- if ${condition} }}`, ...yes, ...(no.length === 0 ? [] : ['{{- else }}', ...no]), '{{- end }}'];
   }
 
-  /** The lines of a text in JSON, one for each of its values. */
   private document(content: object, depth: number): string[] {
     const pad = '  '.repeat(depth);
     const last = Object.keys(content).at(-1);
@@ -83,7 +78,7 @@ export class TemplateWriter {
     return [`${head}${json}${end}`];
   }
 
-  /** The setting that a list or a map is, as a whole: its only item, or its only key, is the marker. */
+  /** Returns the setting of a list or a map, if its only item or key is the marker. */
   private wholeOf(value: unknown): Expression | undefined {
     if (!Array.isArray(value)) return this.wholeMap(value);
     const [only, ...more] = value as unknown[];
@@ -105,7 +100,6 @@ export class TemplateWriter {
     return found;
   }
 
-  /** @param as the function that writes the text of a setting */
   private scalar(value: unknown, as: 'quote' | 'toRawJson' = 'quote'): string {
     if (typeof value === 'number') {
       const marker = this.expressionOf(String(value));
@@ -114,7 +108,7 @@ export class TemplateWriter {
     return typeof value === 'string' ? this.text(value, as) : JSON.stringify(value);
   }
 
-  /** People can read such a text only if its lines stay lines. */
+  /** A block keeps the lines of a text, so people can read it. */
   private isBlock(value: string): boolean {
     return /^\S.*\n/.test(value) && !value.endsWith('\n') && !value.includes('{{') && value.search(this.pattern) < 0;
   }
@@ -140,7 +134,6 @@ export class TemplateWriter {
 const indented = (value: string, depth: number): string[] =>
   value.split('\n').map((line) => `${'  '.repeat(depth)}${line}`);
 
-/** Returns true if every version of YAML reads the text as a string without quotes. */
 const isPlain = (text: string): boolean =>
   /^[A-Za-z/][-A-Za-z0-9_./]*$/.test(text) && !/^(true|false|yes|no|on|off|null|nan|y|n)$/i.test(text);
 
