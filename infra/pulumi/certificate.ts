@@ -8,13 +8,10 @@ import type { Settings } from '../settings/settings.ts';
 import { operatorVersion } from '../settings/version.ts';
 
 const YEAR_HOURS = 365 * 24;
-/** An `up` in the last thirty days makes another one; without any, the operator does. */
+/** In hours. An `up` in the last 30 days of the certificate renews it. Without an `up`, the operator renews it. */
 const EARLY_HOURS = 30 * 24;
 
-/**
- * The webhook's certificate: another one with each version of the operator. The Secret stands by itself, so that its key, which
- * is secret in state and output, makes nothing else unreadable in a preview.
- */
+/** Registers a certificate for each version. The Secret is separate, so that its secret key makes no other object unreadable in a preview. */
 export function registerCertificate(
   name: string,
   settings: Settings,
@@ -44,7 +41,7 @@ export function registerCertificate(
         name: `${settings.name}${suffixes.certificates}`,
         namespace,
         labels: labels(settings, 'webhook'),
-        // The operator may have renewed it meanwhile; the fields are its own then.
+        // The operator may have renewed the certificate and then owns the fields.
         annotations: { 'pulumi.com/patchForce': 'true' },
       },
       type: 'kubernetes.io/tls',

@@ -22,23 +22,22 @@ import { operatorVersion } from '../settings/version.ts';
 export interface LumigoOperatorArgs {
   /** Settings of the installation that differ from their default (docs/reference/settings.md). */
   readonly settings?: unknown;
-  /** The token (`lumigoToken.value`); it stays secret in state and output. */
+  /** The token (`lumigoToken.value`). It stays secret in state and output. */
   readonly lumigoToken?: Input<string> | undefined;
 }
 
 /**
- * The Lumigo operator as one resource, for a program of yours or this project's own stack: the same objects as the plain
- * manifests have, and a certificate for the webhook.
- * @throws which Pulumi shows without a stack trace: the settings cannot be installed, and nothing was registered
+ * The Lumigo operator as one resource: the objects of the plain manifests, and a certificate for the webhook.
+ * @throws RunError if the settings cannot be installed. Pulumi shows it without a stack trace, and registers nothing.
  */
 export class LumigoOperator extends ComponentResource {
   readonly version: string;
   readonly namespace: string;
   readonly deployment: string;
-  /** Where programs send traces and logs to. */
+  /** The address for traces and logs of programs. */
   readonly telemetryProxyUrl: string;
   readonly monitoredNamespaces: readonly string[];
-  /** When the webhook's certificate ends (RFC 3339); empty where somebody else makes it. The operator renews it before. */
+  /** The expiry of the webhook's certificate (RFC 3339), or empty if the delivery does not create it. The operator renews it before. */
   readonly certificateExpires: Output<string>;
 
   constructor(name: string, args: LumigoOperatorArgs = {}, options?: ComponentResourceOptions) {
@@ -55,7 +54,7 @@ export class LumigoOperator extends ComponentResource {
     const dependsOn: Resource[] = [];
     const after = () => ({ parent: this, dependsOn: [...dependsOn] });
     for (const { name: wave, objs } of wavesOf(manifests)) {
-      // Before the manager, which would make one of its own.
+      // The manager would create its own certificate if it started first.
       if (wave === 'operator' && settings.certificates.issuer === 'delivery') {
         const { secret, expires } = registerCertificate(name, settings, after());
         dependsOn.push(secret);

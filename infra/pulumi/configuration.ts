@@ -3,14 +3,10 @@ import type { LumigoOperatorArgs } from './component.ts';
 import { refusal } from './refusal.ts';
 import { checkToken } from './tokens.ts';
 
-/**
- * Reads the stack's configuration and checks the token, which is a plain text only here: behind an `Output` a mistake is found after the
- * first resources are registered.
- * @throws RunError, which shows no value
- */
+/** Reads the configuration, and checks the token before an `Output` hides it. @throws RunError, which shows no value */
 export function readConfiguration(): LumigoOperatorArgs {
   const { name } = new Config();
-  // Config.getObject shows the value that it cannot read, and Config.get warns about a secret.
+  // `Config.getObject` shows a value that it cannot read, and `Config.get` warns about a secret.
   const settings = runtime.getConfig(`${name}:settings`);
   const token = runtime.getConfig(`${name}:lumigoToken`);
   return {

@@ -1,2 +1,2 @@
-/** What the npm package offers to Pulumi programs of others, under `./pulumi`. */
+/** The exports of the npm package for Pulumi programs, under `./pulumi`. */
 export { LumigoOperator, type LumigoOperatorArgs } from './component.ts';

@@ -4,10 +4,10 @@ import { isToken, tokenShape } from '../../runtime/wording/token.ts';
 import type { Manifest } from '../constructs/manifest.ts';
 import { refusal } from './refusal.ts';
 
-/** Stands in the manifests where the token goes, which is not known when they are made. */
+/** Replaces the token in the manifests, because the token is known later. */
 export const tokenPlaceholder = `t_${'0'.repeat(21)}`;
 
-/** The Secret with the token, a resource of its own whose content is secret in state and output. */
+/** Registers the Secret as a separate resource, whose content is secret in state and output. */
 export function registerTokens(
   name: string,
   manifests: readonly Manifest[],
@@ -23,10 +23,7 @@ export function registerTokens(
     });
 }
 
-/**
- * Returns the token.
- * @throws RunError, which does not show the value
- */
+/** @throws RunError, which does not show the value */
 export function checkToken(value: string): string {
   if (!isToken(value))
     throw refusal(

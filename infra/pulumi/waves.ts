@@ -1,11 +1,6 @@
 import type { Manifest } from '../constructs/manifest.ts';
 
-/**
- * In the order in which they go up: each when the one before it is there, and down before that one does. The definition comes after the
- * manager although it could come first: on `pulumi destroy` it then goes, and all Lumigo resources with it, while there is still
- * a manager to remove the instrumentation and to answer their finalizers. (The operator would clean up in any order, but within
- * the minute that it has left; so it has as long as it takes.)
- */
+/** Created in this order and destroyed in reverse, so the manager still runs while the definition and its `Lumigo` resources are deleted. */
 const waves = ['namespace', 'operator', 'api'] as const;
 type Wave = (typeof waves)[number];
 
@@ -15,7 +10,7 @@ const waveOf: Readonly<Record<string, Wave>> = {
   MutatingWebhookConfiguration: 'api',
 };
 
-/** The objects of each wave, the first to go up first; waves that would be empty are left out, and so are Secrets (tokens.ts). */
+/** Returns the objects of each wave, without empty waves and Secrets (tokens.ts). */
 export const wavesOf = (
   manifests: readonly Manifest[],
 ): readonly { readonly name: Wave; readonly objs: Manifest[] }[] => {
