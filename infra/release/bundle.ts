@@ -4,14 +4,9 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
-/** Where the one file that the operator's image runs is written. */
 export const bundlePath = 'dist/runtime/main.js';
 
-/**
- * Bundles the runtime into one file (and lazily loaded chunks beside it), so that the image holds no node_modules and a
- * process starts in a fraction of a second. CommonJS dependencies get a `require` of their own. A plugin makes another
- * release of it.
- */
+/** Bundles the runtime, so the image needs no node_modules and a process starts faster. CommonJS dependencies get a `require`. */
 export async function bundle(to: string, plugin?: Plugin): Promise<void> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   await build({
@@ -36,10 +31,7 @@ export async function bundle(to: string, plugin?: Plugin): Promise<void> {
 
 const keyPath = 'dist/runtime.key';
 
-/**
- * Bundles the runtime where it always is, unless what stands there was made of these very sources: every test of a
- * cluster asks for it, and each would spend two seconds of a core on the same bytes.
- */
+/** Bundles the runtime unless the same sources are bundled. Each test of a cluster calls it, and a build takes two seconds of CPU. */
 export async function ensureBundle(): Promise<void> {
   const key = keyOfSources();
   if (existsSync(bundlePath) && existsSync(keyPath) && readFileSync(keyPath, 'utf8') === key) return;
@@ -48,7 +40,7 @@ export async function ensureBundle(): Promise<void> {
   writeFileSync(keyPath, key);
 }
 
-/** A digest of all that the bundle is made of: the runtime, the packages that are installed, and how they are bundled. */
+/** Returns a digest of the runtime, the installed packages, and the bundler's options. */
 function keyOfSources(): string {
   const files = readdirSync('runtime', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
@@ -59,10 +51,7 @@ function keyOfSources(): string {
   return hash.digest('hex');
 }
 
-/**
- * What is imported by `import` from Node.js itself is read whole, each of its exports, and some of those load what nobody asked for: `http`
- * all of `fetch` and HTTP/2. Asked for like this, a module gives what is used of it.
- */
+/** Without this plugin, an import from Node.js loads each export of a module: with `http`, all of `fetch` and HTTP/2. */
 const builtinsAsked: Plugin = {
   name: 'builtins-asked',
   setup({ onResolve, onLoad }) {
@@ -74,12 +63,9 @@ const builtinsAsked: Plugin = {
   },
 };
 
-/**
- * What libraries load for features that are not used here: exemplars of metrics, logging from a thread of its own, what Express has for
- * bodies, queries, files and its own debugging (the webhook reads bodies itself, in bounds: runtime/webhook/body.ts).
- */
+/** Packages that libraries load for features without use here. The webhook reads bodies itself, in bounds (runtime/webhook/body.ts). */
 const packagesLeftOut = /^(@opentelemetry\/api|thread-stream|body-parser|debug|mime-db|qs|send|serve-static)$/;
-/** Of prom-client: metrics of many processes, which loads `cluster`; metrics that are pushed, which loads `zlib`; summaries. */
+/** In prom-client: metrics of several processes (which load `cluster`), pushed metrics (which load `zlib`), and summaries. */
 const metricsLeftOut = /^\.\/lib\/(cluster|pushgateway|summary)$/;
 
 const leftOut: Plugin = {
@@ -90,7 +76,7 @@ const leftOut: Plugin = {
     onResolve({ filter: metricsLeftOut }, ({ path, importer }) =>
       importer.includes('/prom-client/') ? { path, namespace } : undefined,
     );
-    // `debug` is called for a function to call; of the others nothing is used.
+    // `debug` must return a function. The exports of the others are not used.
     onLoad({ filter: /.*/, namespace }, () => ({ contents: 'module.exports = () => () => undefined;' }));
   },
 };

@@ -1,7 +1,4 @@
-/**
- * Returns the section of a version in CHANGELOG.md, which is the text of its release. The heading `## VERSION` may end with a date.
- * @throws Error if there is no such section, or an empty one
- */
+/** Returns the section of a version in CHANGELOG.md. Its heading may end with a date. @throws Error if the section is missing or empty */
 export function changelogSection(changelog: string, version: string): string {
   const sections = changelog.split(/^## /m).slice(1);
   const heading = (section: string): string => section.split('\n', 1)[0] ?? '';

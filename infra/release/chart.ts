@@ -6,15 +6,14 @@ import { writeChart } from '../helm/chart.ts';
 import { program } from './program.ts';
 import type { Release } from './release.ts';
 
-/** An OpenPGP key, in the form that Helm reads: what `helm install --verify` and the updater know a chart by. */
+/** An OpenPGP key in Helm's form, for `helm install --verify` and the updater. */
 export interface ChartKey {
   readonly name: string;
   readonly keyring: string;
-  /** A file with the key's passphrase. */
   readonly passphrase?: string;
 }
 
-/** Packs the chart by Helm itself, and signs it where there is a key. @returns the archive, which has its signature beside it */
+/** Packs the chart by Helm, and signs it if there is a key. Returns the archive. Its signature is beside it. */
 export async function packageChart({ version }: Release, folder: string, key?: ChartKey): Promise<string> {
   const source = mkdtempSync(join(tmpdir(), 'lumigo-chart-'));
   try {
@@ -36,11 +35,7 @@ const signedBy = (key: ChartKey | undefined): string[] =>
         ...(key.passphrase === undefined ? [] : ['--passphrase-file', key.passphrase]),
       ];
 
-/**
- * Writes the index of the chart repository: what it has by now, and the new archive.
- * @param archives the address of the folder that the new archive will be in
- * @throws Error where the repository answers neither with an index nor that it has none, since a new one would hide all older versions
- */
+/** Writes the index with the new archive. @throws Error if the present index cannot be read: a new one would hide older versions */
 export async function writeIndex(release: Release, folder: string, archives: string): Promise<void> {
   const present = await presentIndex(`${release.publisher.charts.index}/index.yaml`);
   const older = join(folder, 'older-index.yaml');
@@ -62,10 +57,10 @@ async function presentIndex(url: string): Promise<string | undefined> {
   return response.text();
 }
 
-/** Pushes the chart, with its signature where it has one, and gives back its digest. */
+/** Pushes the chart and its signature, if any. Returns the digest. */
 export async function pushChart({ chart, publisher }: Release, archive: string, insecure = false): Promise<string> {
   const target = [`oci://${publisher.charts.oci}`, ...(insecure ? ['--plain-http'] : [])];
-  // Helm says the digest on one of its outputs, which depends on its version.
+  // Helm prints the digest to standard output or standard error, depending on its version.
   const said = await program('helm', ['push', archive, ...target], { both: true });
   const [digest] = /sha256:[0-9a-f]{64}/.exec(said) ?? [];
   if (digest === undefined) throw new Error(`helm pushed ${chart} but did not print its digest`);

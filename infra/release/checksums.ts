@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** As `sha256sum --check` reads it. */
+/** The format is that of `sha256sum --check`. */
 export const checksumsFile = 'SHA256SUMS';
 
 const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');

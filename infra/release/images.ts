@@ -4,15 +4,12 @@ import { join } from 'node:path';
 import { program } from './program.ts';
 import { architectures, type Architecture, type Release, type ReleasedImage } from './release.ts';
 
-/** The input of an image build. */
 export interface ImageBuild {
-  /** The git commit. */
   readonly revision: string;
-  /** The commit's time in seconds since 1970. Every file gets it, so that the same commit gives the same image. */
+  /** The commit's time in seconds since 1970. Each file gets it, so a commit always gives the same image. */
   readonly timestamp: number;
-  /** Arguments of buildah before its command, such as the folder of its storage. */
   readonly buildah?: readonly string[];
-  /** The base image. Default: the one in the Dockerfile. */
+  /** Default: the base image in the Dockerfile. */
   readonly base?: (architecture: Architecture) => string;
   /** Folders that replace stages of the Dockerfile. */
   readonly stages?: (architecture: Architecture) => Readonly<Record<string, string>>;
@@ -23,11 +20,7 @@ export interface ImageBuild {
 const flag = (name: string, values: Readonly<Record<string, string>>): string[] =>
   Object.entries(values).map(([key, value]) => `--${name}=${key}=${value}`);
 
-/**
- * Builds an image for every architecture, and pushes them as one. Nothing of another architecture is run: the Dockerfile runs its
- * programs on the machine's own, and copies.
- * @returns the digest of the index of all architectures
- */
+/** Builds and pushes an image for all architectures, without running a foreign program. Returns the digest of the index. */
 export async function buildAndPush(release: Release, image: ReleasedImage, build: ImageBuild): Promise<string> {
   const buildah = (...args: readonly string[]): Promise<string> =>
     program('buildah', [...(build.buildah ?? []), ...args]);
@@ -40,7 +33,7 @@ export async function buildAndPush(release: Release, image: ReleasedImage, build
     await buildah('manifest', 'create', list, ...made);
     const digestFile = join(folder, 'digest');
     const flags = ['--all', '--format=oci', `--tls-verify=${build.insecure !== true}`, `--digestfile=${digestFile}`];
-    // Some versions of buildah end well where no registry answered: the chart's push and cosign, which ask it next, do not.
+    // Some versions of buildah exit with success without a registry. The chart's push and cosign, which come next, report it.
     await buildah('manifest', 'push', ...flags, list, `docker://${image.repository}:${release.version}`);
     return readFileSync(digestFile, 'utf8').trim();
   } finally {

@@ -5,13 +5,10 @@ import { Yaml } from 'cdk8s';
 import { COMMAND_FILE } from './npm-package.ts';
 import type { Release } from './release.ts';
 
-/** The file of a release that `kubectl krew install --manifest-url` reads. */
+/** The manifest for `kubectl krew install --manifest-url`. */
 export const KREW_FILE = 'lumigo-krew.yaml';
 
-/**
- * Returns the manifest of the kubectl plugin: the archive of the npm package, which has the bundled program. Node.js runs it.
- * @param published the address of the folder with the archive
- */
+/** Returns the manifest of the kubectl plugin, whose archive is the npm package. @param published the address of the folder with it */
 export const krewManifest = (
   { version, publisher }: Pick<Release, 'version' | 'publisher'>,
   archive: string,

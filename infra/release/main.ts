@@ -7,10 +7,7 @@ import { planRelease } from './release.ts';
 import { workflowSigner } from './signing.ts';
 import { steps, type Releasing } from './steps.ts';
 
-/**
- * `npm run release -- STEP …`: runs steps of the release of the tag in GITHUB_REF_NAME, as .github/workflows/release.yml does.
- * Without a step it lists them. If a step fails, it prints one sentence and exits with 1.
- */
+/** `npm run release -- STEP …`: runs steps of the release of the tag in GITHUB_REF_NAME. Without a step it lists them. */
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !steps.some((step) => step.name === name));
   if (names.length === 0 || unknown.length > 0) {
@@ -53,7 +50,7 @@ async function releasingFrom(environment: NodeJS.ProcessEnv): Promise<Releasing>
   };
 }
 
-/** The key of the chart. Without it, the chart has only a sigstore signature, which Helm cannot verify. */
+/** Without a key, the chart has only a sigstore signature, which Helm cannot verify. */
 function keyFrom(environment: NodeJS.ProcessEnv): { readonly chartKey?: ChartKey } {
   const { CHART_KEY: name = '', CHART_KEYRING: keyring = '', CHART_PASSPHRASE_FILE: passphrase = '' } = environment;
   if (name === '' || keyring === '') return {};

@@ -11,39 +11,29 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** The part of a release that the package is made from. */
 type Packaged = Pick<Release, 'npm' | 'version' | 'publisher'>;
 
-/** Files besides the compiled ones: those that the program reads, and those that every package should have. */
 const files = ['publisher.yaml', 'LICENSE', 'CHANGELOG.md'];
 
-/** The operator's program, as a command. */
 export const COMMAND_FILE = 'bin/main.js';
 
-/** The package's name until publisher.yaml names one. Nothing is published under it, so it is installed from its archive. */
+/** The name until publisher.yaml has one. Nothing is published under it, so the package is installed from its archive. */
 export const UNPUBLISHED_NAME = 'lumigo-kubernetes-operator';
-/** The archive as the package's README names it, relative to a project beside the checkout. */
+/** The path is relative to a project beside the checkout, as in the package's README. */
 export const LOCAL_ARCHIVE = `dist/${UNPUBLISHED_NAME}.tgz`;
 
-/** The package's README, which tells how to install it from a checkout, for a package with this name in a registry. */
+/** Returns the README with the installation from a registry instead of a checkout. */
 export const getPublishedReadme = (readme: string, name: string): string =>
   readme
     .replace(/<!-- unpublished -->[^]*<!-- \/unpublished -->\n/, '')
     .replaceAll(`../${UNPUBLISHED_NAME}/${LOCAL_ARCHIVE}`, name)
     .replaceAll(`'${UNPUBLISHED_NAME}`, `'${name}`);
 
-/**
- * The packages that a user's program must share with this one: cdk8s and Pulumi recognize their objects only within one copy.
- * A program that uses one of the two does not need the other.
- */
+/** cdk8s and Pulumi recognize their objects only within one copy, so a user's program must provide it. A program needs only one of the two. */
 const shared = /^(cdk8s|constructs|@pulumi\/.+)$/;
 const optional = /^@pulumi\//;
 
-/**
- * Packs the constructs, compiled and with their types, for programs of others; and the operator's own program as a command.
- * @param work a folder for what is packed, made anew
- * @returns the archive in `folder`
- */
+/** Packs the compiled constructs, their types, and the operator's program. Returns the archive. @param work a folder that is emptied first */
 export async function packageNpm(release: Packaged, folder: string, work = 'dist/npm'): Promise<string> {
   rmSync(work, { recursive: true, force: true });
   const tsc = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.package.json', '--outDir', work];
@@ -89,7 +79,7 @@ function packageManifest({ npm, version, publisher }: Packaged, work: string) {
   };
 }
 
-/** The packages that the compiled files import. The command is a bundle and imports none. */
+/** The command is a bundle and imports no package. */
 function importedPackages(work: string): ReadonlySet<string> {
   const compiled = readdirSync(work, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(js|d\.ts)$/.test(file) && !file.startsWith('bin/'))

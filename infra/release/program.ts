@@ -2,19 +2,12 @@ import { spawn } from 'node:child_process';
 
 export interface ProgramOptions {
   readonly cwd?: string;
-  /** Additions to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** The text on its standard input. */
   readonly input?: string;
-  /** If true, the result includes its standard error. */
   readonly both?: boolean;
 }
 
-/**
- * Runs a program until it exits, and returns its output.
- * @throws Error in one sentence: the step of the program, and its last line of output. Further arguments are not shown, because some
- * are paths of keys.
- */
+/** Runs a program. @throws Error with its step and last line, without further arguments, which can be paths of keys */
 export async function program(name: string, args: readonly string[], options: ProgramOptions = {}): Promise<string> {
   const isFlag = (arg: string): boolean => arg.startsWith('-');
   const own = args.slice(args.findIndex((arg) => !isFlag(arg)));

@@ -1,10 +1,8 @@
 import type { Release } from './release.ts';
 
-/** The builder of a release: the run of a workflow, or a machine. */
 export interface Builder {
   /** The workflow, such as https://github.com/acme/operator/.github/workflows/release.yml@refs/tags/v1.2.3. */
   readonly id: string;
-  /** The run, as a URL if it has one. */
   readonly run: string;
   readonly revision: string;
   readonly startedOn: Date;

@@ -1,26 +1,21 @@
 import { chartName } from '../../runtime/contract.ts';
 import { imageRepositoryOf, type Publisher } from '../settings/publisher.ts';
 
-/** An image of this project, for all architectures. */
 export interface ReleasedImage {
-  /** The stage of the Dockerfile. */
   readonly target: 'operator' | 'updater';
-  /** Without what tells its versions apart, such as ghcr.io/acme/lumigo-kubernetes-operator. */
+  /** Without tag and digest, such as ghcr.io/acme/lumigo-kubernetes-operator. */
   readonly repository: string;
 }
 
-/** The parts of a release and their repositories. */
 export interface Release {
   readonly version: string;
   readonly publisher: Publisher;
   readonly images: readonly ReleasedImage[];
   /** The chart in a registry, such as ghcr.io/acme/charts/lumigo-operator. */
   readonly chart: string;
-  /** The name of the npm package. */
   readonly npm: string;
 }
 
-/** As Go and container registries call them. */
 export const architectures = ['amd64', 'arm64'] as const;
 export type Architecture = (typeof architectures)[number];
 
@@ -32,10 +27,7 @@ const needed: Readonly<Record<string, (publisher: Publisher) => string>> = {
   npm: ({ npm }) => npm,
 };
 
-/**
- * Returns the release of a tag such as `v1.2.3`.
- * @throws Error if the tag is not that of this version, or if publisher.yaml misses a repository
- */
+/** Returns the release of a tag such as `v1.2.3`. @throws Error if the tag is not this version's, or if publisher.yaml misses a repository */
 export function planRelease(tag: string, version: string, publisher: Publisher): Release {
   if (tag !== `v${version}`)
     throw new Error(

@@ -1,9 +1,6 @@
 import { program } from './program.ts';
 
-/**
- * The signer of a release. Without keys, the workflow signs: sigstore issues a certificate with its name, and a public log keeps
- * the signature. A key pair works without such a workflow, and does not use the log.
- */
+/** Without keys, sigstore certifies the workflow's name, and a public log has the signature. A key pair does not use the log. */
 export type Signer =
   | { readonly identity: string; readonly issuer: string }
   | { readonly privateKey: string; readonly publicKey: string; readonly password: string };
@@ -29,29 +26,24 @@ function cosign(signer: Signer, ...args: readonly string[]): Promise<string> {
   return program('cosign', args, { environment });
 }
 
-/** Signs what a registry has under a digest, and with an index every image of it. */
+/** Signs a digest in a registry. For an index, it signs each image. */
 export const sign = (reference: string, signer: Signer): Promise<string> =>
   cosign(signer, 'sign', '--recursive', ...signFlags(signer), reference);
 
-/** Rejects unless this signer signed it. */
 export const verify = (reference: string, signer: Signer): Promise<string> =>
   cosign(signer, 'verify', ...verifyFlags(signer), reference);
 
-/** The kinds of attestations, by cosign's names: the components of an artefact, and how it was made. */
+/** The types of attestations by cosign's names: components, and provenance. */
 export type Predicate = 'cyclonedx' | 'slsaprovenance1';
 
-/** Attests what a file says, signed, beside the artefact. */
 export const attest = (reference: string, type: Predicate, file: string, signer: Signer): Promise<string> =>
   cosign(signer, 'attest', '--type', type, '--predicate', file, ...signFlags(signer), reference);
 
-/** Rejects unless this signer attested it. */
 export const verifyAttestation = (reference: string, type: Predicate, signer: Signer): Promise<string> =>
   cosign(signer, 'verify-attestation', '--type', type, ...verifyFlags(signer), reference);
 
-/** Signs a file; the signature, with whatever else is needed to verify it, goes into another. */
 export const signFile = (file: string, bundle: string, signer: Signer): Promise<string> =>
   cosign(signer, 'sign-blob', '--bundle', bundle, ...signFlags(signer), file);
 
-/** Rejects unless the bundle is of this file and signer. */
 export const verifyFile = (file: string, bundle: string, signer: Signer): Promise<string> =>
   cosign(signer, 'verify-blob', '--bundle', bundle, ...verifyFlags(signer), file);

@@ -15,12 +15,9 @@ import { provenance, type Builder } from './provenance.ts';
 import type { Release } from './release.ts';
 import { attest, sign, signFile, verify, verifyAttestation, verifyFile, type Signer } from './signing.ts';
 
-/** The input of all steps of a release. */
 export interface Releasing {
   readonly release: Release;
-  /** The folder for its files. */
   readonly folder: string;
-  /** The address of the folder that they will be published in. */
   readonly published: string;
   readonly images: ImageBuild;
   readonly signer: () => Signer;
@@ -34,15 +31,15 @@ interface Step {
   readonly run: (releasing: Releasing) => Promise<void> | void;
 }
 
-/** The digests of all that was pushed. `verify` reads it. It is not a file of the release. */
+/** The digests of everything that was pushed, for `verify`. The file is not part of the release. */
 const pushedFile = (folder: string): string => join(folder, '..', 'pushed.json');
-/** The file with the path of the npm package, because npm chooses its name. */
+/** npm chooses the name of the package, so this file has its path. */
 const npmFile = (folder: string): string => join(folder, '..', 'npm-package');
 const sbomFile = 'sbom.cdx.json';
 const notesFile = (folder: string): string => join(folder, '..', 'notes.md');
 const predicateFile = (folder: string): string => join(folder, '..', 'provenance.json');
 
-/** The steps in order: everything is made before the first push, and verified before the release is announced. */
+/** The order: all parts are built before the first push, and verified before the release is announced. */
 export const steps: readonly Step[] = [
   { name: 'notes', does: 'reads the text of the release from CHANGELOG.md', run: writeNotes },
   {
@@ -70,7 +67,7 @@ async function makeFiles({ release, folder, published, chartKey }: Releasing): P
   const archive = await packageNpm(release, folder);
   writeFileSync(npmFile(folder), archive);
   writeFileSync(join(folder, KREW_FILE), krewManifest(release, archive, published));
-  // For `kubectl apply --server-side -f` of its address.
+  // This file is for `kubectl apply --server-side -f` of its address.
   writeFileSync(join(folder, 'lumigo-operator.yaml'), Yaml.stringify(...synthesize(parseSettings({}))));
   writeFileSync(join(folder, sbomFile), await program('npm', ['run', '--silent', 'sbom']));
   copyFileSync('LICENSE', join(folder, 'LICENSE'));
