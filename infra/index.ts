@@ -1,7 +1,4 @@
-/**
- * The exports of the npm package for cdk8s programs: the operator as a chart, its constructs and settings, and a `Lumigo` resource.
- * `./pulumi` has the operator as a Pulumi component (pulumi/index.ts).
- */
+/** The exports of the npm package for cdk8s programs. `./pulumi` exports the Pulumi component (pulumi/index.ts). */
 export { Access, type AccessProps } from './constructs/access.ts';
 export { ControllerManager, type ControllerManagerProps } from './constructs/controller-manager.ts';
 export { InjectorWebhook, type InjectorWebhookProps } from './constructs/injector-webhook.ts';

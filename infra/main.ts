@@ -6,10 +6,7 @@ import { Operator } from './operator.ts';
 import { noticesOf } from './settings/notices.ts';
 import { loadSettings, parseSettings, SettingsError, settingsVariable, type Settings } from './settings/settings.ts';
 
-/**
- * For `kubectl apply -k`, Flux, and your own overlays. Because of its name without extension, neither `cdk8s synth --stdout` nor
- * `kubectl apply -f` of the folder takes it for a manifest.
- */
+/** Without an extension, neither `cdk8s synth --stdout` nor `kubectl apply -f` of the folder takes the file for a manifest. */
 const kustomization = {
   name: 'Kustomization',
   text: `apiVersion: kustomize.config.k8s.io/v1beta1
@@ -19,16 +16,13 @@ resources:
 `,
 };
 
-/**
- * `cdk8s synth`: writes the installation as plain YAML, lumigo-operator.k8s.yaml, for `kubectl apply` and GitOps. With
- * `--format helm` it writes the chart. If the settings cannot be installed, it writes nothing and exits with 1.
- */
+/** `cdk8s synth`: writes plain YAML, or the chart with `--format helm`. If the settings cannot be installed, it exits with 1. */
 function main(): number {
   const app = new App({ yamlOutputType: YamlOutputType.FILE_PER_CHART });
   const scaffold = scaffoldAround(app.outdir);
   try {
     const settings = scaffold === undefined ? writeManifests(app) : writeChart(scaffold);
-    // cdk8s keeps what its app writes to the standard output for itself.
+    // The standard output of the app belongs to cdk8s.
     for (const notice of noticesOf(settings)) process.stderr.write(`${notice}\n`);
     return 0;
   } catch (error) {

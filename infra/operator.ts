@@ -41,10 +41,8 @@ export interface OperatorProps {
 }
 
 /**
- * All objects of the operator, in the order to apply them. Objects come after those that they refer to, and the webhook comes after
- * the pods that answer it.
- *
- * The chart has no `namespace`, because cdk8s would write it into cluster-wide objects.
+ * All objects of the operator, in the order to apply them. The chart has no `namespace`, because cdk8s would write it into cluster-wide
+ * objects.
  * @throws SettingsError if the delivery cannot carry out a setting
  */
 export class Operator extends Chart {
@@ -86,13 +84,12 @@ function complete({ settings = parseSettings({}), delivery = 'Manifests', certif
   return { settings, delivery, certificate };
 }
 
-/** Adds the certificate of the webhook, unless the operator or the user provides it. */
 function issue(scope: Construct, settings: Settings, delivered: DeliveredCertificate | undefined): void {
   if (delivered !== undefined) new WebhookCertificate(scope, 'certificate', { ...settings, delivered });
   if (settings.certificates.issuer === 'cert-manager') new CertManagerCertificate(scope, 'cert-manager', settings);
 }
 
-/** All objects of an installation, in the order in which to apply them. The same settings always give the same objects. */
+/** Returns all objects of an installation, in the order to apply them. */
 export const synthesize = (
   settings: Settings,
   delivery: Delivery = 'Manifests',
@@ -100,11 +97,11 @@ export const synthesize = (
 ): readonly Manifest[] =>
   new Operator(new App(), 'lumigo-operator', { settings, delivery, certificate }).toJson() as Manifest[];
 
-/** All that a release can have besides its updater, also what is switched off: switching it on must not take a right that is missing. */
+/** Returns the objects that a release can have, without its updater, which needs rights for each: an upgrade can enable any. */
 export const releaseOf = (settings: Settings): readonly Manifest[] =>
   new Operator(new App(), 'release', { settings: withEverything(settings), delivery: 'Helm' }).toJson() as Manifest[];
 
-/** The settings with all switched on that adds objects to an installation, but its updater. */
+/** Returns the settings with each feature that adds objects, except the updater. */
 export function withEverything(settings: Settings): Settings {
   const { metrics } = settings;
   return {
