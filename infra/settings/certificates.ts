@@ -1,6 +1,5 @@
 import { oneOf, opaqueMap, section } from './leaves.ts';
 
-/** The settings of the webhook's certificate. */
 export const certificates = section({
   issuer: oneOf('delivery', 'operator', 'cert-manager', 'external')
     .default('delivery')

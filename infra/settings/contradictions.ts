@@ -13,7 +13,7 @@ export const reservedLabels = ['name', 'instance', 'component', 'part-of', 'vers
   .map((key) => `app.kubernetes.io/${key}`)
   .concat(labels.autoTrace, 'control-plane');
 
-/** The refusals, by rule. The chart has the same ones, with verbs of Go's `printf` as arguments (helm/refusals.ts). */
+/** The chart has the same refusals, with verbs of Go's `printf` as arguments (helm/refusals.ts). */
 export const sentences = {
   monitoredTwice: (index: Said, name: Said) =>
     `monitoredNamespaces[${index}].namespace repeats "${name}". A namespace has one Lumigo, so remove one of the two entries`,
@@ -35,16 +35,12 @@ export const sentences = {
     'certificates.issuerRef is set, but certificates.issuer is not "cert-manager", so it has no effect. Set both, or neither',
 } as const;
 
-/** For a delivery that knows the cluster. */
 export const needsKubernetes = (version: Said): string =>
   `injection.podMode is true, but Pod mode needs Kubernetes 1.${podModeKubernetes} or newer, and the cluster has ${version}. Set it to false, or upgrade the cluster`;
 
 type Said = string | number;
 
-/**
- * Returns a refusal for each combination of settings that cannot work. A rule checks only settings that are valid by
- * themselves, so that its problems join those of the schema in one message.
- */
+/** Returns a refusal for each combination of settings that cannot work. A rule skips invalid settings, so one message has all problems. */
 export function contradictionsIn(given: Given): readonly string[] {
   const rules = [
     monitoredTwice,
@@ -118,7 +114,6 @@ function* otherTag({ controllerManager }: Given) {
   if (tag !== collectorImage.tag && digest === collectorImage.digest) yield sentences.otherTag(tag);
 }
 
-/** The port of the kubelet on every node. */
 export const KUBELET_PORT = 10_250;
 
 function* takenPort({ ports, hostNetwork }: Given) {

@@ -2,13 +2,12 @@ import { imageRepositoryOf } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 import { dnsSubdomain, image, opaqueMap, orEmpty, quantity, section, wholeNumber } from './leaves.ts';
 
-/** The release that the configuration is tested with, and its content (of all architectures). */
+/** The release that the configuration is tested with, and its digest for all architectures. */
 export const collectorImage = {
   tag: '0.130.0',
   digest: 'sha256:867d1074c2f750936fb9358ec9eefa009308053cf156b2c7ca1761ba5ef78452',
 } as const;
 
-/** The pods of the operator: the manager and, beside it, the telemetry proxy. */
 export const controllerManager = section({
   replicas: wholeNumber(1, 20)
     .default(2)

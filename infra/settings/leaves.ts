@@ -1,20 +1,16 @@
 import { validRange } from 'semver';
 import { z } from 'zod';
 
-/**
- * The forms that a single setting can have. Each message completes the sentence "<path> must …", so that a problem reads
- * the same whichever setting it is about.
- */
+/** The forms of a single setting. Each message completes the sentence "<path> must …". */
 
 const word = () => z.string({ error: 'must be a text' });
 
-/** A DNS label, which most Kubernetes names are. */
 export const dnsLabel = (maxLength = 63) =>
   word()
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and - (not at either end)')
     .max(maxLength, `must be at most ${maxLength} characters long`);
 
-/** A name with which those of Services begin: they are stricter than others. */
+/** A name that a Service's name can begin with, which is stricter than other names. */
 export const serviceName = (maxLength: number) =>
   word()
     .regex(
@@ -23,7 +19,6 @@ export const serviceName = (maxLength: number) =>
     )
     .max(maxLength, `must be at most ${maxLength} characters long`);
 
-/** A name with dots, as Secrets have. */
 export const dnsSubdomain = () =>
   word()
     .regex(
@@ -32,7 +27,7 @@ export const dnsSubdomain = () =>
     )
     .max(253, 'must be at most 253 characters long');
 
-/** One of these forms, or nothing, which is what holds where nothing is said. */
+/** Accepts the form, or an empty text, which means the default. */
 export const orEmpty = <T extends z.ZodType>(form: T, error: string) =>
   z.union([z.literal(''), form], { error }).default('');
 
@@ -54,64 +49,58 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(...values:
 export const httpUrl = () =>
   text().regex(/^https?:\/\/[^/\s]+(\/\S*[^/\s])?$/, 'must be an http:// or https:// URL without a slash at its end');
 
-/** A URL that programs come from, or nothing. TLS prevents a replacement on the way. */
+/** A URL of programs, or empty. TLS prevents a replacement on the way. */
 export const httpsUrl = () =>
   text().regex(
     /^(https:\/\/[^/\s]+(\/\S*[^/\s])?)?$/,
     'must be an https:// URL without a slash at its end (http:// would let an attacker in the network replace what is installed)',
   );
 
-/** A chart repository: its index by https://, or a folder of a registry by oci://, which uses TLS as well. */
+/** A chart repository: an index by https://, or a folder of a registry by oci://, which uses TLS as well. */
 export const chartRepository = () =>
   text().regex(
     /^((https|oci):\/\/[^/\s]+(\/\S*[^/\s])?)?$/,
     'must be an https:// or oci:// URL without a slash at its end (http:// would let an attacker in the network replace what is installed)',
   );
 
-/** Where an image is, without what tells its versions apart. */
 export const imageRepository = () =>
   text().regex(
     /^[a-z0-9]([-._a-z0-9]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9]([-._a-z0-9]*[a-z0-9])?)*$/,
     'must be an image repository without tag or digest, such as registry.example.com/team/image',
   );
 
-/** A registry and a folder in it, which names of images follow. Or nothing. */
 export const imagePrefix = () =>
   text().regex(
     /^([a-z0-9]([-._a-z0-9]*[a-z0-9])?(:[0-9]+)?\/([a-z0-9]([-._a-z0-9]*[a-z0-9])?\/)*)?$/,
     'must be a registry, or a folder in one, with a slash at its end, such as registry.example.com/mirror/, or empty',
   );
 
-/** An amount of memory or disk in Kubernetes' format. */
 export const quantity = () =>
   text().regex(/^[1-9][0-9]*(\.[0-9]+)?(k|Ki|[MGT]i?)?$/, 'must be a quantity, such as 512Mi or 2Gi');
 
-/** A schedule in cron format. */
 export const schedule = () =>
   text().regex(
     /^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[-0-9*/,]+ [-0-9*/,]+ [-0-9*/,?]+ [-0-9A-Za-z*/,]+ [-0-9A-Za-z*/,?]+)$/,
     'must be a schedule in cron format, such as "17 3 * * *"',
   );
 
-/** Versions as npm and Helm describe them, or nothing. */
 export const versionRange = () =>
   text().refine((range) => range === '' || validRange(range) !== null, {
     error: 'must be a range of semantic versions, such as ^1.2.0 or ">=1.2 <3", or empty',
   });
 
-/** A map with these settings and no others. */
 export const fields = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === 'invalid_type' ? `must be a map of ${Object.keys(shape).join(', ')}` : undefined),
   });
 
-/** Settings that belong together; left out, each has its default. */
+/** A group of settings. If it is left out, each has its default. */
 export const section = <T extends z.core.$ZodLooseShape>(shape: T) => fields(shape).prefault({} as never);
 
-/** Marks a setting, or a section, whose values no message shows. JSON Schema has the same word for it. */
+/** Marks a setting or section whose values no message shows. JSON Schema has the same word for it. */
 export const secret = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), writeOnly: true });
 
-/** Which image a container runs; a digest wins over the tag. */
+/** The image of a container. A digest wins over the tag. */
 export const image = (
   defaults: { readonly repository: string; readonly tag: string; readonly digest?: string },
   of: string,
@@ -128,7 +117,7 @@ export const image = (
       .describe(`The image digest of ${of}, such as \`sha256:…\`. It overrides the tag.`),
   });
 
-/** A part of a Kubernetes object that passes as it is: the API server knows its form, and a newer one more of it. */
+/** A part of a Kubernetes object that is not checked, because a newer API server may accept more. */
 export const opaqueMap = () => z.record(z.string(), z.unknown(), { error: 'must be a map' });
 export const opaqueList = () =>
   z.array(z.record(z.string(), z.unknown(), { error: 'must be a map' }), { error: 'must be a list' });

@@ -10,7 +10,6 @@ const forPrometheus = (what: string) =>
       .describe('Labels by which your Prometheus selects it, e.g. `{release: prometheus}`.'),
   });
 
-/** The access to metrics, and the objects that Prometheus and Grafana need. */
 export const metrics = section({
   secure: flag()
     .default(false)

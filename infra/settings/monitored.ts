@@ -3,7 +3,6 @@ import { optInDefaults } from '../../runtime/contract.ts';
 import { isToken, tokenOrEmpty, tokenShape } from '../../runtime/wording/token.ts';
 import { dnsLabel, dnsSubdomain, fields, flag, opaqueMap, secret, secretKey, section, text } from './leaves.ts';
 
-/** Namespaces that are traced as soon as they exist, and the token for them. */
 const monitoredNamespace = fields({
   namespace: dnsLabel().optional().describe('The namespace to trace. Set this or `selector`.'),
   selector: opaqueMap()
@@ -45,7 +44,7 @@ const tokenRule = (input: unknown): string =>
     ? 'must be a Lumigo token without white space around it (often a line break at the end)'
     : `must be a Lumigo token (${tokenShape}), or empty`;
 
-/** As a whole, because a token may be pasted into the wrong one of its settings. */
+/** The section as a whole is secret, because users may paste a token into the wrong setting of it. */
 export const lumigoToken = secret(
   section({
     secretName: dnsSubdomain()

@@ -1,7 +1,4 @@
-/**
- * The candidate that was probably meant, or undefined where none is near: at most a third of its letters may differ, or
- * its end may be missing. Case does not count, so `clustername` finds `clusterName`.
- */
+/** Returns the candidate that was probably meant: a third of its letters may differ, or its end may be missing. Case does not count. */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: distanceTo(candidate.toLowerCase(), given.toLowerCase()) }))
@@ -13,7 +10,7 @@ export function nearest(given: string, candidates: readonly string[]): string | 
 const distanceTo = (candidate: string, given: string): number =>
   given.length > 2 && candidate.startsWith(given) ? 1 : editDistance(given, candidate);
 
-/** Levenshtein's: how many letters must be added, dropped or replaced to make `b` of `a`. */
+/** Levenshtein's distance: the number of letters to add, remove or replace. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

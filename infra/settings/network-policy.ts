@@ -2,7 +2,6 @@ import { flag, opaqueList, section } from './leaves.ts';
 
 const peers = "in the form of a NetworkPolicy's `from`. Empty: all sources.";
 
-/** The sources that may reach the operator's pods, for clusters whose network enforces NetworkPolicies. */
 export const networkPolicy = section({
   enabled: flag()
     .default(false)

@@ -6,7 +6,7 @@ import { whySuspended } from './updater-state.ts';
 /** A delivery that does not know the cluster cannot refuse an older one. */
 const POD_MODE = `injection.podMode is true: the cluster must be Kubernetes 1.${podModeKubernetes} or newer. An older one refuses the policy for pods`;
 
-/** Returns warnings for the installing user, a line each: an image that is not published, a suspended updater, an older cluster. */
+/** Returns warnings for the installing user, one per line. */
 export const noticesOf = ({ controllerManager, imagePrefix, updater, injection }: Settings): readonly string[] =>
   [
     unpublishedNotice(controllerManager.manager.image, imagePrefix),

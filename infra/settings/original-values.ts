@@ -1,11 +1,9 @@
 import { isMap } from '../../runtime/json/values.ts';
 
 /**
- * A value of the original operator's chart (v69), or all values below it. The chart's schema, its warning and its refusals come from
- * here, as do those of settings files, and the table of docs/migrate-from-original.md.
- *
- * `acts`: it has its former effect, under its own name or as the setting `as`. `warned`: it is accepted, has no effect, and a warning
- * says what to do. `refused`: it cannot work if it matches `when`.
+ * A value of the original operator's chart (v69), or all values below it.
+ * `acts`: it has its former effect, under its own name or as the setting `as`. `warned`: it has no effect, and a warning says what to do.
+ * `refused`: it cannot work if it matches `when`.
  */
 export type OriginalValue = { readonly path: string } & (
   | { readonly acts: true; readonly as?: string; readonly note?: string }
@@ -96,13 +94,11 @@ const at = (given: unknown, path: string): unknown =>
 const isSaid = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(isMap(value) && Object.keys(value).length === 0);
 
-/** Returns a line for each value of the original operator that has no effect. */
 export const warningsOf = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) =>
     'warned' in row && isSaid(at(given, row.path)) ? [`${row.path}: ${row.warned}`] : [],
   );
 
-/** Returns a line for each value of the original operator that cannot work. */
 export const refusalsOf = (given: unknown): readonly string[] =>
   originalValues.flatMap((row) => {
     const value = 'refused' in row ? at(given, row.path) : undefined;

@@ -1,13 +1,13 @@
 import { opaqueList, section, stringMap } from './leaves.ts';
 
-/** The pods of an installation, each of which may have its place: the operator's own, the Job that removes it, and the updater's. */
+/** The pods whose place can be set: the operator's, the Job that removes it, and the updater's. */
 export const podsOfInstallation = ['controllerManager', 'uninstallHook', 'updater'] as const;
 
 export type PodOfInstallation = (typeof podsOfInstallation)[number];
 
 const meant = { controllerManager: "the operator's", uninstallHook: "the uninstall hook's", updater: "the updater's" };
 
-/** For all of them, and for those that differ. An empty one says nothing, so that it is as all are. */
+/** The settings for all pods, and for each of them. An empty list means those for all. */
 export const tolerations = section({
   global: opaqueList().default([]).describe("Taints that the installation's pods tolerate."),
   ...perPod((pod) =>

@@ -9,10 +9,10 @@ const irregular: Readonly<Record<string, string>> = {
   MutatingAdmissionPolicy: 'mutatingadmissionpolicies',
 };
 
-/** Returns the plural name of a kind in the API, for the kinds that an installation or a workload may have. */
+/** Returns the plural name of a kind in the API, for the kinds of an installation and of workloads. */
 export const pluralOf = (kind: string): string => irregular[kind] ?? `${kind.toLowerCase()}s`;
 
-/** An `apiVersion` in its two parts; the core group has no name. */
+/** Splits an `apiVersion`. The core group has no name. */
 export function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
   const [group = '', version] = apiVersion.split('/');
   return version === undefined ? { group: '', version: group } : { group, version };

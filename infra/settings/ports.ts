@@ -1,15 +1,12 @@
 import { ports as defaults } from '../../runtime/contract.ts';
 import { section, wholeNumber } from './leaves.ts';
 
-/**
- * The source that may reach a port: one that a setting names, the pod's node (no NetworkPolicy blocks its kubelet), or the pod
- * itself on loopback.
- */
+/** The source that may reach a port: one of a setting, the kubelet (which no NetworkPolicy blocks), or the pod itself on loopback. */
 export type Reach = 'webhook' | 'otlp' | 'metrics' | 'node' | 'pod';
 
 export type PortName = keyof typeof defaults;
 
-/** Every port that anything in the operator's pods listens on. docs/security/README.md has its table from here. */
+/** The ports of the operator's pods. docs/security/README.md has its table from here. */
 export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string; readonly by: Reach }>> = {
   webhook: { purpose: 'admission calls of the API server, over TLS', by: 'webhook' },
   otlpHttp: { purpose: 'traces and logs, OTLP over HTTP, with a token', by: 'otlp' },
@@ -29,7 +26,6 @@ export const reachedPorts: Readonly<Record<PortName, { readonly purpose: string;
 
 export const portNames = Object.keys(reachedPorts) as readonly PortName[];
 
-/** The reason to choose another port. */
 const more: Partial<Record<PortName, string>> = {
   webhook:
     ' Set 10250 if a firewall lets the control plane reach no other port of the nodes, as on GKE with private nodes.',
@@ -42,5 +38,4 @@ const port = (name: PortName) =>
 
 type Port = ReturnType<typeof port>;
 
-/** The ports of the pods. The Services in front of them keep their own. */
 export const ports = section(Object.fromEntries(portNames.map((name) => [name, port(name)])) as Record<PortName, Port>);

@@ -6,7 +6,6 @@ import { withdrawnSetting } from './withdrawn.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** `webhook.excludedNamespaces[0]`, as one would write it in a question. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) =>
@@ -16,8 +15,8 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Returns a sentence for each problem: where, what was found there, and what to do. None shows a value of a secret setting, nor one that
- * may hold a token. `given` is the value that was checked.
+ * Returns a sentence for each problem: the path, the value and the advice. No sentence shows a secret value, or one that may contain a
+ * token.
  */
 export function problemsOf(issues: readonly Issue[], given: unknown): readonly string[] {
   return issues.flatMap((issue) => {
@@ -31,7 +30,7 @@ export function problemsOf(issues: readonly Issue[], given: unknown): readonly s
   });
 }
 
-/** Whether it is a secret setting, or in one, or has one in it. */
+/** Returns true if a path is a secret setting, in one, or contains one. */
 const isSecret = (path: string): boolean =>
   secretPaths().some(
     (secret) => path === '' || path === secret || `${path}.`.startsWith(`${secret}.`) || secret.startsWith(`${path}.`),
@@ -49,7 +48,7 @@ function unknownSetting(path: readonly PropertyKey[]): string {
   return `${written} is not a setting; ${hint}`;
 }
 
-/** The nearest setting beside it, else one with nearly the same last part that stands somewhere else. */
+/** Returns the nearest setting beside it, or one elsewhere with nearly the same last part. */
 function suggestion(written: string): string | undefined {
   const known = [...new Set(settingEntries().flatMap(({ path }) => withParents(path)))];
   const parent = written.slice(0, written.lastIndexOf('.') + 1);
@@ -70,7 +69,6 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value);
 }
 
-/** Returns a value that is not shown in words. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   const kind = Array.isArray(value) ? 'a list' : value === null || value === '' ? 'empty' : kinds[typeof value];
@@ -81,7 +79,6 @@ const kinds: Readonly<Record<string, string>> = {
   ...{ string: 'a text', number: 'a number', boolean: 'true or false', object: 'a map' },
 };
 
-/** Returns a value, short enough for a sentence. */
 function found(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = JSON.stringify(value);

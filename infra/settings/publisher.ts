@@ -22,7 +22,7 @@ const schema = fields({
   maintainers: z.array(fields({ name: text().min(1, 'must not be empty'), url: httpsUrl() })),
 });
 
-/** The publisher of the operator and its repositories. An empty field means that nothing is published there. */
+/** An empty field means that nothing is published there. */
 export type Publisher = z.output<typeof schema>;
 
 /** @throws Error with every problem that publisher.yaml has */
@@ -35,13 +35,9 @@ export function parsePublisher(yaml: string): Publisher {
 
 export const publisher = parsePublisher(readFileSync(new URL('../../publisher.yaml', import.meta.url), 'utf8'));
 
-/**
- * The registry in the names of unpublished images. `buildah` uses it for what it builds, `docker` and `kind` accept it, and no node
- * pulls a foreign image by it.
- */
+/** The registry of unpublished images. `buildah` uses this name for its builds, `docker` and `kind` accept it, and no node pulls by it. */
 const OWN_MACHINE = 'localhost';
 
-/** Returns the repository of one of the operator's images. */
 export const imageRepositoryOf = (name: string, { images }: Publisher = publisher): string =>
   `${images === '' ? OWN_MACHINE : images}/${name}`;
 
@@ -49,13 +45,9 @@ export const imageRepositoryOf = (name: string, { images }: Publisher = publishe
 export const chartRepositoryOf = ({ charts: { index, oci } }: Publisher = publisher): string =>
   index !== '' || oci === '' ? index : `oci://${oci}`;
 
-/** Returns true if an image is in no registry, but on the machine that built it. */
 export const isUnpublished = (repository: string): boolean => repository.startsWith(`${OWN_MACHINE}/`);
 
-/**
- * Returns how to install an image that is not published, in one line; undefined for a published image.
- * @param prefix the setting `imagePrefix`, the name of a registry that has the image
- */
+/** Returns how to install an unpublished image, or undefined. @param prefix the setting `imagePrefix`: a registry that has the image */
 export function unpublishedNotice(image: { repository: string; tag: string }, prefix = ''): string | undefined {
   const { repository, tag } = image;
   if (prefix !== '' || !isUnpublished(repository)) return undefined;

@@ -1,6 +1,5 @@
 import { oneOf, section, wholeNumber } from './leaves.ts';
 
-/** The order and the pace in which existing workloads are changed. */
 export const rollout = section({
   strategy: oneOf('progressive', 'immediate', 'on-next-change', 'manual')
     .default('progressive')

@@ -30,10 +30,10 @@ import { rollout } from './rollout.ts';
 import { updater } from './updater.ts';
 import { webhook } from './webhook.ts';
 
-/** The longest name derived from the installation's has 35 characters more, and a Service's name has at most 63. */
+/** The longest derived name has 35 characters more, and a Service's name has at most 63. */
 const NAME_LENGTH = 28;
 
-/** Linux on the two architectures that the images are built for. */
+/** The images are built for these two architectures. */
 const linuxNodes = {
   nodeAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: {
@@ -50,11 +50,8 @@ const linuxNodes = {
 };
 
 /**
- * Every setting of an installation, with its form, its default and its meaning. Names that the original operator's Helm
- * chart has are kept. From here come the values of the deliveries, their schema, the reference in docs/ and, through the
- * constructs, the configuration of the runtime.
- *
- * Leaves are texts, whole numbers and flags; maps and lists of Kubernetes' own form pass as they are.
+ * All settings, with forms, defaults and meanings. The names of the original operator's chart are kept. The deliveries' values, their
+ * schema, the reference in docs/ and the runtime's configuration derive from them.
  */
 export const settingsSchema = fields({
   name: serviceName(NAME_LENGTH)
@@ -155,5 +152,5 @@ export const settingsSchema = fields({
     .describe("Affinity of the operator's pods. By default they need a Linux node with amd64 or arm64."),
 });
 
-/** All settings of an installation, complete. */
+/** All settings of an installation, with defaults. */
 export type Settings = z.output<typeof settingsSchema>;

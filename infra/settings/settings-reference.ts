@@ -7,10 +7,7 @@ const withoutValue = (value: unknown): string | undefined => ({ undefined: '(req
 
 const fallbackText = (value: unknown): string => withoutValue(value) ?? `\`${JSON.stringify(value)}\``;
 
-/**
- * Returns a table of settings with their defaults and meanings, from the schema that checks them.
- * @param defaults the defaults that differ from the schema's, by path
- */
+/** Returns a table of settings. @param defaults the defaults that differ from the schema's, by path */
 export function settingsTable(
   isOf: (path: string) => boolean = () => true,
   defaults: Readonly<Record<string, unknown>> = {},
@@ -24,7 +21,6 @@ export function settingsTable(
   return ['| setting | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** docs/reference/settings.md. */
 export function settingsReference(): string {
   return `# Settings
 

@@ -10,10 +10,10 @@ import { withoutTokens } from '../../runtime/wording/token.ts';
 
 export type { Settings } from './schema.ts';
 
-/** The environment variable with the path of the settings file. `cdk8s synth` does not pass arguments on. */
+/** The path of the settings file. It is a variable, because `cdk8s synth` does not pass arguments on. */
 export const settingsVariable = 'LUMIGO_SETTINGS';
 
-/** Settings that cannot be installed. The message has all problems, one per line. */
+/** The settings cannot be installed. The message has all problems, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   constructor(
@@ -25,9 +25,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Completes what was given with the defaults: maps are merged key by key, lists and all else replace their default,
- * `null` takes a key out of a map. (Helm treats its values alike.)
- * @param source how the message of an error names where the settings come from
+ * Adds the defaults as Helm does: maps are merged, other values replace their default, and `null` removes a key.
+ * @param source the origin of the settings in the message of an error
  * @throws SettingsError
  */
 export function parseSettings(given: unknown, source = 'The settings'): Settings {
@@ -42,9 +41,9 @@ export function parseSettings(given: unknown, source = 'The settings'): Settings
 }
 
 /**
- * The settings in a YAML or JSON file; without a file, the defaults. Values of the original operator's chart may be among them.
- * @param warn gets a line for each of those that has no effect
- * @throws SettingsError also where the file is missing or malformed
+ * Returns the settings in a YAML or JSON file, which may have values of the original operator's chart. Without a file: the defaults.
+ * @param warn receives a line for each value that has no effect
+ * @throws SettingsError, also if the file is missing or malformed
  */
 export function loadSettings(file?: string, warn: (line: string) => void = () => undefined): Settings {
   if (file === undefined || file === '') return parseSettings({});

@@ -3,12 +3,12 @@ import { settingsSchema } from './schema.ts';
 
 /** A setting, as the reference describes it. */
 export interface SettingEntry {
-  /** The path, e.g. `endpoint.otlp.url`; `[]` means each item of a list. */
+  /** The path, e.g. `endpoint.otlp.url`. `[]` means each item of a list. */
   readonly path: string;
-  /** The default; undefined if the setting is required, null if it has no default. */
+  /** The default. Undefined: the setting is required. Null: it has none. */
   readonly fallback: unknown;
   readonly meaning: string;
-  /** `strings` and `objects` are lists; `map` is one of Kubernetes' own form. */
+  /** `strings` and `objects` are lists. A `map` has the form of Kubernetes. */
   readonly type: 'text' | 'integer' | 'boolean' | 'strings' | 'objects' | 'map';
 }
 
@@ -16,7 +16,7 @@ export interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
   readonly default?: unknown;
-  /** Marks what no message shows. */
+  /** No message shows the value. */
   readonly writeOnly?: boolean;
   readonly pattern?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -24,7 +24,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** Returns the rules of the settings in `lumigoToken`, the one section that is secret: a pattern, and the message if it does not match. */
+/** Returns the rules of settings in the secret section `lumigoToken`: a pattern, and the message if it does not match. */
 export const secretRules = (): readonly {
   readonly key: string;
   readonly pattern: string;
@@ -37,7 +37,6 @@ export const secretRules = (): readonly {
   });
 };
 
-/** Returns the paths of what no message shows: settings, or whole sections. */
 export const secretPaths = (): readonly string[] =>
   secretsIn(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
 
@@ -46,7 +45,7 @@ const secretsIn = ({ writeOnly, properties = {} }: JsonSchema, path: string): st
     ? [path]
     : Object.entries(properties).flatMap(([key, child]) => secretsIn(child, path === '' ? key : `${path}.${key}`));
 
-/** Every setting in the order of the schema, flattened: a leaf each, and the keys of a list's items after the list. */
+/** Returns each setting in the order of the schema. A list precedes the keys of its items. */
 export function settingEntries(): readonly SettingEntry[] {
   return entriesOf(z.toJSONSchema(settingsSchema, { io: 'input' }) as JsonSchema, '');
 }

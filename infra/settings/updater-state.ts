@@ -2,10 +2,7 @@ import type { Settings } from './schema.ts';
 
 type UpdaterSettings = Settings['updater'];
 
-/**
- * Returns why the updater's CronJob is suspended, or undefined if it is not. An upgrade needs a keyring, or the explicit choice to
- * trust the repository. The chart's notes say the same (helm/notes.ts).
- */
+/** Returns why the updater is suspended, or undefined. An upgrade needs a keyring, or the explicit choice to trust the repository. */
 export function whySuspended({ mode, repository, verify }: UpdaterSettings): string | undefined {
   if (mode === 'off') return undefined;
   if (repository === '') return suspended.noRepository;
@@ -20,6 +17,6 @@ export const suspended = {
     'updater.mode=check to only report newer versions.',
 } as const;
 
-/** The rights of an upgrade are there only while one can come. */
+/** The updater has the rights of an upgrade only if it can upgrade. */
 export const mayUpgrade = (updater: UpdaterSettings): boolean =>
   updater.mode === 'upgrade' && whySuspended(updater) === undefined;

@@ -12,7 +12,6 @@ import {
 import { chartRepositoryOf, imageRepositoryOf } from './publisher.ts';
 import { operatorVersion } from './version.ts';
 
-/** The CronJob that looks for newer versions. */
 export const updater = section({
   mode: oneOf('upgrade', 'check', 'off')
     .default('check')

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { excludedNamespaces, webhooks } from '../../runtime/contract.ts';
 import { dnsLabel, section, wholeNumber } from './leaves.ts';
 
-/** The settings of the admission webhook. */
 export const webhook = section({
   excludedNamespaces: z
     .array(dnsLabel(), { error: 'must be a list of namespaces' })
