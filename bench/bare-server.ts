@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 
 /**
- * The floor of the webhook: parses a review and echoes it, and nothing else. Run as a process of its own, so that its
- * CPU time is its own: `bare-server.ts CERTIFICATE KEY`; prints the port.
+ * The lower bound of the webhook's costs: a server that only parses and echoes reviews. It is a process, so its CPU time is measured alone:
+ * `bare-server.ts CERTIFICATE KEY` prints the port.
  */
 const [certificate = '', key = ''] = process.argv.slice(2);
 const server = createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, (request, response) => {

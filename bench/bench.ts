@@ -41,7 +41,7 @@ function measure({ workloads, idleSeconds, ...only }: Flags): Promise<Figure[]> 
   ]);
 }
 
-/** `npm run bench`: measures what docs/contributing/performance.md reports. It prints figures. Only a soak fails. */
+/** `npm run bench`: measures the figures of docs/contributing/performance.md. Only a soak can fail. */
 async function bench(flags: Flags): Promise<void> {
   const figures = await measure(flags);
   process.stdout.write(`\n${render(figures)}\n`);

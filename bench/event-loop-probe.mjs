@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 
-// Loaded into the manager that is measured: how late its event loop is between two SIGUSR2, in milliseconds, into a file.
+// The measured manager loads this file, which writes the delay of its event loop between two SIGUSR2 to a file, in milliseconds.
 const RESOLUTION_MS = 1;
 const { BENCH_EVENT_LOOP = '' } = process.env;
 let delays;

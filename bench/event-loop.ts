@@ -6,17 +6,16 @@ import { eventually } from '../sandbox/testing/eventually.ts';
 const file = join(tmpdir(), `bench-event-loop-${process.pid}.json`);
 const POLL_MS = 20;
 
-/** What a process needs to be measured: the option of Node.js, and the file by the name of `BENCH_EVENT_LOOP` in its environment. */
+/** The options of a measured process: the flag of Node.js, and the file for `BENCH_EVENT_LOOP` in its environment. */
 export const measuredEventLoop = { option: `--import=${resolve('bench/event-loop-probe.mjs')}`, file };
 
-/** How late an event loop was, in milliseconds. */
+/** The delay of an event loop, in milliseconds. */
 export interface Lateness {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 }
 
-/** How late the event loop of a process was while something was done. */
 export async function latenessOf<T>(pid: number, action: () => Promise<T>): Promise<{ result: T; lateness: Lateness }> {
   rmSync(file, { force: true });
   process.kill(pid, 'SIGUSR2');

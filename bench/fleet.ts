@@ -7,7 +7,7 @@ import { eventually } from '../sandbox/testing/eventually.ts';
 import { sampleReview } from './review.ts';
 
 const { deployment } = workloadKinds;
-/** As many writes under way as the operator has by default. */
+/** The number is the operator's default. */
 const IN_FLIGHT = 16;
 const patience = { intervalMs: 50, timeoutMs: 600_000 };
 
@@ -15,7 +15,7 @@ interface Sample {
   readonly request: { readonly object: { metadata: object; spec: { template: { metadata: object } } } };
 }
 
-/** A namespace with `count` Deployments of the size of the sample review's, none of them with a pod. */
+/** Creates a namespace with Deployments of the sample review's size, without pods. */
 export async function makeFleet(client: Client, count: number): Promise<string> {
   const namespace = await new TestCluster(client).namespace(`fleet-${randomBytes(3).toString('hex')}`);
   const names = Array.from({ length: count }, (_, index) => `app-${index}`);
@@ -27,7 +27,7 @@ export async function makeFleet(client: Client, count: number): Promise<string> 
   return namespace;
 }
 
-/** The floor: one guarded JSON patch for each of them, and nothing else. Seconds. */
+/** Returns the lower bound in seconds: a guarded JSON patch for each Deployment, and nothing else. */
 export async function patchLoop(client: Client, namespace: string): Promise<number> {
   const fleet = await listAll(client, { ...deployment, namespace }, { metadataOnly: true });
   const value = { note: 'x'.repeat(600) };
@@ -39,7 +39,7 @@ export async function patchLoop(client: Client, namespace: string): Promise<numb
   return (performance.now() - started) / 1_000;
 }
 
-/** From the creation of the Lumigo until its status says that all are instrumented. Seconds. */
+/** Returns the seconds from the creation of the `Lumigo` until its status counts all Deployments. */
 export async function instrumentFleet(client: Client, namespace: string, count: number): Promise<number> {
   const bench = new TestCluster(client);
   await bench.secret(namespace, validToken);
@@ -54,10 +54,7 @@ export async function instrumentFleet(client: Client, namespace: string, count: 
   return (performance.now() - started) / 1_000;
 }
 
-/**
- * Seconds from the deletion of a Lumigo until no workload carries an injection (`clean`: what corresponds to the end of instrumenting,
- * whose events are posted beside it as well), and until all is told and the Lumigo is gone (`gone`).
- */
+/** Returns seconds after the deletion of the `Lumigo`: `clean` until no workload has an injection, and `gone` until it no longer exists. */
 export async function uninstrumentFleet(client: Client, namespace: string) {
   const started = performance.now();
   const ref = { ...lumigo, namespace, name: 'lumigo' };
@@ -69,10 +66,8 @@ export async function uninstrumentFleet(client: Client, namespace: string) {
   return { clean, gone: (performance.now() - started) / 1_000 };
 }
 
-/** Selects the workloads without an injection, as `labels.autoTrace` those with one. */
 export const notInstrumented = `!${labels.autoTrace}`;
 
-/** Seconds until the selector finds no Deployment of the namespace any more. */
 export async function untilNone(client: Client, namespace: string, labelSelector: string): Promise<number> {
   const one = { labelSelector, limit: 1, metadataOnly: true };
   const started = performance.now();

@@ -6,15 +6,14 @@ export interface LoadOptions {
   readonly url: URL;
   readonly ca: string;
   readonly connections: number;
-  /** Ends after so many milliseconds, or when the signal is aborted, whichever comes first. */
   readonly durationMs: number;
   readonly signal?: AbortSignal;
   readonly body: string;
-  /** How long a connection rests after each answer; left out: not at all, which takes whatever the machine has. */
+  /** The pause of a connection after each answer. Default: none, so the load takes all of the machine. */
   readonly pauseMs?: number;
 }
 
-/** Posts the same body over a fixed number of kept-alive connections, each as soon as its last answer is there. */
+/** Posts a body again and again over a fixed number of connections. Each waits for its last answer. */
 export async function load(options: LoadOptions) {
   const agent = new Agent({ keepAlive: true, maxSockets: options.connections, ca: options.ca });
   const latencies: number[] = [];

@@ -5,10 +5,9 @@ import { usageOf } from './process-usage.ts';
 import { during, requestsOf, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
-/** Until what was written is collected, so that one run's garbage is not the next one's growth. */
+/** After this pause, garbage of one run is not measured as growth of the next one. */
 const REST_MS = 5_000;
 
-/** Instrumenting and uninstrumenting existing Deployments, beside a bare loop of as many patches. */
 export async function measureChanges(there: Surroundings, counts: readonly number[]): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const count of counts) figures.push(...(await measureOne(there, count)));
@@ -51,7 +50,7 @@ async function measureOne({ cluster: { client }, manager, say }: Surroundings, c
   ].map((figure) => ({ ...figure, count }));
 }
 
-/** The costs of the manager while nothing happens, with one Lumigo and its Lease. */
+/** Measures the manager while nothing happens, with one `Lumigo` and its Lease. */
 export async function measureIdle({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
   const bench = new TestCluster(cluster.client);
   await bench.activate(await bench.namespace('idle'));

@@ -11,7 +11,7 @@ import { asInThePod, type Surroundings } from './surroundings.ts';
 import type { Figure } from './table.ts';
 
 const { deployment } = workloadKinds;
-/** How many, and the peak aimed at in MB. */
+/** The number of workloads, and the target for the peak in MB. */
 const sizes = [
   [10_000, 90],
   [100_000, 160],
@@ -20,8 +20,8 @@ const NAMESPACES = 100;
 const LISTED_MS = 300_000;
 
 /**
- * What the leader takes for workloads of namespaces without a Lumigo, at the peak of its first list. They are as the API server shows a
- * real one, and their list-watch is streamed by a proxy: making them would take half an hour. The surroundings' own manager ends.
+ * Measures the leader's memory for workloads without a `Lumigo`, at the peak of its first list. A proxy streams them: 100,000 real ones
+ * would take half an hour. Ends the manager of the surroundings.
  */
 export async function measureCrowd(there: Surroundings): Promise<Figure[]> {
   const { client } = there.cluster;
@@ -44,7 +44,6 @@ export async function measureCrowd(there: Surroundings): Promise<Figure[]> {
   ];
 }
 
-/** What a manager has used when it has listed them and leads. */
 async function listed(there: Surroundings, count: number, sample: KubernetesObject): Promise<Usage> {
   const { cluster, installation, node } = there;
   const proxy = await startApiProxy(cluster);
@@ -69,7 +68,7 @@ async function listed(there: Surroundings, count: number, sample: KubernetesObje
   }
 }
 
-/** A streamed list as an API server writes it. */
+/** Yields a streamed list in the format of the API server. */
 function* crowd(count: number, { metadata, ...rest }: KubernetesObject): Generator<string> {
   const line = (type: string, changed: object) =>
     `${JSON.stringify({ type, object: { ...rest, metadata: { ...metadata, ...changed } } })}\n`;

@@ -21,7 +21,7 @@ const writers = ['user', 'manager'] as const;
 type Series = Readonly<Record<(typeof writers)[number], number[]>>;
 const empty = (): Series => ({ user: [], manager: [] });
 
-/** Latency of updates of a 5.3 KB Deployment by a user and by the manager's account, without and with the guard, in turns. */
+/** Measures updates of a 5.3 KB Deployment by a user and by the manager's account, without and with the guard, in turns. */
 export async function measureGuard(say: (line: string) => void): Promise<Figure[]> {
   const guarded = await startGuarded();
   try {

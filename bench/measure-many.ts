@@ -19,15 +19,14 @@ const AT_ONCE = 200;
 const FLEET = 20;
 const CHANGES = 20;
 const POLL_MS = 500;
-/** Until the events of what came before are posted. */
+/** The events of the previous measurement are posted within this time. */
 const REST_MS = 20_000;
 
-/** What comes in crowds: namespaces with a Lumigo, creates, changes of one Lumigo. */
 export async function measureMany(there: Surroundings): Promise<Figure[]> {
   return [...(await measureNamespaces(there)), ...(await measureCreates(there)), ...(await measureSwitches(there))];
 }
 
-/** A hundred namespaces that get their Lumigo at the same moment, beside one with a tenth of their Deployments. */
+/** Measures a hundred namespaces that get their `Lumigo` at once, beside a small one with a tenth of their Deployments. */
 async function measureNamespaces({ cluster: { client }, manager, say }: Surroundings): Promise<Figure[]> {
   say('1,000 Deployments in one namespace');
   const floor = await patchLoop(client, await makeFleet(client, 1_000));
@@ -54,7 +53,7 @@ async function measureNamespaces({ cluster: { client }, manager, say }: Surround
   ];
 }
 
-/** Seconds from the first Lumigo until each of them says that all of its namespace is instrumented. */
+/** Returns the seconds from the first `Lumigo` until each counts all workloads of its namespace. */
 async function instrumentAll(client: Client, namespaces: readonly string[]): Promise<number> {
   const bench = new TestCluster(client);
   const started = performance.now();
@@ -70,13 +69,12 @@ async function instrumentAll(client: Client, namespaces: readonly string[]): Pro
   return (performance.now() - started) / 1_000;
 }
 
-/** How many Lumigo resources say that as many workloads are instrumented as such a namespace has. */
 async function countDone(client: Client): Promise<number> {
   const all = (await listAll(client, lumigo)) as unknown as LumigoResource[];
   return all.filter(({ status }) => status?.instrumentedResourcesCount === EACH).length;
 }
 
-/** Creates that come at the same moment, where the webhook changes them and where no webhook is asked. */
+/** Measures simultaneous creates, with and without the webhook. */
 async function measureCreates({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
   say(`${AT_ONCE} Deployments created at once`);
   const bench = new TestCluster(client);
@@ -96,7 +94,7 @@ async function measureCreates({ cluster: { client }, say }: Surroundings): Promi
   ];
 }
 
-/** From a change of a Lumigo until the last workload is what it asks for. */
+/** Measures the time from a change of a `Lumigo` until the last workload has it. */
 async function measureSwitches({ cluster: { client }, say }: Surroundings): Promise<Figure[]> {
   say(`a Lumigo of ${FLEET} Deployments switched off and on ${CHANGES} times`);
   const bench = new TestCluster(client);

@@ -5,7 +5,7 @@ import { latencies, timed, type Figure } from './table.ts';
 const ROUNDS = 5;
 const PODS = 200;
 
-/** Latency of the creation of a pod, without Pod mode and with its policy, in turns. No operator runs. */
+/** Measures the creation of a pod, without Pod mode and with its policy, in turns. No operator runs. */
 export async function measurePods(say: (line: string) => void): Promise<Figure[]> {
   const on = await startPodMode();
   try {

@@ -16,12 +16,12 @@ const SIZES_KB = [50, 500, 1_500];
 const WARM_MS = 2_000;
 const DURATION_MS = 8_000;
 const LONGEST_MS = 120_000;
-/** Some 200 reviews a second over 8 connections: more than any API server of this size sends. */
+/** About 200 reviews a second over 8 connections: more than any API server of this size sends. */
 const PAUSE_MS = 40;
 
 type Target = Omit<LoadOptions, 'durationMs'>;
 
-/** The webhook beside a bare HTTPS server that parses and answers the same reviews; then the webhook while its leader is busy. */
+/** Measures the webhook beside a bare HTTPS server with the same reviews, and while its leader is busy. */
 export async function measureReviews(there: Surroundings, count: number): Promise<Figure[]> {
   const { cluster, manager, installation, say } = there;
   const bench = new TestCluster(cluster.client);
@@ -69,7 +69,7 @@ export async function measureReviews(there: Surroundings, count: number): Promis
   ];
 }
 
-/** Microseconds for each KB of reviews of several sizes: what is linear stays the same. */
+/** Returns microseconds per KB for reviews of several sizes. The time should grow linearly. */
 async function measureSizes(pid: number, target: Target, namespace: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const kilobytes of SIZES_KB) {
@@ -80,7 +80,6 @@ async function measureSizes(pid: number, target: Target, namespace: string): Pro
   return figures;
 }
 
-/** Loads the webhook for as long as the same manager takes to instrument a fleet. */
 async function loadWhileInstrumenting({ cluster }: Surroundings, count: number, target: Target) {
   const fleet = await makeFleet(cluster.client, count);
   const stop = new AbortController();

@@ -6,9 +6,9 @@ import type { Progress } from '../sandbox/programs/progress.ts';
 import { quantile } from '../sandbox/testing/quantile.ts';
 import type { Figure } from './table.ts';
 
-/** Spans a second. The sender, the sink and the collector share the cores, so the CPU for a span says more than what was reached. */
+/** Spans a second. Sender, sink and collector share the cores, so the CPU per span says more than the reached rate. */
 const RATES = [2_000, 10_000, 20_000, 40_000];
-/** As many spans as the SDKs' batches have, each with what instrumented HTTP servers say of a request. */
+/** The batch is that of SDKs, and the attributes are those of instrumented HTTP servers. */
 const shape = {
   perRequest: 500,
   ofSpan: {
@@ -29,7 +29,7 @@ const QUIET_PER_SECOND = 100;
 const TOKENS = 16;
 const ARRIVAL_MS = 2_000;
 
-/** What one replica's telemetry proxy carries: many tenants at growing rates, one of them quiet. */
+/** Measures one replica's telemetry proxy: many tenants at growing rates, one of them quiet. */
 export async function measureTelemetry(say: Progress): Promise<Figure[]> {
   const telemetry = await startTelemetry({ controllerManager: false });
   try {
@@ -78,7 +78,7 @@ async function measureRate(
   ];
 }
 
-/** Spans that a collector has sent on, by its own count. */
+/** Returns the collector's own count of sent spans. */
 async function sentBy(metricsPort: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const lines = text.matchAll(/^otelcol_exporter_sent_spans\S* (\S+)$/gm);

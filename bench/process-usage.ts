@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Clock ticks per second of /proc on Linux; the kernel shows 100 to programs everywhere. */
+/** Clock ticks per second of /proc on Linux. The kernel shows 100 to programs on each platform. */
 const TICKS = 100;
 
 export interface Usage {
-  /** CPU seconds since the process began, in user and kernel. */
+  /** CPU seconds since the process began, in user and kernel mode. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly peakBytes: number;
 }
 
-/** What a process has used, as the Linux kernel counts it; on other systems the bench says that it cannot measure. */
+/** Returns the usage that the Linux kernel counts. @throws Error on other systems */
 export function usageOf(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -23,5 +23,5 @@ export function usageOf(pid: number): Usage {
   };
 }
 
-/** From now on the peak is that of what comes: the kernel forgets the one before. */
+/** Resets the kernel's peak, so the next one is that of later work. */
 export const forgetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5');

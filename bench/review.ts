@@ -12,7 +12,7 @@ const container = (name: string) => ({
   volumeMounts: [{ name: 'config', mountPath: '/etc/config' }],
 });
 
-/** A review of some 5.3 KB, as an API server sends one for a Deployment of ordinary size; larger by what its annotation has beyond 1,500 characters. */
+/** A review of about 5.3 KB, the size for an ordinary Deployment. It grows with `noteLength`, in characters of an annotation. */
 export function sampleReview(namespace: string, noteLength = 1_500): string {
   const labels = { app: 'cart', team: 'shop', 'app.kubernetes.io/version': '1.2.3' };
   const object = {

@@ -14,10 +14,7 @@ const FLEET = 200;
 const PER_SECOND = 20;
 const EACH_MS = 1_000 / PER_SECOND;
 
-/**
- * So many changes a second for so long: every other one is a user's annotation, the rest deletes a Deployment or makes it anew. What it
- * leaves behind in memory, in watches and in events.
- */
+/** Changes Deployments for some seconds, and measures what remains in memory, watches and events. */
 export async function soak({ cluster, manager, say }: Surroundings, seconds: number): Promise<Figure[]> {
   const { client } = cluster;
   const namespace = await makeFleet(client, FLEET);
@@ -40,7 +37,7 @@ export async function soak({ cluster, manager, say }: Surroundings, seconds: num
   return [
     { name: 'soak: changes a second', value: changes / took, unit: '' },
     { name: 'soak: changes that failed', value: failures.count, unit: '', target: 0 },
-    // The first tenths fill the heap.
+    // The heap fills in the first tenths.
     ...grown(resident.slice(3 * tenth, 5 * tenth), resident.slice(-2 * tenth)),
     { name: 'soak: restarts of the watch', value: (await restarts()) - before, unit: '', target: 0 },
     ...(await told(client, namespace)),
@@ -54,7 +51,7 @@ const grown = (early: readonly number[], late: readonly number[]): Figure[] => [
 
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Of four on one Deployment two change an annotation, one deletes it and one makes it anew. */
+/** Two of four changes of a Deployment set an annotation, one deletes it and one creates it again. */
 async function change(client: Client, namespace: string, index: number): Promise<void> {
   const round = Math.floor(index / FLEET) % 4;
   const name = `app-${index % FLEET}`;
@@ -65,7 +62,7 @@ async function change(client: Client, namespace: string, index: number): Promise
   await client.patch(ref, { kind: 'merge', body: { metadata: { annotations: { changed: String(index) } } } });
 }
 
-/** Each life of a Deployment is instrumented once. */
+/** Each created Deployment must be instrumented once. */
 async function told(client: Client, namespace: string): Promise<Figure[]> {
   const seen = new Set<string>();
   let twice = 0;

@@ -8,7 +8,7 @@ import type { Progress } from '../sandbox/programs/progress.ts';
 import { measuredEventLoop } from './event-loop.ts';
 import { forgetPeak, usageOf } from './process-usage.ts';
 
-/** As in the pod: the image gives the heap 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
+/** As in the pod, the heap has 60 % of the container's memory limit, which is 256 MiB (Dockerfile, infra/settings/schema.ts). */
 export const asInThePod = {
   NODE_OPTIONS: '--max-old-space-size=154',
   MALLOC_ARENA_MAX: '1',
@@ -20,11 +20,10 @@ export interface Surroundings {
   readonly installation: Installation;
   readonly manager: Manager;
   readonly node: string;
-  /** For whoever waits: what is measured now. */
   readonly say: Progress;
 }
 
-/** An API server and etcd, and a manager on the Node.js of the image; no other controllers, which would share the cores. */
+/** Runs API server, etcd, and a manager on the image's Node.js. There are no controllers, which would share the cores. */
 export async function withSurroundings<T>(say: Progress, measure: (there: Surroundings) => Promise<T>): Promise<T> {
   await ensureBundle();
   const node = imageNode(say) ?? process.execPath;
@@ -52,7 +51,7 @@ export async function withSurroundings<T>(say: Progress, measure: (there: Surrou
 
 export const requestsOf = (manager: Manager): Promise<number> => manager.metric('lumigo_operator_api_requests_total');
 
-/** What a process used while something was done; the peak is that of this time. */
+/** Returns the usage of a process during an action. The peak is that of this time. */
 export async function during<T>(pid: number, action: () => Promise<T>) {
   forgetPeak(pid);
   const before = usageOf(pid);

@@ -1,28 +1,25 @@
 import { quantile } from '../sandbox/testing/quantile.ts';
 
-/** One figure: what it is, what it was, and what was aimed at. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it should be at most. */
+  /** The target: at most this. */
   readonly target?: number;
-  /** Of how many Deployments, where that matters. */
   readonly count?: number;
 }
 
-/** The median and the 99th percentile of some times in milliseconds. */
+/** Returns the median and the 99th percentile of times in milliseconds. */
 export const latencies = (name: string, times: readonly number[]): Figure[] =>
   [0.5, 0.99].map((share) => ({ name: `${name}, p${share * 100}`, value: quantile(times, share), unit: 'ms' }));
 
-/** Milliseconds that something takes. */
 export async function timed(action: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await action();
   return performance.now() - started;
 }
 
-/** The figures as a table for the terminal; nothing passes or fails here. */
+/** Returns the figures as a table for the terminal. No figure fails. */
 export function render(figures: readonly Figure[]): string {
   const rows = figures.map(({ name, value, unit, target, count }) => [
     count === undefined ? name : `${name}, ${count} Deployments`,
