@@ -6,7 +6,7 @@ import { isRunning, stateIn, type SandboxProcess } from '../state.ts';
 
 const PATIENCE_MS = 5_000;
 
-/** Ends a sandbox: the manager first, the API server and etcd last; then its folder goes. */
+/** Ends a sandbox and deletes its folder. The manager ends first, the API server and etcd last. */
 export async function down({ dir: given }: { readonly dir: string }): Promise<void> {
   const dir = resolve(given);
   const { processes, cleanup } = stateIn(dir);

@@ -5,7 +5,6 @@ import { answerTo } from '../answer.ts';
 import { isRunning, stateIn } from '../state.ts';
 import { summary, type UpOptions } from './up.ts';
 
-/** Says what of a sandbox runs, and whether its API server answers. */
 export async function status({ dir: given, json = false }: Pick<UpOptions, 'dir' | 'json'>): Promise<void> {
   const dir = resolve(given);
   const state = stateIn(dir);

@@ -13,7 +13,6 @@ export interface UpOptions {
   readonly dir: string;
   readonly bare?: boolean;
   readonly json?: boolean;
-  /** With a node that runs pods. */
   readonly node?: boolean;
 }
 
@@ -21,10 +20,7 @@ export const defaultDir = (): string => join(cacheFolder(process.env), 'sandbox'
 
 const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
 
-/**
- * Starts a sandbox that outlives this command. Until it is ready everything ends with this command, however it ends; from
- * then on `down` ends it.
- */
+/** Starts a sandbox that outlives this command. If the command ends before it is ready, all of it ends. `down` ends it later. */
 export async function up({ dir: given, bare = false, json = false, node = false }: UpOptions): Promise<void> {
   const dir = resolve(given);
   refuseOrClear(dir);
@@ -42,7 +38,7 @@ export async function up({ dir: given, bare = false, json = false, node = false 
   process.exit(0);
 }
 
-/** One sandbox a folder; what a crash or a reboot left behind goes. */
+/** Each folder has one sandbox. Leftovers of a crash or a reboot are deleted. */
 function refuseOrClear(dir: string): void {
   const there = readState(dir);
   if (there?.processes.some(isRunning) === true)
@@ -54,7 +50,6 @@ function refuseOrClear(dir: string): void {
 
 interface Started {
   readonly cluster: ControlPlane;
-  /** What to end first, by name. */
   readonly first: Readonly<Record<string, number>>;
   readonly cleanup: string;
   readonly sink?: string;
@@ -74,7 +69,7 @@ async function startWithoutNode(dir: string, bare: boolean): Promise<Started> {
   }
 }
 
-/** With `bare` the images are on the node, and nothing is installed. */
+/** With `bare`, the images are on the node, but nothing is installed. */
 async function startWithNode(dir: string, bare: boolean): Promise<Started> {
   const bareNode = await startNodeWithSink({ dir, onProgress: say });
   const { node: cluster } = bareNode;
@@ -91,7 +86,7 @@ async function startWithNode(dir: string, bare: boolean): Promise<Started> {
   }
 }
 
-/** The reaper cleans up when this process is gone. */
+/** The reaper cleans up after this process. */
 function endOnSignal(cluster: ControlPlane): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cluster.reaper.end().then(() => process.exit(130)));
@@ -112,7 +107,6 @@ function stateOf({ cluster, first, cleanup, sink }: Started, kubectl: string): S
   };
 }
 
-/** What programs are told; `token` is an administrator's. */
 export function summary({ kubeconfig, server, token, kubectl, processes, sink }: SandboxState): object {
   return {
     ...(sink === undefined ? {} : { sink }),
