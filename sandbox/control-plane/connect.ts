@@ -1,11 +1,11 @@
 import { createTransport, type Transport, type TransportOptions } from '../../runtime/kubernetes/http/transport.ts';
 
 interface Connection extends Partial<TransportOptions> {
-  /** The user in whose name the requests are made. Default: the owner of the token. */
+  /** The impersonated user. Default: the owner of the token. */
   readonly as?: string;
 }
 
-/** Opens connections to a control plane with a token, which is its administrator's unless another is given. They must be closed. */
+/** Opens connections, which must be closed. Default: the administrator's token. */
 export function connectTo(
   { server, ca, token }: { readonly server: string; readonly ca: string; readonly token: string },
   { as, ...options }: Connection = {},

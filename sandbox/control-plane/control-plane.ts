@@ -15,59 +15,51 @@ import { loopback, type Host } from './host.ts';
 import type { Running } from './processes.ts';
 
 export interface ControlPlaneOptions {
-  /** Where it keeps its files; left out: a temporary folder. It must not exist yet. */
+  /** The folder for files, which must not exist yet. Default: a temporary one. */
   readonly dir?: string;
-  /** Whether requests are noted: who asked for what, or whatever a policy given here says. */
+  /** True: the audit log has metadata of each request. A text is a policy. */
   readonly audit?: boolean | string;
-  /** Without it nothing collects garbage, deletes namespaces or makes ReplicaSets; it can join later. Default true. */
+  /** Without it, there is no garbage collection, deletion of namespaces or creation of ReplicaSets. It can join later. Default: true. */
   readonly controllerManager?: boolean;
   readonly apiServerFlags?: readonly string[];
-  /** Puts something between the API server and the etcd at a port; resolves with the port to find it at. */
+  /** Puts a proxy between the API server and the port of etcd. Returns the port of the proxy. */
   readonly etcdThrough?: (port: number) => Promise<number>;
   readonly onProgress?: Progress;
-  /** Left out: this machine's loopback. */
+  /** Default: loopback. */
   readonly host?: Host;
-  /** Who sees to it that nothing is left; left out: one of its own. */
+  /** The reaper that removes processes and files. Default: a new one. */
   readonly reaper?: Reaper;
 }
 
 export interface ControlPlane extends Credentials {
   readonly dir: string;
-  /** `https://ADDRESS:PORT` */
   readonly server: string;
   readonly etcd: string;
   readonly auditLog: string;
-  /** As the administrator. */
   readonly client: Client;
   readonly reaper: Reaper;
-  /** Processes by name: etcd, apiserver, controllerManager. */
+  /** Keys: etcd, apiserver, controllerManager. */
   pids(): Readonly<Record<string, number>>;
   joinControllerManager(): Promise<void>;
-  /** Ends the API server and starts it anew on the same port and data. */
   restartApiServer(options?: {
     downtimeMs?: number;
     signal?: NodeJS.Signals;
-    /** Beside its own, for this start. */
     flags?: readonly string[];
   }): Promise<void>;
-  /** Ends everything, does something with etcd's data, and starts everything anew. */
+  /** Ends all processes, calls the action with etcd's data folder, and starts them again. */
   whileDown(action: (etcdData: string) => Promise<void> | void): Promise<void>;
-  /** Ends everything and removes the folder. */
   stop(): Promise<void>;
 }
 
 const READY_MS = 60_000;
 const POLL_MS = 50;
 
-/**
- * Starts a real control plane on loopback, without root: etcd, kube-apiserver with TLS and RBAC, kube-controller-manager.
- * Resolves when the API server is ready. Nothing of it outlives this process, unless the reaper is released.
- */
+/** Starts a real control plane without root. It ends with this process, unless the reaper is released. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const { controllerManager = true, onProgress = () => undefined } = options;
   const first = ['etcd', 'kube-apiserver'];
   const binaries = await ensureBinaries(controllerManager ? [...first, 'kube-controller-manager'] : first, onProgress);
-  // Whoever brings a reaper along has made the folder as well.
+  // If a reaper is given, its folder exists.
   const { dir = '', reaper: given } = options;
   const { folder, reaper } = given === undefined ? newHome(options.dir) : { folder: dir, reaper: given };
   try {
@@ -117,7 +109,7 @@ async function start(
       await running.get('apiserver')?.stop(signal);
       await sleep(downtimeMs);
       await startApiServer(flags);
-      // Controllers that saw it away for seconds would wait for up to a minute before they look again.
+      // Controllers that miss the API server for seconds would wait for up to a minute, so they are restarted.
       await running.get('controllerManager')?.stop('SIGKILL');
       if (running.has('controllerManager')) await joinControllerManager();
     },
@@ -139,7 +131,6 @@ async function start(
 type Run = (name: string, path: string | undefined, args: readonly string[]) => Running;
 type ProcessOptions = ControlPlaneOptions & { readonly binaries: Readonly<Record<string, string>> };
 
-/** The processes of the control plane, none of which runs yet. */
 function processesOf(run: Run, transport: Transport, addresses: Addresses, options: ProcessOptions) {
   const { audit = false, binaries, onProgress = () => undefined } = options;
   const running = new Map<string, Running>();
@@ -163,7 +154,7 @@ function processesOf(run: Run, transport: Transport, addresses: Addresses, optio
   return { running, startApiServer, startStore, joinControllerManager, stop };
 }
 
-/** Resolves when the API server says that it is ready; rejects with the log's end when a process dies before. */
+/** Resolves when the API server is ready. Rejects with the end of the log if a process dies before. */
 const whenReady = (transport: Transport, processes: Iterable<Running>) =>
   eventually(() => transport.request({ method: 'GET', path: '/readyz', timeoutMs: 2_000 }), {
     ...{ complaint: 'the API server was not ready', timeoutMs: READY_MS, intervalMs: POLL_MS, processes },

@@ -9,14 +9,11 @@ import type { Host } from './host.ts';
 
 export interface Credentials {
   readonly authority: KeyPair;
-  /** PEM of the authority that the API server's certificate is signed by. */
   readonly ca: string;
-  /** An administrator's bearer token. */
   readonly token: string;
   readonly kubeconfig: string;
 }
 
-/** Writes everything a control plane reads as files: certificates, keys, the administrator's token, a kubeconfig. */
 export async function writeFiles(
   folder: string,
   server: string,
@@ -35,7 +32,7 @@ export async function writeFiles(
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
-  // As whom the API server asks a kubelet for logs.
+  // The API server shows this certificate to kubelets, for logs.
   const isClient = [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])];
   const client = await issueLeaf(authority, 'CN=kube-apiserver, O=system:masters', isClient, validity);
   const token = randomBytes(24).toString('base64url');
@@ -53,7 +50,7 @@ export async function writeFiles(
   return { authority, ca: authority.certificate, token, kubeconfig: join(folder, 'kubeconfig') };
 }
 
-/** @param user whose: a token, or (`tokenFile`) the file that one is read from again and again */
+/** @param user a token, or a file that is read again and again (`tokenFile`) */
 export function kubeconfigOf(server: string, ca: string, user: { token: string } | { tokenFile: string }): string {
   const name = 'lumigo-sandbox';
   return stringify({

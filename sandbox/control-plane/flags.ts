@@ -1,22 +1,20 @@
 import { join } from 'node:path';
 import type { Host, Ports } from './host.ts';
 
-/** Where one cluster's programs find each other. */
 export interface Addresses {
   readonly folder: string;
   readonly ports: Ports;
   readonly host: Host;
-  /** Where the API server finds etcd, when something stands between the two. */
+  /** The port for the API server if a proxy is between it and etcd. */
   readonly etcdPort?: number;
 }
 
 const flagsOf = (flags: Readonly<Record<string, string | number | boolean>>): string[] =>
   Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
 
-/** Where etcd keeps its data. */
 export const etcdData = (folder: string): string => join(folder, 'etcd');
 
-/** A single etcd that need not survive a power cut, and tells how far it is as often as kubeadm's does: API servers make bookmarks of it. */
+/** The etcd need not survive a power cut. It reports progress as often as kubeadm's, because API servers derive bookmarks from it. */
 export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
   flagsOf({
     'data-dir': etcdData(folder),
@@ -28,10 +26,7 @@ export const etcdFlags = ({ folder, ports }: Addresses): string[] =>
     'log-level': 'warn',
   });
 
-/**
- * An API server with what a real cluster's has: TLS, RBAC, service accounts, all the default admission, and OpenShift's rule that
- * whoever names an owner must be allowed to delete the one and to hold up the other.
- */
+/** OpenShift's check is enabled as well: an owner reference requires permission to delete and to block the owner. */
 export const apiServerFlags = ({ folder, ports, host, etcdPort = ports.etcd }: Addresses, audit: boolean): string[] => [
   ...flagsOf({
     'etcd-servers': `http://127.0.0.1:${etcdPort}`,
@@ -61,7 +56,7 @@ export const apiServerFlags = ({ folder, ports, host, etcdPort = ports.etcd }: A
   ...host.apiServerFlags,
 ];
 
-/** All controllers that a cluster without nodes has work for; its client limits are lifted, as nothing else is there to protect. */
+/** The controllers that have work in a cluster without nodes. Client limits are lifted, because there are no other clients to protect. */
 export const controllerManagerFlags = ({ folder, host }: Addresses): string[] => [
   ...flagsOf({
     kubeconfig: join(folder, 'kubeconfig'),

@@ -1,18 +1,15 @@
 import { freePorts, launch, type Launch, type Running } from './processes.ts';
 
-/** Where a control plane runs: on this machine's loopback, or in the network of a node. */
 export interface Host {
-  /** What the API server binds to and is reached at. */
   readonly address: string;
   readonly serviceRange: string;
-  /** The first address of that range: the API server's own Service. */
+  /** The first address of the Service range, for the API server's Service. */
   readonly serviceAddress: string;
   readonly launch: (what: Launch) => Running;
   readonly ports: () => Promise<Ports>;
-  /** Further flags by program. */
   readonly apiServerFlags: readonly string[];
   readonly controllerManagerFlags: readonly string[];
-  /** Further lines of the API server's token file. */
+  /** Additional lines of the API server's token file. */
   readonly users: readonly string[];
 }
 
@@ -31,7 +28,7 @@ export const loopback: Host = {
     const [etcd = 0, etcdPeer = 0, api = 0] = await freePorts(3);
     return { etcd, etcdPeer, api };
   },
-  // No node, so nobody could reach the address that it would announce.
+  // Without a node, no program could reach the announced address.
   apiServerFlags: ['--endpoint-reconciler-type=none'],
   controllerManagerFlags: [],
   users: [],

@@ -9,9 +9,8 @@ export interface Running {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
-  /** Resolves with what to say when the process has ended by itself. */
+  /** Resolves with a sentence when the process ends by itself. */
   readonly died: Promise<string>;
-  /** Ends it and waits until it is gone. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -22,13 +21,13 @@ export interface Launch {
   readonly folder: string;
   readonly environment?: NodeJS.ProcessEnv;
   readonly reaper: Reaper;
-  /** How long it may take to end, before it is killed; 15 s where that is left out. */
+  /** The time before the process is killed. Default: 15 s. */
   readonly graceMs?: number;
 }
 
 const GRACE_MS = 15_000;
 
-/** Starts a program whose output goes to a log in the cluster's folder; the reaper ends it when nobody else does. */
+/** Starts a program with a log in the cluster's folder. If the program is not stopped, the reaper ends it. */
 export function launch({ name, path, args, folder, environment, reaper, graceMs = GRACE_MS }: Launch): Running {
   const logFile = join(folder, `${name}.log`);
   const log = openSync(logFile, 'a');
@@ -39,7 +38,7 @@ export function launch({ name, path, args, folder, environment, reaper, graceMs 
   });
   closeSync(log);
   child.unref();
-  // Without a listener the error would end this process; that there is no pid says the same.
+  // Without a listener, the error would end this process. The missing pid reports the same.
   child.on('error', () => undefined);
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} cannot be started: ${path} cannot be executed`);
@@ -65,28 +64,21 @@ export function launch({ name, path, args, folder, environment, reaper, graceMs 
   };
 }
 
-/** Garbage is collected less often: a quarter of the CPU that an API server takes to start, for 110 MB. */
+/** With less frequent garbage collection, an API server starts with a quarter less CPU and uses 110 MB more. */
 export const goEnvironment = { GOGC: '400' };
-/** Nothing of the user's environment changes how the cluster's programs behave. */
+/** The user's environment must not change the programs of the cluster. */
 const minimalEnvironment = () => ({ ...goEnvironment, PATH: process.env['PATH'], HOME: process.env['HOME'] });
 
 const tail = (file: string): string => readFileSync(file, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
 
-/**
- * Below the range that systems take the near ends of outgoing connections from (32768 and up, 49152 elsewhere), and above 10,080, the
- * last port that `fetch` refuses to ask.
- */
+/** The ports are below the ephemeral ranges (32768 on Linux, 49152 elsewhere) and above 10,080, the last port that `fetch` blocks. */
 const FIRST_PORT = 10_100;
 const PORTS = 21_900;
 
-/** By what a port is taken for whoever asked, whether or not something listens there already; it goes with this process. */
+/** A bound UDP socket claims the port of its number. The claim ends with this process. */
 const claims = new Set<Socket>();
 
-/**
- * Ports that nobody listens on at this moment, all different, and none that was given before, by this process or another that lives:
- * tests run side by side, and listen some time after they have asked. They are not the system's own choice: those it gives to whoever
- * connects somewhere next.
- */
+/** The system's own choice of a port would not do: an outgoing connection may get the port before the test listens. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
@@ -96,7 +88,6 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Binds the UDP port of the same number, which nothing here listens on: the kernel gives it to one process. */
 function claim(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
   return new Promise((resolve) => {

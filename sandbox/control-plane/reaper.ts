@@ -1,19 +1,13 @@
 import { spawn } from 'node:child_process';
 
-/**
- * Sees to it that nothing outlives whoever started it. The reaper is a small shell of its own that reads from a pipe;
- * when the pipe closes, for whatever reason (exit, crash, SIGKILL), it ends the processes it was told of and removes the
- * folder. `release` sends it away: the processes may stay.
- */
+/** A shell that reads from a pipe. When the pipe closes, also by a crash or SIGKILL, it ends the processes and deletes the folder. */
 export interface Reaper {
   watch(pid: number): void;
-  /** The processes stay when this one ends. */
   release(): void;
-  /** Ends the processes, removes the folder, and resolves when both are done. */
   end(): Promise<void>;
 }
 
-/** First asks, then insists after three seconds. Waits until the last is gone, so that the folder can go. */
+/** The script kills processes after three seconds, and waits until the last one has exited, because they write to the folder. */
 const SCRIPT = `
 trap '' INT TERM HUP
 pids=
@@ -33,9 +27,9 @@ eval "$2"
 rm -rf -- "$1"
 `;
 
-/** `cleanup`: further shell commands, run when the processes are gone and before the folder goes. */
+/** @param cleanup shell commands that run after the processes exit and before the folder is deleted */
 export function startReaper(folder: string, cleanup = ''): Reaper {
-  // In a session of its own, so that Ctrl-C in the terminal does not reach it.
+  // The shell has its own session, so Ctrl-C in the terminal does not reach it.
   const shell = spawn('sh', ['-c', SCRIPT, 'reaper', folder, cleanup], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
