@@ -6,20 +6,17 @@ import type { Progress } from '../programs/progress.ts';
 import { startControlPlane } from '../control-plane/control-plane.ts';
 import { addOperator, type Manager } from '../manager/manager.ts';
 
-/** A cluster that the demo runs on, with the operator at work in it. */
 export interface DemoCluster {
   readonly client: Client;
   readonly server: string;
   readonly manager: Manager;
   readonly kubeconfig: string;
-  /** In place of Lumigo. */
   readonly sink: OtlpSink;
-  /** Programs that join beside the demo, when they are fetched or built. */
+  /** Resolves when programs that are still fetched or built have joined. */
   readonly background: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a throwaway control plane on this machine; its controllers and the telemetry proxy join as soon as they are there. */
 export async function throwawayCluster(progress: Progress): Promise<DemoCluster> {
   const controllerManager = isBuilt('kube-controller-manager');
   const collector = isBuilt('otelcol');
@@ -56,7 +53,7 @@ export async function throwawayCluster(progress: Progress): Promise<DemoCluster>
   }
 }
 
-/** The demo has something to show without it. */
+/** The demo also works without this step. */
 async function unlessUnobtainable(progress: Progress, step: () => Promise<void>): Promise<void> {
   try {
     await step();

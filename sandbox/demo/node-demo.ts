@@ -7,7 +7,7 @@ import type { Printer } from './printer.ts';
 import { deployShop, traceShop, untraceShop, type NodeDemo } from './node-steps.ts';
 import { demoNamespace } from './workloads.ts';
 
-/** Whether the demo can run on a node at once; else the sentence that says what `--node` would add. */
+/** Returns true if a node can start without building, else a sentence about `--node`. */
 export function nodeAtOnce(): true | string {
   if (whyNoNode() !== undefined) return 'on Linux as root, --node also traces real pods';
   const built = [...components, ...nodeComponents].every(({ name }) => isBuilt(name)) && areImagesBuilt();
@@ -17,7 +17,6 @@ export function nodeAtOnce(): true | string {
   );
 }
 
-/** The demo on a node. Returns what did not turn out as it should. */
 export async function demonstrateOnNode(
   printer: Printer,
   once: boolean,

@@ -17,7 +17,6 @@ export interface NodeDemo {
   readonly printer: Printer;
 }
 
-/** Two real programs, deployed as any team would, and nothing of Lumigo yet. */
 export async function deployShop({ system: { node }, printer }: NodeDemo): Promise<void> {
   const backend = { name: 'BACKEND', value: `http://stock.${demoNamespace}.svc.cluster.local/` };
   for (const object of [
@@ -32,7 +31,6 @@ export async function deployShop({ system: { node }, printer }: NodeDemo): Promi
   printer.step(`a shop runs without tracing code: ${pods.map(nameOf).join(' (Node.js) and ')} (Python)`);
 }
 
-/** The Lumigo comes; returns what did not turn out as it should. */
 export async function traceShop(demo: NodeDemo): Promise<string[]> {
   const { system, printer } = demo;
   const { node } = system;
@@ -65,7 +63,6 @@ async function printTraces({ system, printer }: NodeDemo): Promise<string[]> {
 const SHOWN_SPANS = 3;
 const SHOWN_EVENTS = 8;
 
-/** Shows the first of what arrives, and counts the rest. */
 class TracePrinter {
   private readonly spans = new Map<string, number>();
   private events = 0;
@@ -91,7 +88,7 @@ class TracePrinter {
 
   private tellSpan({ signal, resource, item }: Received): void {
     if (signal !== 'traces' || !('spanId' in item)) return;
-    // The kubelet's probes make spans as well.
+    // The kubelet's probes create spans as well.
     if (String(item.attributes['http.target'] ?? '').startsWith('/healthz')) return;
     const app = String(resource['service.name']);
     this.spans.set(app, this.spansOf(app) + 1);
@@ -111,7 +108,6 @@ class TracePrinter {
   }
 }
 
-/** The Lumigo goes, and the pods of the shop are what they were. */
 export async function untraceShop({ system: { node }, printer }: NodeDemo): Promise<string[]> {
   await node.client.delete({ ...contract, namespace: demoNamespace, name: 'lumigo' });
   printer.step('the Lumigo is deleted');
@@ -121,7 +117,6 @@ export async function untraceShop({ system: { node }, printer }: NodeDemo): Prom
   return [];
 }
 
-/** One ready pod of each app, and no other. */
 async function whenPods(node: NodeWithOperator['node'], fits: (pod: PodView) => boolean): Promise<PodView[]> {
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(200)) {
     const pods = await podsOf(node, demoNamespace);

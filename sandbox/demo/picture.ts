@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { terminalPicture } from './terminal-picture.ts';
 
-/** `npm run picture`: runs the demo as `npm start` does where no node can run, and draws what it said into docs/demo.svg. */
+/** `npm run picture`: runs the demo without a node, and draws its output into docs/demo.svg. */
 const command = ['--import', 'tsx', 'sandbox/demo/start.ts', '--once', '--no-node'];
 const { status, stdout } = spawnSync(process.execPath, command, {
   encoding: 'utf8',

@@ -1,7 +1,6 @@
-/** Says on the terminal what happens, with the time since the start. */
 export type Printer = ReturnType<typeof printerTo>;
 
-/** @param colours only where somebody watches */
+/** @param colours true for a terminal */
 export function printerTo(write: (text: string) => void, colours: boolean) {
   const started = performance.now();
   const paint = (code: string, text: string): string => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -11,14 +10,11 @@ export function printerTo(write: (text: string) => void, colours: boolean) {
   };
   return {
     title: (text: string): void => write(`\n${paint('1', text)}\n\n`),
-    /** A step of the way there. */
     step: (text: string): void => line(paint('36', '›'), text),
     instrumented: (what: string, how: string): void => line(paint('32', '✔'), `${what.padEnd(26)} ${how}`),
     leftAlone: (what: string, why: string): void => line(paint('33', '–'), `${what.padEnd(26)} ${why}`),
-    /** Something that reached Lumigo's place. */
     arrived: (what: string, how: string): void => line(paint('35', '⇢'), `${what.padEnd(34)} ${how}`),
     wrong: (text: string): void => line(paint('31', '✘'), text),
-    /** Something that goes on beside: a build, for example. */
     aside: (text: string): void => line(paint('2', '·'), paint('2', text)),
     text: (lines: readonly string[]): void => write(`${lines.join('\n')}\n`),
   };

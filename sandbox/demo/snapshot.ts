@@ -4,7 +4,7 @@ import type { Workload } from '../../runtime/api/objects.ts';
 import type { Client } from '../../runtime/kubernetes/http/client.ts';
 import type { DemoWorkload } from './workloads.ts';
 
-/** What the operator may change about a workload, as text: its pod template and its labels. */
+/** The parts of a workload that the operator may change, as text. */
 export interface Snapshot {
   readonly template: string;
   readonly labels: string;
@@ -15,7 +15,7 @@ export const snapshotOf = (workload: Workload): Snapshot => ({
   labels: JSON.stringify(workload.metadata.labels ?? {}),
 });
 
-/** What differs between what a workload was and what it is; empty when it is the same to the byte. */
+/** Returns the differences between two snapshots. It is empty if they are equal to the byte. */
 export function differences(before: Snapshot, after: Snapshot): string[] {
   return (['template', 'labels'] as const).flatMap((part) =>
     before[part] === after[part] ? [] : [`${part} was ${before[part]} and is ${after[part]}`],
@@ -36,7 +36,6 @@ export async function read(client: Client, workload: DemoWorkload): Promise<Work
   return typed(kind, await client.get({ ...kind, namespace, name }));
 }
 
-/** Creates it, or, as a dry run, shows what would be created. */
 export async function create(client: Client, workload: DemoWorkload, dryRun: boolean): Promise<Workload> {
   const kind = kindOfDemo(workload);
   const { namespace } = workload.manifest.metadata;

@@ -17,7 +17,7 @@ interface Flags {
 
 const PATIENCE_MS = 10_000;
 
-/** `npm start`: the operator's main job, on a real Kubernetes API server, for a person to watch or (`--once`, or without a terminal) for a check. */
+/** `npm start`: shows the operator's main job on a real API server. With `--once`, or without a terminal, it checks the result and exits. */
 const program = new Command('start')
   .description('Shows the operator at work on a real Kubernetes control plane on this machine')
   .option('--once', 'check every object, remove everything and exit: 0 if everything is as expected, 1 if not')
@@ -38,7 +38,7 @@ async function run(flags: Flags): Promise<void> {
   const interrupted = interruption();
   if (onNode(flags, printer)) return runOnNode(printer, once, interrupted);
   const cluster = await Promise.race([throwawayCluster(printer.aside), interrupted.then(() => undefined)]);
-  // Interrupted while starting: the reaper ends what was started when this process exits.
+  // The reaper ends the processes after this one exits.
   if (cluster === undefined) process.exit(130);
   try {
     const problems = await Promise.race([
@@ -54,14 +54,13 @@ async function run(flags: Flags): Promise<void> {
   process.exit();
 }
 
-/** As the flag says; without one, where nobody watches there is nobody to end it. */
+/** Without a terminal, no user can end the demo. */
 function isOnce({ once = false }: Flags, printer: Printer): boolean {
   if (once || process.stdout.isTTY) return once;
   printer.aside('there is no terminal, so the demo exits at the end, as with --once');
   return true;
 }
 
-/** As the flags say; without one, on a node where that takes no building. */
 function onNode({ node }: Flags, printer: Printer): boolean {
   if (node !== undefined) return node;
   const atOnce = nodeAtOnce();
@@ -75,7 +74,6 @@ async function runOnNode(printer: Printer, once: boolean, interrupted: Promise<v
     await keepRunning(printer, [...(await accessBy(node.kubeconfig, printer)), ...hints], interrupted);
     printer.step('stopping and removing everything');
   };
-  // Interrupted while starting: the reaper ends what was started when this process exits.
   void interrupted.then(() => setTimeout(() => process.exit(130), PATIENCE_MS).unref());
   const problems = await demonstrateOnNode(printer, once, stay);
   for (const problem of problems) printer.wrong(problem);
@@ -83,7 +81,6 @@ async function runOnNode(printer: Printer, once: boolean, interrupted: Promise<v
   process.exit(problems.length > 0 ? 1 : 0);
 }
 
-/** Until something ends it; resolves with what that said. */
 async function keepRunning<T>(printer: Printer, hints: readonly string[], end: Promise<T>): Promise<T> {
   const ending = 'Press Ctrl-C to stop it. Everything is removed.';
   printer.text(['', 'The demo keeps running. Try in another terminal:', '', ...hints, '', ending]);
@@ -109,7 +106,7 @@ async function demonstrate(demo: Demo, once: boolean): Promise<string[]> {
   return [...problems, ...differing];
 }
 
-/** Resolves with the first Ctrl-C (or SIGTERM); a second one ends the process at once. */
+/** Resolves on the first Ctrl-C or SIGTERM. A second one ends the process at once. */
 function interruption(): Promise<void> {
   return new Promise((resolve) => {
     let before = false;
@@ -123,7 +120,7 @@ function interruption(): Promise<void> {
 }
 
 async function stayUntil(interrupted: Promise<void>, cluster: DemoCluster, printer: Printer): Promise<void> {
-  // Where kubectl must be built, it waits for the other builds.
+  // kubectl may have to wait for the other builds.
   if (!isBuilt('kubectl')) await cluster.background;
   const hints = [
     ...(await accessBy(cluster.kubeconfig, printer)),

@@ -22,11 +22,9 @@ const POLL_MS = 40;
 export interface Demo {
   readonly cluster: DemoCluster;
   readonly printer: Printer;
-  /** What each workload was before the Lumigo. */
   readonly before: Map<DemoWorkload, Snapshot>;
 }
 
-/** A namespace with workloads, and no Lumigo yet. */
 export async function deployWorkloads({ cluster: { client }, printer, before }: Demo): Promise<void> {
   await client.create({ group: '', version: 'v1', plural: 'namespaces' }, namespace);
   for (const workload of existing) before.set(workload, snapshotOf(await create(client, workload, false)));
@@ -35,7 +33,6 @@ export async function deployWorkloads({ cluster: { client }, printer, before }: 
   printer.step(`namespace '${demoNamespace}': ${existing.map(labelOf).join(', ')}`);
 }
 
-/** The Lumigo comes, and everything it covers is instrumented. Returns what did not turn out as it should. */
 export async function instrument(demo: Demo): Promise<string[]> {
   const { cluster, printer } = demo;
   await cluster.client.create({ ...contract, namespace: demoNamespace }, demoLumigo);
@@ -46,7 +43,6 @@ export async function instrument(demo: Demo): Promise<string[]> {
   return [...problems, ...(await follow(demo, later))];
 }
 
-/** Tells of each workload as it is instrumented, and at the end why the others are not. */
 async function follow({ cluster: { client }, printer }: Demo, workloads: readonly DemoWorkload[]): Promise<string[]> {
   const waiting = new Set(workloads.filter(({ expected }) => expected === 'instrumented'));
   const deadline = Date.now() + PATIENCE_MS;
@@ -75,7 +71,7 @@ function describe({ metadata }: Workload): string {
   return `instrumented by the ${by === 'webhook' ? 'webhook, at creation' : 'reconciler'}`;
 }
 
-/** Only what decides matters here; nothing of it is written anywhere. */
+/** Only the decision is used. Nothing is written with these settings. */
 const anyInjector: InjectorSettings = {
   version: 'demo',
   image: 'demo',
@@ -92,7 +88,6 @@ async function reasonFor(client: Client, workload: Workload): Promise<string> {
   return decide({ workload, operation: 'RECONCILE', policy, injector: anyInjector, now, by: 'controller' }).message;
 }
 
-/** The Lumigo goes, and every workload is what it was. Returns what differs. */
 export async function removeLumigo({ cluster: { client }, printer, before }: Demo): Promise<string[]> {
   const gone = deleteLumigo(client);
   printer.step('the Lumigo is deleted');
@@ -111,7 +106,7 @@ export async function removeLumigo({ cluster: { client }, printer, before }: Dem
   return problems;
 }
 
-/** Deletes the demo's Lumigo, if it is there, and says whether it is gone within a minute: the manager has to let it go. */
+/** Returns true if the `Lumigo` no longer exists within a minute: the manager must release its finalizer. */
 export async function deleteLumigo(client: Client): Promise<boolean> {
   const ref = { ...contract, namespace: demoNamespace, name: 'lumigo' };
   await client.delete(ref).catch(undefinedIfNotFound);

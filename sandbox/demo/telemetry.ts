@@ -7,7 +7,6 @@ import { demoNamespace } from './workloads.ts';
 const TOGETHER_MS = 1_000;
 const PATIENCE_MS = 20_000;
 
-/** Tells of what reaches the sink: each event by itself, the versions of objects by the second. */
 export function printArrivals(sink: OtlpSink, printer: Printer): { stop(): void } {
   const versions = new Map<string, number>();
   sink.onReceived = (received) => {
@@ -37,9 +36,8 @@ function aboutOf({ object: { involvedObject } }: CollectedObject): string {
   return `${kind}/${name}`;
 }
 
-/** Waits until events and objects of the demo's namespace have arrived under its token. Returns what is wrong with them. */
 export async function whenCollected({ sink, manager }: DemoCluster): Promise<string[]> {
-  // It is still being built, and joins later.
+  // The collector is still being built, and joins later.
   if (manager.collector === undefined) return [];
   const deadline = Date.now() + PATIENCE_MS;
   for (; Date.now() < deadline; await sleep(100)) {

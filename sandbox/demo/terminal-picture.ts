@@ -3,7 +3,7 @@ const LINE_PX = 18;
 const CHARACTER_PX = 7.8;
 const MARGIN_PX = 16;
 
-/** The colour of a line's sign, as a terminal would show it. */
+/** The colours of a terminal, by the sign of a line. */
 const colours: Readonly<Record<string, string>> = {
   '›': '#56b6c2',
   '✔': '#98c379',
@@ -13,7 +13,7 @@ const colours: Readonly<Record<string, string>> = {
   '·': '#7f848e',
 };
 
-/** What a terminal showed, as an SVG: nothing in it runs, and nothing is fetched. */
+/** Returns an SVG of a terminal, without scripts and external files. */
 export function terminalPicture(title: string, lines: readonly string[]): string {
   const shown = lines.map((line) => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line));
   const width = Math.ceil(WIDTH * CHARACTER_PX + 2 * MARGIN_PX);

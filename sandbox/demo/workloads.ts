@@ -2,7 +2,6 @@ import { labels } from '../../runtime/contract.ts';
 import type { Manifest } from '../../runtime/kubernetes/resources/objects.ts';
 import { lumigoOf } from '../lumigo.ts';
 
-/** The namespace of the demo, and what lives in it: a small shop. */
 export const demoNamespace = 'lumigo-demo';
 
 const container = (name: string, image: string) => ({ name, image, ports: [{ containerPort: 8080 }] });
@@ -21,11 +20,10 @@ const selector = (app: string) => ({ matchLabels: { app } });
 
 const job = (name: string) => ({ template: template(name, { restartPolicy: 'Never' }) });
 
-/** What the demo expects of a workload, so that `--once` can check it. */
 export interface DemoWorkload {
   readonly manifest: Manifest;
   readonly expected: 'instrumented' | 'untouched';
-  /** Whether it goes back to what it was when the Lumigo is deleted; a Job's template cannot. */
+  /** False for a Job, whose template cannot change. */
   readonly restored: boolean;
 }
 
@@ -44,7 +42,7 @@ const preloading = {
   env: [{ name: 'LD_PRELOAD', value: '/usr/lib/libjemalloc.so.2' }],
 };
 
-/** There before the Lumigo: the reconciler's to instrument. */
+/** These workloads exist before the `Lumigo`, so the reconciler instruments them. */
 export const existing: readonly DemoWorkload[] = [
   instrumented(deployment('cart', {}, { containers: [preloading] })),
   instrumented(object('apps/v1 DaemonSet', 'log-shipper', selected('log-shipper'))),
@@ -60,7 +58,7 @@ export const existing: readonly DemoWorkload[] = [
   untouched(deployment('legacy', { [labels.autoTrace]: 'false' })),
 ];
 
-/** Created once the Lumigo is active: the webhook's to instrument. */
+/** These workloads are created later, so the webhook instruments them. */
 export const later: readonly DemoWorkload[] = [
   instrumented(deployment('checkout')),
   { ...instrumented(object('batch/v1 Job', 'export', job('export'))), restored: false },
@@ -68,7 +66,7 @@ export const later: readonly DemoWorkload[] = [
 
 export const namespace: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoNamespace } };
 
-/** A token of the right shape that belongs to nobody. */
+/** The token has a valid shape, but belongs to no account. */
 export const secret: Manifest = {
   apiVersion: 'v1',
   kind: 'Secret',
