@@ -16,7 +16,6 @@ import { eventually } from '../testing/eventually.ts';
 import { tokenOf } from '../testing/telemetry.ts';
 import { restrictedNamespace } from '../node/apps.ts';
 
-/** A real node with the operator in pods, and what the tests ask of it. */
 export class NodeTest extends TestCluster {
   private tokens = 0;
 
@@ -31,7 +30,6 @@ export class NodeTest extends TestCluster {
     return new NodeTest(system);
   }
 
-  /** Without an operator: the test installs it. */
   static async bare(options: Parameters<typeof startNodeWithSink>[0] = {}): Promise<NodeTest> {
     return new NodeTest(await startNodeWithSink(options));
   }
@@ -40,7 +38,7 @@ export class NodeTest extends TestCluster {
     return this.system.node.stop();
   }
 
-  /** A namespace that enforces `restricted`, with an active Lumigo and a token of its own. */
+  /** Creates a namespace that enforces `restricted`, with an active `Lumigo` and a separate token. */
   async traced(namespace: string, spec: object = {}): Promise<{ namespace: string; token: string }> {
     await this.apply(restrictedNamespace(namespace));
     const token = tokenOf(0xe2e_000 + (this.tokens += 1));
@@ -52,7 +50,6 @@ export class NodeTest extends TestCluster {
     return podsOf(this.system.node, namespace, `app=${app}`);
   }
 
-  /** Waits until an app has this many ready pods and no others, each instrumented or each not. */
   async whenRunning(
     namespace: string,
     app: string,
@@ -72,14 +69,13 @@ export class NodeTest extends TestCluster {
     );
   }
 
-  /** A service's address, once somebody answers there: a pod is ready before the node leads anybody to it. */
+  /** Returns a service's address after it answers: a pod is ready before the node routes connections to it. */
   async addressOf(namespace: string, name: string): Promise<string> {
     const url = await addressOf(this.client, namespace, name);
     await eventually(() => ask(url), { timeoutMs: 40_000 });
     return url;
   }
 
-  /** Asks an app again and again until spans of it have arrived that fit; resolves with those. */
   async spansOf(url: string, fits: (received: Received) => boolean, timeoutMs = 40_000): Promise<readonly Received[]> {
     return eventually(
       async () => {

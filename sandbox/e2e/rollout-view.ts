@@ -13,7 +13,6 @@ import { podsOf, whenOperatorReady } from '../node/operator.ts';
 import { eventually } from '../testing/eventually.ts';
 import type { NodeTest } from './node-test.ts';
 
-/** How far a rollout is, as users see it: workloads, their annotation, and the `Lumigo` resource's status. */
 const { deployment: deployments } = workloadKinds;
 type Kind = WorkloadKind;
 const manager = {
@@ -67,7 +66,7 @@ export class RolloutView {
       { timeoutMs: 180_000 },
     );
 
-  /** It is reverted, and every pod runs without the injection within 30 s of that. */
+  /** Waits for the revert. Then each pod must run without the injection within 30 s. */
   async isBack(namespace: string, name: string, cause: RegExp, kind?: Kind): Promise<string> {
     const { at } = await this.whenReverted(namespace, name, cause, kind);
     await this.bench.whenRunning(namespace, name, { instrumented: false, replicas: 2, timeoutMs: 60_000 });
@@ -84,7 +83,6 @@ export class RolloutView {
     await whenOperatorReady(this.bench.system.node);
   }
 
-  /** Restarts the manager as another version of itself. */
   async upgradeOperator(version: string): Promise<void> {
     const { namespace, name } = manager.metadata;
     const found = templateOf(await this.read(namespace, name))?.spec.containers.find(({ name }) => name === 'manager');

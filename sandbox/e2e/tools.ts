@@ -3,18 +3,15 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { ensureBinaries } from '../programs/build.ts';
 import { run, runMeanwhile } from '../run.ts';
 
-/** The flags by which Helm is given values. */
 export const setting = (values: Readonly<Record<string, string>>): string[] =>
   Object.entries(values).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
 
-/** The names of a Deployment's init containers; empty where it has none. */
 export const initContainersOf = (kubectl: Tool, namespace: string, name: string): string =>
   kubectl('get', 'deployment', name, '-n', namespace, '-o', 'jsonpath={.spec.template.spec.initContainers[*].name}');
 
-/** A program of users, run against a cluster: gives back what it prints, or throws what it complains of. */
+/** Runs a user's program against a cluster. Returns its output. @throws Error with its complaint */
 export interface Tool {
   (...args: readonly string[]): string;
-  /** The same, while other things go on. */
   meanwhile(...args: readonly string[]): Promise<string>;
 }
 
@@ -25,7 +22,7 @@ export async function toolOn(
 ): Promise<Tool> {
   const program = (await ensureBinaries([name]))[name] ?? '';
   const all = (args: readonly string[]) => [...args, ...flags, '--kubeconfig', cluster.kubeconfig];
-  // Nothing of this machine's user, and nothing left for him.
+  // Helm neither reads nor leaves files of this machine's user.
   const homes = ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(cluster.dir, `helm-${kind}`)]);
   const env = { ...process.env, ...Object.fromEntries(homes) };
   return Object.assign((...args: readonly string[]) => run(program, all(args), { env }), {

@@ -5,21 +5,18 @@ import { deployment, nodeImage, podTemplate, restrictedNamespace, service } from
 import { podsOf } from '../node/operator.ts';
 import type { NodeTest } from './node-test.ts';
 
-/** Programs, by their lines before they serve. `ready` says if the program is ready, `injected` if it has the injection. */
+/** The programs' lines before they serve. `ready` is the readiness, and `injected` is true with the injection. */
 const behaviors = {
   serve: '',
   never: 'ready = () => false;',
-  /** Ready only after 12 s, which is longer than the soak of these tests. */
+  /** Its readiness takes 12 s, which is longer than the soak of these tests. */
   warm: 'const at = Date.now() + 12_000; ready = () => Date.now() > at;',
   crash: "if (injected) { console.error('these are my last words'); process.exit(3); }",
   slow: 'ready = () => !injected;',
 } as const;
 export type Behavior = keyof typeof behaviors;
 
-/**
- * A request for `/exit` ends the program once. After `/break` it exits at each start while it is injected: the mark is in the pod's shared
- * memory, which outlives a container.
- */
+/** `/exit` ends the program once. After `/break` it exits at each start while injected: the mark is in the pod's shared memory. */
 const touchy = (how: Behavior): string => `
   const fs = require('node:fs');
   const injected = process.env.LD_PRELOAD !== undefined;
@@ -34,7 +31,6 @@ const touchy = (how: Behavior): string => `
   }).listen(8080);
   process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3000));`;
 
-/** A Deployment of two such programs. */
 export function touchyDeployment(namespace: string, name: string, how: Behavior, more: object = {}) {
   const template = podTemplate(name, { image: nodeImage });
   const containers = template.spec.containers.map((container) => ({
@@ -47,7 +43,7 @@ export function touchyDeployment(namespace: string, name: string, how: Behavior,
   return { ...made, spec: { ...spec, ...more, template: { ...template, spec: { ...template.spec, containers } } } };
 }
 
-/** Asks services until it is told to stop; resolves with what failed. Beside, it keeps whose pods were ever injected. */
+/** Sends requests until it is stopped. Resolves with the failures, and keeps the pods that were ever injected. */
 export function follow(bench: NodeTest, namespace: string, urls: readonly string[]) {
   const failures: string[] = [];
   const injected = new Set<string>();
@@ -76,13 +72,11 @@ export function follow(bench: NodeTest, namespace: string, urls: readonly string
   return { stop };
 }
 
-/** Whatever still asks after a test that failed. */
 const toStop: (() => Promise<unknown>)[] = [];
 export async function stopFollowing(): Promise<void> {
   for (const stop of toStop.splice(0)) await stop().catch(() => undefined);
 }
 
-/** Programs that run, each behind a service, in a namespace without a Lumigo. Resolves with the services' addresses. */
 export async function prepareTouchy(
   bench: NodeTest,
   namespace: string,
