@@ -10,9 +10,8 @@ import { findingsOfSubject, subjectsToCheck } from './subjects.ts';
 import { SKIPPED, USER_PAGES } from './words.ts';
 
 /**
- * Checks the English of pages, programs and commit subjects (CONTRIBUTING.md, section "Style"). Exits with 1 if a file
- * has more findings than sandbox/english/known.txt lists, or fewer: `--update` lowers the numbers of the list.
- * `--file FILE` prints all findings of one file, and `--all` those of the whole tree.
+ * Checks the English of pages, programs and commit subjects (CONTRIBUTING.md, section "Style"). Exits with 1 if a file has more or fewer
+ * findings than sandbox/english/known.txt lists. `--update` lowers its numbers, `--file FILE` and `--all` print findings.
  */
 
 const LIST = join('sandbox', 'english', 'known.txt');
@@ -69,7 +68,6 @@ function checkTree(mayUpdate: boolean): number {
   return print(files + commits > 0 ? [...lines, `files: ${files}, commit subjects: ${commits}\n`] : []);
 }
 
-/** Prints all findings of some files, known or not. */
 function checkFiles(files: readonly string[]): number {
   const lines = files.flatMap((file) => inFile(file, check(file)));
   return print(lines.length > 0 ? [...lines, `findings: ${lines.length}\n`] : []);

@@ -1,4 +1,4 @@
-/** The list of files that do not pass yet: a number of findings and a file on each line. The numbers may only fall. */
+/** The files that do not pass yet, with a number of findings each. The numbers may only fall. */
 export type Counts = ReadonlyMap<string, number>;
 
 /** Reads the list. A merge may leave two lines of one file: the higher number counts. */
@@ -20,7 +20,6 @@ export const formatKnown = (counts: Counts): string =>
 export const lowered = (known: Counts, counts: Counts): Counts =>
   new Map([...known].map(([file, count]) => [file, Math.min(count, counts.get(file) ?? 0)]));
 
-/** Returns the files with more findings than the list has. */
 export const overdrawn = (known: Counts, counts: Counts): readonly string[] =>
   [...counts].filter(([file, count]) => count > (known.get(file) ?? 0)).map(([file]) => file);
 

@@ -3,7 +3,7 @@ import { lineFeeds, type Kind, type Passage } from './passage.ts';
 
 type Block = Omit<Passage, 'kind'>;
 
-/** Parts that `npm run generate` writes: the check reads their text in the source that has it. */
+/** `npm run generate` writes these parts. The check reads their text in its source. */
 const GENERATED = /<!-- (\S+): generated -->[^]*?<!-- \/\1 -->/g;
 
 /** Returns the prose of a page, or of a comment, which is Markdown as well: no code blocks, no HTML. */
@@ -37,7 +37,7 @@ function inBlock(token: Token, line: number): readonly Block[] {
   }
 }
 
-/** Each cell. The first row is two lines below the heads. */
+/** The first row is two lines below the heads. */
 const inTable = ({ header, rows }: Tokens.Table, line: number): readonly Block[] =>
   [header, [], ...rows].flatMap((cells, row) =>
     cells.map(({ text, tokens }) => ({ text: tokens.map(plain).join(''), raw: text, line: line + row })),

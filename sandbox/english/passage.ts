@@ -3,11 +3,11 @@ export type Kind = 'userPage' | 'page' | 'comment' | 'message' | 'title';
 /** A paragraph, cell, item or literal: sentences that belong together. */
 export interface Passage {
   readonly kind: Kind;
-  /** Plain text: each piece of code and each expression is one `x`. */
+  /** Each piece of code and each expression is one `x`. */
   readonly text: string;
-  /** The same as written, with its code. */
+  /** The text with its code. */
   readonly raw: string;
-  /** Counted from 1. A line feed in `text` starts the next one. */
+  /** Counted from 1. A line feed in `text` starts the next line. */
   readonly line: number;
 }
 
@@ -18,5 +18,4 @@ export interface Finding {
   readonly instead: string;
 }
 
-/** Returns the number of line feeds. */
 export const lineFeeds = (text: string): number => text.split('\n').length - 1;

@@ -8,12 +8,10 @@ interface Sentence {
   readonly isFirst: boolean;
 }
 
-/** White space after a full stop, a question mark or an exclamation mark, closing marks included. */
 const SENTENCE_END = /(?<=[^\s.][.!?]["'”’)\]]*)(?<!\b(?:e\.g|i\.e|vs|cf)\.)\s+/;
 /** A number of docs/contributing/numbers.md and a mark of a list are no words of the sentence. */
 const PREFIX = /^(?:[DF]\d+(?:, | and )?)+:\s|^[^\p{L}\p{N}]+/u;
 
-/** Returns each break of a rule in a passage, in the order of its lines. */
 export const findingsOf = (passage: Passage): readonly Finding[] =>
   [
     ...sentencesOf(passage).flatMap((sentence) => RULES.flatMap((rule) => rule(sentence))),

@@ -4,7 +4,7 @@ import type { Passage } from './passage.ts';
 
 const PARSING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
 
-/** Returns the prose of a program: comments, titles of tests, and texts that people may read. */
+/** Returns the prose of a program: comments, titles of tests, and texts for people. */
 export function passagesOfSource(file: string, source: string): readonly Passage[] {
   const tree = ts.createSourceFile(file, source, PARSING, true);
   const [messages, literals] = [new Array<Passage>(), new Array<ts.Node>()];
@@ -17,7 +17,6 @@ export function passagesOfSource(file: string, source: string): readonly Passage
   return [...commentsOf(withoutLiterals(source, literals), tree), ...messages];
 }
 
-/** Returns the line of a position, counted from 0. */
 const lineOf = (tree: ts.SourceFile, position: number): number => tree.getLineAndCharacterOfPosition(position).line;
 
 const isLiteralToken = (node: ts.Node): boolean =>
@@ -48,7 +47,7 @@ const commentsOf = (source: string, tree: ts.SourceFile): readonly Passage[] =>
     return passagesOfPage(markdown, 'comment').map((each) => ({ ...each, line: each.line + before }));
   });
 
-/** A literal, a template or a sum of them is one text: each paragraph of it is a passage at its first line. */
+/** A literal, a template or a sum of them is one text. Each paragraph is a passage at its first line. */
 function messageOf(node: ts.Node, file: string): readonly Passage[] {
   const text = isPartOfSum(node) ? undefined : textOf(node);
   if (text === undefined) return [];
@@ -77,11 +76,10 @@ function textOf(node: ts.Node): string | undefined {
   return left === undefined && right === undefined ? undefined : `${left ?? 'x'}${right ?? 'x'}`;
 }
 
-/** Is it the first argument of `it(…)`, `describe.each(…)(…)` and the like? */
 const isTestTitle = ({ parent: call }: ts.Node): boolean =>
   ts.isCallExpression(call) && /^(?:it|test|describe)\b/.test(call.expression.getText());
 
-/** Four words or more, most of them plain: a query, a path, a script or a piece of YAML is no prose. */
+/** Returns true for four words or more, most of them plain. A query, a path, a script or YAML is no prose. */
 function isProse(text: string): boolean {
   const tokens = plain(text).trim().split(/\s+/);
   const words = tokens.filter((token) => /^["'“(]*[A-Za-z][a-z’'-]*[.,:;!?)"'”]*$/.test(token));

@@ -7,7 +7,6 @@ const AREA = /^[a-z][a-z0-9,/ -]*: (\S+)/;
 const NOT_IMPERATIVE =
   /^(?!(?:bring|embed|need|seed|speed|feed|string|focus|alias)$)(?:the|an?|no|\w+(?:ed|ing|[^us]s))$/i;
 
-/** Returns why a commit's subject is not `area: imperative` of at most 72 characters. */
 export function findingsOfSubject(subject: string): readonly Omit<Finding, 'line'>[] {
   if (/^(?:Revert|Reapply) "/.test(subject)) return [];
   const [, verb] = AREA.exec(subject) ?? [];
@@ -19,10 +18,7 @@ export function findingsOfSubject(subject: string): readonly Omit<Finding, 'line
   return reasons.flatMap((reason) => (reason === false ? [] : [{ rule: 'subject' as const, ...reason }]));
 }
 
-/**
- * Returns hash and subject of each commit that descends from the one that added this file. A shallow clone, or none,
- * has fewer of them or no such commit.
- */
+/** Returns hash and subject of the descendants of the commit that added this file. In a shallow clone, there are fewer or none. */
 export function subjectsToCheck(): readonly (readonly [hash: string, subject: string])[] {
   const [base] = git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'sandbox/english/subjects.ts');
   if (base === undefined) return [];

@@ -1,10 +1,10 @@
-/** The data of the check of English. CONTRIBUTING.md, section "Style", explains the rules to people. */
+/** The data of the check. CONTRIBUTING.md, section "Style", explains the rules. */
 
 export interface Word {
   /** A regular expression of whole words in any case. A space matches any white space. */
   readonly phrase: string;
   readonly instead: string;
-  /** Left out: everywhere. */
+  /** Default: all kinds of passages. */
   readonly only?: 'userPage';
 }
 
@@ -36,22 +36,20 @@ export const WORDS: readonly Word[] = [
 
 /** The first words of a sentence without a subject. A question may begin with them. */
 export const HEADLESS = /^(?:[Ww]h(?:at|o|om|ose|oever|omever)|Of|For so long|So (?:many|long|often))\b(?! course)/;
-/** In addition, the first words of a comment or a test title. They are good in the middle of either. */
+/** Additional first words of a comment or a test title. They are good in the middle of either. */
 export const HEADLESS_FIRST = /^(?:[Ww]hether|[Tt]hat|of)\b/;
 
-/** In words: of a sentence of a user page, and of any other. */
 export const MAX_WORDS = { userPage: 25, other: 30 } as const;
-/** More of them in one sentence are a chain. */
 export const MAX_SEMICOLONS = 1;
 
-/** Facts for engineers, which have their place in docs/contributing/. Inline code counts, code blocks do not. */
+/** Facts for engineers, which belong to docs/contributing/. Inline code counts, code blocks do not. */
 export const NOT_FOR_USERS: readonly Word[] = [
   word('[\\w./-]*\\.test\\.ts', 'no test file'),
   word('20\\d\\d-\\d\\d(?:-\\d\\d)?', 'no date'),
   word('seeds?', 'no seed'),
 ];
 
-/** Pages for users have the short limit. A folder ends with a slash. */
+/** A folder ends with a slash. */
 export const USER_PAGES: readonly string[] = [
   'README.md',
   'SUPPORT.md',
@@ -67,5 +65,5 @@ export const USER_PAGES: readonly string[] = [
   'docs/security/',
 ];
 
-/** Skipped, because another file has their text, or because another project does. */
+/** The text is in another file, or belongs to another project. */
 export const SKIPPED = /(?:^|\/)(?:node_modules|dist|renderings|images\/shop-[^/]+)\/|^docs\/reference\/settings\.md$/;
