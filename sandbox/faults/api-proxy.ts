@@ -9,35 +9,31 @@ import { issueServing } from '../../runtime/certificates/issue.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePorts } from '../control-plane/processes.ts';
 
-/** What is known of a request before it is passed on. */
 export interface Passing {
   readonly method: string;
-  /** With its query. */
   readonly path: string;
   readonly isWatch: boolean;
   readonly isWrite: boolean;
-  /** The id of the credential that it came with, as the audit log has it. */
+  /** The id of the request's credential, as in the audit log. */
   readonly credential: string;
 }
 
-/** What happens to a request instead of being passed on and answered. */
 export type Interference =
   | Delayed
-  /** It is answered at once, and the API server never sees it. */
+  /** Answers at once. The API server does not receive the request. */
   | { readonly answer: number; readonly retryAfterSeconds?: number }
-  /** It is answered by a stream of these, which stays open; the API server never sees it. */
+  /** Answers with a stream of these lines, which stays open. The API server does not receive the request. */
   | { readonly lines: Iterable<string> };
 
-/** It is passed on; the answer comes when `holdAnswer` resolves, and with `cutBody` half of its body arrives before the connection breaks. */
+/** The answer waits for `holdAnswer`. With `cutBody`, the connection breaks after half of the body. */
 interface Delayed {
   readonly holdAnswer?: () => Promise<unknown>;
   readonly cutBody?: true;
 }
 
-/** The way from the managers to the API server, over TLS of its own: where it is looked at, delayed and broken. */
+/** A proxy between the managers and the API server, which observes, delays and breaks requests. */
 export type ApiProxy = Awaited<ReturnType<typeof startApiProxy>>;
 
-/** Stands before a control plane's API server, with a certificate of the same authority. */
 export async function startApiProxy({ server, ca, authority }: ControlPlane) {
   const [port = 0] = await freePorts(1);
   const validity = { now: new Date(), days: 1 };
@@ -46,9 +42,7 @@ export async function startApiProxy({ server, ca, authority }: ControlPlane) {
   const watches = new Set<ServerResponse>();
   const proxy = {
     server: `https://127.0.0.1:${port}`,
-    /** What to do about each request; undefined: nothing. */
     interfere: undefined as ((passing: Passing) => Interference | undefined) | undefined,
-    /** Breaks those watches that are picked, as a load balancer does. Returns how many. */
     cutWatches(pick: () => boolean): number {
       const picked = [...watches].filter(pick);
       for (const watch of picked) watch.socket?.destroy();
@@ -82,7 +76,7 @@ function passingOf({ method = '', url = '', headers }: IncomingMessage): Passing
   };
 }
 
-/** The id that a ServiceAccount's token has, and the audit log tells: `JTI=…`. */
+/** Returns the id of a ServiceAccount's token, which the audit log has as `JTI=…`. */
 export function credentialIdOf(token: string): string {
   const [, payload = ''] = token.split('.');
   if (payload === '') return '';
@@ -102,7 +96,7 @@ function refuse(
   });
 }
 
-/** Whoever reads slowly holds it up. */
+/** A slow reader delays the stream. */
 const show = (outgoing: ServerResponse, lines: Iterable<string>): Promise<void> =>
   pipeline(Readable.from(lines), outgoing.writeHead(200, { 'content-type': 'application/json' }), { end: false }).catch(
     () => void outgoing.destroy(),
@@ -117,7 +111,7 @@ function forward(
   forwarded.once('response', (answer) => {
     void pass(answer, outgoing, interference).catch(() => outgoing.destroy());
   });
-  // As if there were nothing between: a server that is away resets, and whoever goes away ends the request.
+  // The proxy must not be noticed: an API server that is down resets the connection, and a client that leaves ends its request.
   forwarded.on('error', () => outgoing.socket?.destroy());
   outgoing.once('close', () => forwarded.destroy());
   incoming.pipe(forwarded);
@@ -143,7 +137,7 @@ async function cutBody(answer: IncomingMessage, outgoing: ServerResponse): Promi
   const { 'transfer-encoding': _chunked, ...headers } = answer.headers;
   outgoing.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': body.length });
   outgoing.write(body.subarray(0, Math.floor(body.length / 2)));
-  // The half is on its way before the end is.
+  // The pause sends the half before the connection breaks.
   await sleep(5);
   outgoing.socket?.destroy();
 }

@@ -15,11 +15,11 @@ import {
 } from './steps.ts';
 import type { Trial } from './trial.ts';
 
-/** An API server that is killed does not write the last entries of its log, so there would be nothing to count by. */
+/** An API server that is killed would lose the last entries of its audit log, which the judge counts. */
 const signal = 'SIGTERM';
 const CUT_EVERY_MS = 200;
 const LATEST_MS = 1_500;
-/** Long enough for the watch to show what was written before its answer breaks off. */
+/** The watch shows the write before its answer breaks off. */
 const SHOWN_MS = 150;
 
 export async function away(trial: Trial, fleet: Fleet, { downtimeMs }: { downtimeMs: number }) {
@@ -54,7 +54,7 @@ export async function flaky(trial: Trial, fleet: Fleet, changes: Changes) {
 function oneOf(random: Random, { isWatch }: Passing): Interference {
   const chosen = random.between(0, 2);
   if (chosen === 0) return { answer: 429, retryAfterSeconds: 1 };
-  // A watch has no end before which it could break: see `watches-cut`.
+  // A watch has no complete answer. The fault `watches-cut` breaks watches.
   return chosen === 1 || isWatch ? { answer: 500 } : { cutBody: true };
 }
 
@@ -82,7 +82,7 @@ export const lostAnswers = changedWhile(({ random }) =>
   random.chance(0.7) ? undefined : { holdAnswer: () => sleep(SHOWN_MS), cutBody: true },
 );
 
-/** Interferes with the answers to writes, except for those of the Lease. */
+/** Interferes with the answers to writes, except those of the Lease. */
 function changedWhile(interfere: (trial: Trial) => Interference | undefined) {
   return async (trial: Trial, fleet: Fleet, changes: Changes): Promise<void> => {
     trial.testbed.proxy.interfere = ({ isWrite, path }) =>
@@ -112,14 +112,14 @@ export async function etcdRestored(trial: Trial, fleet: Fleet, { lostWrites }: {
   });
   await trial.countFromHere();
   await sincePlanned;
-  // Each by itself: the deletion of a Lumigo that was seen before would hide that the workloads are not.
+  // Each step comes to rest separately: a deleted `Lumigo` that was seen earlier would hide unseen workloads.
   await fleet.create('born-afterwards');
   await trial.rest(10_000);
   await bench.changeLumigo(namespace, { spec: { tracing: { enabled: false } } });
   await trial.rest();
 }
 
-/** The restored workloads are seen first, so the Lumigo that the manager knows is still of a later version. */
+/** The restored workloads are seen first, so the manager still knows a `Lumigo` of a later version. */
 async function withoutLumigoes({ testbed: { proxy } }: Trial): Promise<void> {
   await new Promise<void>((resolve) => {
     proxy.interfere = ({ path, isWrite, isWatch }) => {

@@ -1,28 +1,20 @@
 import { eventReasons } from '../../runtime/contract.ts';
 import type { Ask, Wanted, WorkloadState, WorkloadWrite } from './history.ts';
 
-/** The history of one workload. */
 export interface Story {
-  /** In the order of their resourceVersions. */
   readonly writes: readonly WorkloadWrite[];
-  /** In the order of time. */
   readonly asks: readonly Ask[];
-  /** The number of its events by reason. */
   readonly events: ReadonlyMap<string, number>;
-  /** The workload when the counting began, if it existed. */
   readonly start?: Pick<WorkloadState, 'generation' | 'note' | 'isReverted' | 'has'> | undefined;
-  /** Its present generation. */
   readonly end: number;
-  /** Its program fails with the injection. */
   readonly fails: boolean;
 }
 
 interface Past extends Pick<WorkloadState, 'generation' | 'note' | 'isReverted' | 'has'> {
-  /** The index of the last state that was asked for and was written. */
+  /** The index of the last asked-for state that was written. */
   readonly step: number;
-  /** The log lacks a write, or another writer has changed the state: the same state may be written again. */
+  /** The log lacks a write, or another writer changed the state. The same state may be written again. */
   readonly isDisturbed: boolean;
-  /** A revert, until the operator writes the next state. */
   readonly wasReverted: boolean;
 }
 
@@ -30,13 +22,10 @@ const { added, updated, removed, reverted } = eventReasons;
 const changeReasons: ReadonlySet<string> = new Set([added, updated, removed, reverted]);
 const created = { generation: 0, note: undefined, isReverted: false, has: 'none' };
 
-/**
- * Returns a sentence for each finding: `duplicate` and `unreported` events, and `restarted` for a generation without a reason. The
- * operator wrote it, and no change of a Lumigo asked for it.
- */
+/** Returns findings: `duplicate` and `unreported` events, and `restarted` for a generation of the operator without a reason. */
 export function count({ writes, asks, events, start = created, end, fails }: Story): string[] {
   let past: Past = { ...start, step: 0, isDisturbed: false, wasReverted: start.isReverted };
-  // The log lacks a write whose sender was killed before the API server answered.
+  // The log lacks a write if its sender was killed before the API server answered.
   let missing = 0;
   const expected = new Map<string, number>();
   const found: string[] = [];
@@ -55,7 +44,7 @@ export function count({ writes, asks, events, start = created, end, fails }: Sto
   return [...found, ...compare(expected, events, missing + Math.max(0, end - past.generation))];
 }
 
-/** The event that a change of the annotation asks for. After a missing write, the state before is unknown. */
+/** Returns the event that a change of the annotation requires. After a missing write, the state before is unknown. */
 function reasonFor({ change, note, isReverted, byOperator }: WorkloadWrite, before: Past): string | undefined {
   if (change === 'added') return added;
   if (change === 'updated') return updated;
@@ -71,7 +60,7 @@ function compare(expected: ReadonlyMap<string, number>, events: ReadonlyMap<stri
   for (const reason of changeReasons) {
     const surplus = (events.get(reason) ?? 0) - (expected.get(reason) ?? 0);
     for (let each = surplus; each < 0; each += 1) found.push(`unreported: ${reason}`);
-    // A revert is reported before it is written, and a change of the Lumigo may come between.
+    // A revert is reported before it is written, and a change of the `Lumigo` may come between.
     if (reason === reverted) continue;
     for (let each = 0; each < surplus; each += 1) {
       if (excused === 0) found.push(`duplicate: ${reason}`);
@@ -81,24 +70,20 @@ function compare(expected: ReadonlyMap<string, number>, events: ReadonlyMap<stri
   return found;
 }
 
-/** Returns the past after a write; undefined if the operator had no reason for a new generation. */
 function after(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fails: boolean): Past | undefined {
   if (write.generation <= past.generation) return past;
   const next = write.byOperator ? afterOperator(past, write, wanted, fails) : afterOther(past, write, wanted);
   return next && { ...next, generation: write.generation, has: write.has };
 }
 
-/**
- * The states that the operator writes must be some of those that were asked for by then, in their order, each different from the one
- * before. A program that fails with the injection loses it, and gets it again only after its removal is asked for.
- */
+/** The operator may write asked-for states only, in their order. After a revert, an injection needs a removal that was asked for. */
 function afterOperator(past: Past, write: WorkloadWrite, wanted: readonly Wanted[], fails: boolean): Past | undefined {
   if (write.isReverted) return fails && past.has !== 'none' ? { ...past, wasReverted: true } : undefined;
   const step = stepOf(past, write.has, wanted);
   return step === -1 ? undefined : { ...past, step, isDisturbed: false, wasReverted: false };
 }
 
-/** Returns the index of a state in those that were asked for; -1 if there was no reason to write it. */
+/** Returns the index of a state in those that were asked for, or -1 if there was no reason to write it. */
 function stepOf({ step, isDisturbed, wasReverted, has }: Past, written: Wanted, wanted: readonly Wanted[]): number {
   if (isDisturbed) return wanted.indexOf(written, step);
   if (!wasReverted) return written === has ? -1 : wanted.indexOf(written, step + 1);
@@ -106,7 +91,7 @@ function stepOf({ step, isDisturbed, wasReverted, has }: Past, written: Wanted, 
   return removal === -1 ? -1 : wanted.indexOf(written, removal);
 }
 
-/** An injection by the webhook is one that was asked for, and its removal by another writer asks for nothing. */
+/** An injection by the webhook was asked for. Its removal by another writer asks for nothing. */
 function afterOther(past: Past, { has }: WorkloadWrite, wanted: readonly Wanted[]): Past {
   const isChanged = has !== past.has;
   const step = isChanged && has !== 'none' ? Math.max(past.step, wanted.indexOf(has, past.step)) : past.step;

@@ -12,7 +12,6 @@ const RUNNING = isFull ? 12 : 4;
 const BOUND_MS = isFull ? 90_000 : 45_000;
 const KINDS = ['lost', 'duplicate', 'unreported', 'restarted', 'stuck', 'broken'];
 
-/** The faults of a group as one test each. `npm run test:faults` runs their full size, and prints a row for each. */
 export function describeGroup(title: string, group: readonly Fault[]): void {
   describe(title, () => {
     let testbed: Testbed;

@@ -11,15 +11,13 @@ type Sizes<P> = { readonly [K in keyof P]: readonly [everyday: number, full: num
 
 interface Row<P> {
   readonly name: string;
-  /** The promise, beside the counts. */
   readonly holds: string;
-  /** Some of the workloads run: they have pods, which crash with the injection in one of them. */
+  /** Some workloads have pods, and one of them crashes with the injection. */
   readonly pods: boolean;
   readonly sizes: Sizes<P & { readonly workloads: number }>;
   readonly fault: (trial: Trial, fleet: Fleet, sizes: P) => Promise<unknown>;
 }
 
-/** A fault without its sizes. */
 export interface Fault extends Pick<Row<unknown>, 'name' | 'holds' | 'pods'> {
   readonly inject: (trial: Trial, isFull: boolean) => Promise<unknown>;
 }
@@ -42,7 +40,7 @@ function fault<P>({ sizes, fault: inject, ...row }: Row<P>): Fault {
 
 const [pods, noPods] = [{ pods: true }, { pods: false }];
 
-/** All faults, by what is broken. Those of a group share a cluster, one after the other. */
+/** All faults, by the broken part. Those of a group share a cluster, one after the other. */
 export const groups = {
   operator: [
     fault({

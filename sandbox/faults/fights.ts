@@ -51,7 +51,7 @@ export async function fight(trial: Trial, fleet: Fleet, { observedMs, allowed }:
     trial.broken('no condition says that another controller undoes each change');
 }
 
-/** Another controller looks once a second, and restores its own template if it is changed. */
+/** Another controller looks once a second, and restores its template if it is changed. */
 async function restoreFor(fleet: Fleet, milliseconds: number): Promise<void> {
   for (const end = Date.now() + milliseconds; Date.now() < end; await sleep(1_000))
     if (await fleet.bench.isInstrumented(deployment, fleet.namespace, contested))
@@ -70,7 +70,7 @@ export async function foreignFinalizer(trial: Trial, fleet: Fleet, { observedMs 
   await fleet.deleteLumigo();
   await whenInstrumented(trial, fleet, (found) => found === 0);
   await trial.rest(5_000);
-  // The owner of the finalizer writes to it, so it is seen again after the operator has done all its work.
+  // A write of the finalizer's owner shows the `Lumigo` again after the operator has done all its work.
   await bench.changeLumigo(namespace, { metadata: { annotations: { 'example.com/progress': 'half' } } });
   await sleep(2_000);
   await judgeIdle(trial, observedMs);

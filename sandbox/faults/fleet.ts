@@ -13,21 +13,17 @@ const { deployment } = workloadKinds;
 const IN_FLIGHT = 12;
 const CONTROLLERS_PREFIX = 'deployment.kubernetes.io/';
 
-/** Everything of a workload that the operator may change, as text: the same text means the same bytes. */
+/** Returns the parts of a workload that the operator may change, as text: equal texts mean equal bytes. */
 export function bytesOf(workload: Workload): string {
   const { labels = {}, annotations = {} } = workload.metadata;
   const own = Object.entries(annotations).filter(([key]) => !key.startsWith(CONTROLLERS_PREFIX));
   return JSON.stringify([labels, Object.fromEntries(own), templateOf(workload)]);
 }
 
-/** The Deployments of one namespace, as their user last made each. They have no pods, except for those that run. */
 export class Fleet {
-  /** Nothing is expected of these. */
   readonly exempt = new Set<string>();
   readonly running: string[] = [];
-  /** The workload whose program crashes with the injection. */
   failing: string | undefined;
-  /** Whether its events are counted. */
   isReported = true;
   readonly #made = new Map<string, Workload>();
   #kubelet: KubeletByHand | undefined;
@@ -41,12 +37,10 @@ export class Fleet {
     return [...this.#made.keys()];
   }
 
-  /** The number of workloads that can run with the injection. */
   get size(): number {
     return this.#made.size - (this.failing === undefined ? 0 : 1);
   }
 
-  /** A workload without the injection, as `bytesOf` returns it. */
   expected = (name: string): string => bytesOf(this.#get(name));
 
   ref = (name: string) => ({ ...deployment, namespace: this.namespace, name });
@@ -73,7 +67,7 @@ export class Fleet {
     for (const name of this.running) kubelet.count(name);
   }
 
-  /** Returns the workloads that at some moment had fewer ready pods than a rollout leaves. */
+  /** Returns the workloads that ever had fewer ready pods than a rollout may leave. */
   interrupted = (): readonly string[] =>
     this.running.filter((name) => (this.#kubelet?.fewestReady(name) ?? REPLICAS) < REPLICAS);
 
@@ -84,14 +78,13 @@ export class Fleet {
     this.#made.set(name, applyStrictly(this.#get(name), operations) as Workload);
   }
 
-  /** Restores the template of the user, as a controller does that knows nothing of admission. */
+  /** Restores the user's template, as a controller without knowledge of admission. */
   restore = (name: string): Promise<void> =>
     this.#patch(name, [{ op: 'replace', path: '/spec/template', value: templateOf(this.#get(name)) }]);
 
   deleteLumigo = (): Promise<void> =>
     this.bench.client.delete({ ...contract, namespace: this.namespace, name: 'lumigo' });
 
-  /** The namespace is deleted, and nothing is expected of it any more. */
   forget(): void {
     this.#made.clear();
     this.running.length = 0;
@@ -114,7 +107,7 @@ export class Fleet {
     return made;
   }
 
-  /** The answer shows what the server adds, and the webhook may have injected it. */
+  /** The answer has the server's defaults, but the webhook may have injected it. */
   #add(name: string, { metadata, ...answer }: KubernetesObject): void {
     const { apiVersion, kind } = deployment;
     this.#made.set(name, uninstrument({ ...answer, metadata, apiVersion, kind }));

@@ -10,7 +10,7 @@ import { templateOf } from '../../runtime/injection/workload.ts';
 import type { Installation } from '../manager/install.ts';
 import { followAudit, isManagers, type AuditEntry } from '../testing/audit.ts';
 
-/** The injection that is asked for, as text, or `none`. */
+/** The asked-for injection as text, or `none`. */
 export type Wanted = string;
 
 interface Moment {
@@ -18,29 +18,26 @@ interface Moment {
   readonly namespace: string;
 }
 
-/** A workload after a write: its generation, the operator's annotation, and what its pod template has. */
+/** A workload after a write: its generation, the operator's annotation, and the injection of its template. */
 export interface WorkloadState {
   readonly uid: string;
   readonly generation: number;
   readonly version: number;
-  /** The annotation's text, and what it says. */
   readonly note: string | undefined;
   readonly change: Stamp['change'] | undefined;
   readonly isReverted: boolean;
   readonly has: Wanted;
 }
 
-/** A write of a workload that the API server accepted. */
 export interface WorkloadWrite extends Moment, WorkloadState {
   readonly byOperator: boolean;
 }
 
-/** A user's write of a Lumigo that asks for something else than before. */
+/** A user's write of a `Lumigo` that asks for something else than before. */
 export interface Ask extends Moment {
   readonly wanted: Wanted;
 }
 
-/** A request of the operator, with its credential. */
 export interface OperatorRequest extends Moment {
   readonly credential: string;
   readonly verb: string;
@@ -49,7 +46,6 @@ export interface OperatorRequest extends Moment {
   readonly name: string;
 }
 
-/** Everything that happened in a cluster, as its API server has noted it. */
 export class History {
   readonly writes: WorkloadWrite[] = [];
   readonly asks: Ask[] = [];
@@ -89,14 +85,14 @@ function writeOf({ responseObject, stageTimestamp, objectRef }: AuditEntry, byOp
   return [{ ...stateOf(written), ...moment, byOperator }];
 }
 
-/** The request came before everything that follows from it. A namespace that is deleted deletes all of its Lumigo resources at once. */
+/** The time is the request's, because all effects are later. Deleting a namespace deletes all of its `Lumigo` resources at once. */
 function asksOf({ verb, objectRef, responseObject, requestReceivedTimestamp }: AuditEntry): Ask[] {
   const wanted = verb.startsWith('delete') ? 'none' : wantedBy(responseObject as LumigoResource | undefined);
   const moment = { atMs: Date.parse(requestReceivedTimestamp), namespace: objectRef?.namespace ?? '' };
   return wanted === undefined ? [] : [{ ...moment, wanted }];
 }
 
-/** The whole object shows if there is an injection. An answer with metadata alone has only the annotation. */
+/** The whole object shows the injection. An answer with metadata alone has only the annotation. */
 export function stateOf({ metadata, spec }: Pick<Workload, 'metadata'> & { readonly spec?: unknown }): WorkloadState {
   const { uid = '', generation = 0, resourceVersion, annotations: found = {} } = metadata;
   const note = found[annotations.instrumentation];
@@ -115,7 +111,7 @@ const wantedOf = ({ secretName, secretKey, traces, logs }: TracingSettings): Wan
 
 const active = { type: 'Active', status: 'True', reason: '', message: '', lastTransitionTime: '' } as const;
 
-/** Returns what a Lumigo wants of its namespace; undefined if it asks for no change, or is being deleted. */
+/** Returns undefined if the `Lumigo` asks for no change, or is being deleted. */
 export function wantedBy(lumigo: LumigoResource | undefined): Wanted | undefined {
   if (lumigo?.spec === undefined || lumigo.metadata.deletionTimestamp !== undefined) return undefined;
   const policy = policyOf([{ ...lumigo, status: { conditions: [active] } }]);

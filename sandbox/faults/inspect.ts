@@ -9,7 +9,7 @@ import { completionOf } from '../../runtime/rollout/completion.ts';
 import { bytesOf, type Fleet } from './fleet.ts';
 import type { Look } from './look.ts';
 
-/** Returns the findings about the present workloads and Lumigo resources of a namespace: `lost` and `stuck`. */
+/** Returns findings about the present workloads and `Lumigo` resources of a namespace: `lost` and `stuck`. */
 export function inspect(fleet: Fleet, { workloads, lumigoes }: Look, injector: InjectorSettings): string[] {
   const policy = policyOf(lumigoes);
   const found = new Map(workloads.map((workload) => [workload.metadata.name ?? '', workload]));
@@ -40,13 +40,13 @@ function whyLost(
   return bytesOf(uninstrument(workload)) === expected ? undefined : 'without the injection not as its user made it';
 }
 
-/** With an injection that its pods do not have, a workload would never be complete. */
+/** A workload whose pods lack its injection would never be complete. */
 function whyUnderWay(workload: Workload | undefined): string | undefined {
   const kind = workload && completionOf(workload).kind;
   return kind === 'complete' ? undefined : `its rollout is ${kind}`;
 }
 
-/** A Lumigo at rest is active, says so of its present generation, waits for nothing, and counts the instrumented workloads. */
+/** A `Lumigo` at rest is active for its present generation, waits for nothing, and counts the instrumented workloads. */
 function whyStuck({ metadata, status = {} }: LumigoResource, workloads: readonly Workload[], fleet: Fleet) {
   const condition = (name: string) => status.conditions?.find(({ type }) => type === name);
   const active = condition('Active');

@@ -7,10 +7,10 @@ import type { Fleet } from './fleet.ts';
 import { askForLogs, beginInstrumenting } from './steps.ts';
 import type { Trial } from './trial.ts';
 
-/** Longer than the Lease lasts: another replica has taken it by then. */
+/** The Lease expires within this time, so another replica has taken it. */
 const BEYOND_LEASE = { timeoutMs: 30_000 };
 const COLLECTED = 'lumigo_operator_telemetry_collected_namespaces';
-/** Resources that a replica writes without the lead: it stands for election, and gets the token of its telemetry proxy. */
+/** A replica without the lead stands for election, and requests the token of its telemetry proxy. */
 const unled: ReadonlySet<string> = new Set(['leases', 'serviceaccounts/token']);
 const writing: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 
@@ -22,7 +22,7 @@ export async function paused(trial: Trial, fleet: Fleet, size: { stoppedMs: numb
   const { pid } = operator.manager();
   const started = Date.now();
   process.kill(pid, 'SIGSTOP');
-  // The policy of the work that the old leader has in hand no longer holds.
+  // The policy of the old leader's current work is then outdated.
   await askForLogs(fleet);
   await whenLeading(second);
   await sleep(Math.max(0, started + size.stoppedMs - Date.now()));
@@ -32,7 +32,7 @@ export async function paused(trial: Trial, fleet: Fleet, size: { stoppedMs: numb
   judgeWrites(trial, 'the old leader', continuedAt);
 }
 
-/** The first manager reads, but its reads are answered only when another replica leads. */
+/** The first manager's reads are answered only after another replica leads. */
 export async function unsynced(trial: Trial, fleet: Fleet, { watchedMs }: { watchedMs: number }) {
   const { operator, proxy, credentialOf } = trial.testbed;
   await beginInstrumenting(trial, fleet);
@@ -71,11 +71,11 @@ export async function unsynced(trial: Trial, fleet: Fleet, { watchedMs }: { watc
   }
 }
 
-/** The lists that a leader starts from, and the Lumigo resources, whose watch begins with all that exist. */
+/** The lists that a leader starts from, and the watch of `Lumigo` resources, which begins with all of them. */
 const isRead = ({ path, isWrite }: Passing): boolean =>
   !isWrite && ['lumigoes', ...workloads.map(({ plural }) => plural)].some((plural) => path.includes(`/${plural}?`));
 
-/** The first manager no longer leads, so it has nothing to write, whether or not the API server accepts it. */
+/** The first manager no longer leads, so it must not write, even if the API server refuses the write. */
 function judgeWrites(trial: Trial, who: string, sinceMs: number): void {
   const credential = trial.testbed.credentialOf('manager-0');
   const written = trial.testbed.history

@@ -7,7 +7,6 @@ import type { Fleet } from './fleet.ts';
 import { stateOf, wantedBy, type History } from './history.ts';
 import type { Reader } from './reader.ts';
 
-/** A namespace at one moment. */
 export interface Look {
   readonly atMs: number;
   readonly workloads: readonly Workload[];
@@ -23,11 +22,10 @@ export async function lookAt(reader: Reader, namespace: string): Promise<Look> {
   return { atMs, workloads, lumigoes, events: await reader.events(namespace) };
 }
 
-/** A program that fails with the injection is no fault. */
+/** A program that fails with the injection is an expected warning. */
 export const isWarning = ({ type, reason }: CoreV1Event): boolean =>
   type === 'Warning' && reason !== eventReasons.reverted;
 
-/** Returns the findings about what happened to each workload of a fleet between two looks. */
 export function countBetween(start: Look, end: Look, fleet: Fleet, { writes, asks }: History): string[] {
   const isSince = (each: { namespace: string; atMs: number }) =>
     each.namespace === fleet.namespace && each.atMs >= start.atMs;

@@ -20,12 +20,12 @@ import {
 import type { Trial } from './trial.ts';
 
 const { deployment } = workloadKinds;
-/** Beside another namespace at work, on a machine that has other work, it may take this many times what it takes alone. */
+/** A neighbour of a busy namespace may take this many times as long as alone. */
 const SLOWER = 4;
 const MOMENT_MS = 5_000;
 const frozen = { frozen: 'true' };
 
-/** Creates a neighbour of a namespace in trouble. Returns the judge of its speed: it must be served as fast as alone. */
+/** Creates a neighbour of a namespace in trouble. Returns the judge of its speed. */
 async function neighbourOf(trial: Trial, { size }: Fleet) {
   const fleet = await trial.fleet(size);
   const aloneMs = await instrumentAll(trial, fleet);
@@ -107,7 +107,6 @@ export async function eventsRefused(trial: Trial, troubled: Fleet) {
   }
 }
 
-/** Another team's webhook is called before the operator's webhook, and then one after it. */
 export async function otherWebhook(trial: Trial, empty: Fleet, { perWebhook }: { perWebhook: number }) {
   const { client } = trial.testbed.operator.cluster;
   for (const [name, fleet] of [
@@ -139,7 +138,6 @@ export async function otherWebhook(trial: Trial, empty: Fleet, { perWebhook }: {
 
 const sidecar = 'sidecar';
 
-/** Adds a container, and sorts the containers by descending name. */
 function mutate(object: Workload): readonly PatchOperation[] {
   const containers = templateOf(object)?.spec.containers ?? [];
   const isThere = containers.some(({ name }) => name === sidecar);

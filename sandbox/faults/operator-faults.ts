@@ -5,7 +5,7 @@ import { beginInstrumenting, changeSomething, flagAtRandom, whenLumigoDeleted } 
 import type { Trial } from './trial.ts';
 
 const preload = fileURLToPath(new URL('shift-clock.mjs', import.meta.url));
-/** Each round is judged, because the next one would hide what stays without a Lumigo. */
+/** Each round is judged, because the next one would hide leftovers without a `Lumigo`. */
 const ROUND_MS = 5_000;
 
 /** @param size `pauseMs`: the longest pause between two changes */

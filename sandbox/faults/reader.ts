@@ -16,14 +16,14 @@ import { eventually } from '../testing/eventually.ts';
 
 const { deployment } = workloadKinds;
 
-/** Reads a cluster with Kubernetes' own client, so that a defect of the operator's client hides nothing from the checks. */
+/** Reads a cluster with Kubernetes' own client, so a defect of the operator's client hides nothing from the checks. */
 export type Reader = ReturnType<typeof createReader>;
 
 export function createReader({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>) {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   const [objects, core] = [config.makeApiClient(CustomObjectsApi), config.makeApiClient(CoreV1Api)];
-  /** Raw JSON: the typed methods drop the fields that they do not know. An API server that was restarted resets idle connections. */
+  /** Raw JSON, because the typed methods drop unknown fields. It retries, because a restarted API server resets idle connections. */
   const list = <T>(
     { group, version, plural }: typeof lumigo | typeof deployment | typeof kinds.leases,
     namespace: string,
@@ -43,13 +43,11 @@ export function createReader({ kubeconfig }: Pick<ControlPlane, 'kubeconfig'>) {
     (await list<Workload>(deployment, namespace, labelSelector)).map((each) => ({ ...deployment, ...each }));
   return {
     deployments,
-    /** Returns how many Deployments have the operator's label. */
     async instrumented(namespace: string): Promise<number> {
       const labelled = await deployments(namespace, labels.autoTrace);
       return labelled.filter(({ metadata }) => isOurs(metadata.labels?.[labels.autoTrace])).length;
     },
     lumigoes: (namespace: string): Promise<LumigoResource[]> => list(lumigo, namespace),
-    /** The events of the operator. */
     events: (namespace: string): Promise<CoreV1Event[]> =>
       eventually(async () => {
         const { items } = await core.listNamespacedEvent({ namespace });

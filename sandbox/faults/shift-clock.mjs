@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-// Loaded before a program: its wall clock differs by CLOCK_SHIFT_MS, its monotonic clock and its timers do not.
+// Preloaded by a program: its wall clock differs by CLOCK_SHIFT_MS, but its monotonic clock and its timers do not.
 const shiftMs = Number(process.env.CLOCK_SHIFT_MS);
 const RealDate = Date;
 const now = () => RealDate.now() + shiftMs;

@@ -5,10 +5,9 @@ import type { Fleet } from './fleet.ts';
 import type { Trial } from './trial.ts';
 
 const DONE_MS = 60_000;
-/** Time of a rollout for each of its workloads, in milliseconds. */
+/** The time of a rollout for each of its workloads, in milliseconds. */
 const TURN_MS = 2_000;
 
-/** Changes what a Lumigo asks for, or not. */
 export async function flagAtRandom({ random }: Trial, { bench, namespace }: Fleet): Promise<void> {
   const spec = { logging: { enabled: random.chance(0.5) }, tracing: { enabled: random.chance(0.7) } };
   await bench.changeLumigo(namespace, { spec });
@@ -17,11 +16,9 @@ export async function flagAtRandom({ random }: Trial, { bench, namespace }: Flee
 export const askForLogs = ({ bench, namespace }: Fleet): Promise<void> =>
   bench.changeLumigo(namespace, { spec: { logging: { enabled: true } } });
 
-/** Deletes a Lumigo, and reports if it does not end. */
 export const whenLumigoDeleted = (trial: Trial, { bench, namespace }: Fleet): Promise<void> =>
   bench.deleteLumigo(namespace).catch(() => trial.broken('a Lumigo was still there a minute after its deletion'));
 
-/** Creates, changes or deletes a Lumigo: one of those that are possible at the moment. */
 export async function changeSomething(trial: Trial, fleet: Fleet): Promise<void> {
   const { bench, namespace } = fleet;
   const lumigo = await bench.readLumigo(namespace).catch(undefinedIfNotFound);
@@ -31,14 +28,13 @@ export async function changeSomething(trial: Trial, fleet: Fleet): Promise<void>
     else if (trial.random.chance(0.6)) await flagAtRandom(trial, fleet);
     else await fleet.deleteLumigo();
   } catch (error) {
-    // It was deleted or changed between the read and the write.
+    // The `Lumigo` was deleted or changed between the read and the write.
     if (!isNotFound(error) && !isConflict(error) && !isAlreadyExists(error)) throw error;
   }
 }
 
 export interface Changes {
   readonly changes: number;
-  /** The longest pause after a change. */
   readonly pauseMs: number;
 }
 
@@ -49,7 +45,6 @@ export async function keepChanging(trial: Trial, fleet: Fleet, { changes, pauseM
   }
 }
 
-/** Waits until enough workloads are instrumented. Returns the milliseconds that this took. @throws Error after a minute */
 export async function whenInstrumented(
   { testbed }: Trial,
   { namespace }: Fleet,
@@ -66,19 +61,18 @@ export async function whenInstrumented(
   return Date.now() - started;
 }
 
-/** Creates a Lumigo, and waits until all workloads are instrumented. Returns the milliseconds that this took. */
 export async function instrumentAll(trial: Trial, fleet: Fleet): Promise<number> {
   await fleet.bench.lumigo(fleet.namespace);
   return whenInstrumented(trial, fleet, (found) => found >= fleet.size);
 }
 
-/** Creates a Lumigo, and returns when the work is well under way: with pods, in any state of their rollouts. */
+/** Creates a `Lumigo`, and waits until the work is well under way: workloads with pods are in any state of their rollout. */
 export async function beginInstrumenting(trial: Trial, fleet: Fleet): Promise<void> {
   await fleet.bench.lumigo(fleet.namespace);
   if (fleet.running.length > 0) await someTurns(trial, fleet);
   else await whenInstrumented(trial, fleet, (found) => found >= fleet.size / 8);
 }
 
-/** Waits until some of the workloads that run have had their turn, or one is in the midst of it. */
+/** Waits until some running workloads were changed, or one is being changed. */
 export const someTurns = ({ random }: Trial, { running }: Fleet): Promise<void> =>
   sleep(random.between(0, running.length * TURN_MS));

@@ -7,7 +7,7 @@ import { credentialIdOf, startApiProxy, type ApiProxy } from './api-proxy.ts';
 import { History } from './history.ts';
 import { createReader } from './reader.ts';
 
-/** The judge needs the bodies of writes of workloads and Lumigo resources, and everything else by name. */
+/** The judge needs the bodies of writes of workloads and `Lumigo` resources, and everything else by name. */
 const audit = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -25,7 +25,6 @@ const apiServerFlags = ['--audit-log-maxsize=100000'];
 /** In most faults all workloads can be updated, so a removal may take its time. */
 const config = { removalDeadlineSeconds: 120 };
 
-/** A cluster with the operator, and a proxy on each side of its API server. */
 export type Testbed = Awaited<ReturnType<typeof startTestbed>>;
 
 export async function startTestbed() {
@@ -42,10 +41,8 @@ export async function startTestbed() {
     etcd,
     reader: createReader(operator.cluster),
     history: new History(operator.cluster.auditLog, operator.installation),
-    /** Returns the id of the credential of a manager. */
     credentialOf: (manager: string): string =>
       credentialIdOf(readFileSync(join(operator.cluster.dir, manager, 'service-account', 'token'), 'utf8')),
-    /** Ends every interference, and starts or continues the first manager. */
     async tidy(): Promise<void> {
       proxy.interfere = undefined;
       etcd.delayAnswers(0);

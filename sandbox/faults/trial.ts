@@ -11,25 +11,22 @@ import type { Random } from './random.ts';
 import type { Testbed } from './testbed.ts';
 
 export interface Verdict {
-  /** A sentence for each case that must not be. It begins with its kind: `lost: …`. */
+  /** Sentences about violations, which begin with their kind: `lost: …`. */
   readonly findings: readonly string[];
-  /** For comparison only. */
   readonly figures: Readonly<Record<string, number>>;
 }
 
 interface TrialOptions {
-  /** The number of workloads with pods in each fleet. */
   readonly running: number;
-  /** The longest time until everything is as it should be after the fault. */
+  /** The longest time from the fault until the state is correct. */
   readonly boundMs: number;
   readonly random: Random;
 }
 
 const POLL_MS = 400;
-/** After this time without a write, nothing more follows. */
+/** After this time without a write, no other follows. */
 const QUIET_MS = 2_000;
 
-/** One fault: what it works with, and what becomes of its fleets. */
 export class Trial {
   readonly random: Random;
   readonly figures: Record<string, number> = {};
@@ -37,7 +34,6 @@ export class Trial {
   private readonly others: Manager[] = [];
   private readonly findings: string[] = [];
   private readonly beganAt = Date.now();
-  /** By namespace: when the counting began, and now. */
   private start = new Map<string, Look>();
   private now = new Map<string, Look>();
 
@@ -48,7 +44,7 @@ export class Trial {
     this.random = options.random;
   }
 
-  /** Creates a namespace with Deployments, and the Secret that a Lumigo there names. The verdict is about them. */
+  /** Creates a namespace with Deployments, which the verdict is about, and the Secret of a `Lumigo`. */
   async fleet(count: number, workload?: WorkloadOptions): Promise<Fleet> {
     const { bench } = this.testbed.operator;
     const fleet = new Fleet(bench, await bench.namespace('fault'));
@@ -60,23 +56,17 @@ export class Trial {
     return fleet;
   }
 
-  /** Starts a second manager, which ends with the trial. */
   async another(): Promise<Manager> {
     const manager = await this.testbed.operator.startAnother();
     this.others.push(manager);
     return manager;
   }
 
-  /** Something that must hold does not, in one sentence. */
   broken = (sentence: string): void => void this.findings.push(`broken: ${sentence}`);
 
-  /** Ignores everything until now. */
   countFromHere = async (): Promise<void> => void (this.start = await this.lookAround());
 
-  /**
-   * Waits until everything is as it should be and nothing is written any more, or the time is over. While the operator writes, it
-   * waits at most for twice the time. Returns the findings.
-   */
+  /** Waits until the state is correct and writes have stopped. While the operator writes, it waits at most twice the time. */
   async rest(boundMs = this.options.boundMs): Promise<readonly string[]> {
     for (const deadline = Date.now() + boundMs; ; await sleep(POLL_MS)) {
       const isLast = Date.now() > deadline && (this.isQuiet() || Date.now() > deadline + boundMs);
@@ -87,7 +77,6 @@ export class Trial {
     }
   }
 
-  /** Injects the fault, waits for rest, removes every injection, and judges. */
   async verdict(fault: () => Promise<unknown>): Promise<Verdict> {
     try {
       await fault().finally(() => this.tidy());
@@ -114,7 +103,7 @@ export class Trial {
     };
   }
 
-  /** A stopped process does not hear that it must end. */
+  /** A stopped process receives no SIGTERM. */
   private async tidy(): Promise<void> {
     for (const other of this.others) {
       if (isAlive(other.pid)) process.kill(other.pid, 'SIGCONT');
