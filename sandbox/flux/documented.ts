@@ -9,7 +9,7 @@ export interface Documented {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** The objects that a page of docs/ has as YAML below one of its headings, so that what is tried is what is written there. */
+/** Returns the YAML objects of a page of docs/, below one of its headings, so the test uses what the page says. */
 export function documented(page: string, heading: string): readonly Documented[] {
   const text = readFileSync(join(repository, 'docs', page), 'utf8');
   const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';

@@ -17,18 +17,17 @@ export const fluxNamespace = 'flux-system';
 const READY_MS = 60_000;
 const POLL_MS = 200;
 
-/** What a Kustomization says of itself. */
 export interface Synced {
   readonly ready: string;
   readonly message: string;
-  /** `main@sha1:…` */
+  /** For example `main@sha1:…`. */
   readonly revision: string;
 }
 
-/** Flux's source-controller and kustomize-controller beside a cluster, and a git repository that they read over HTTP on loopback. */
+/** Flux's source-controller and kustomize-controller beside a cluster, with a git repository over HTTP on loopback. */
 export class Flux {
   readonly repository: GitRepository;
-  /** Where the repository is: what a GitRepository's `url` has to be. */
+  /** The `url` of a GitRepository. */
   readonly url: string;
   private running: readonly Running[] = [];
   private requests = 0;
@@ -50,14 +49,12 @@ export class Flux {
     return flux;
   }
 
-  /** Applies objects as an administrator. */
   apply(...objects: readonly object[]): void {
     const file = join(this.cluster.dir, 'flux-objects.yaml');
     writeFileSync(file, objects.map((object) => stringify(object)).join('---\n'));
     this.kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
   }
 
-  /** Has the repository read and these Kustomizations applied, one after the other; resolves with what each says when it is done. */
   async sync(...names: readonly string[]): Promise<readonly Synced[]> {
     await this.handled('gitrepository', 'clusters');
     const said: Synced[] = [];
@@ -121,7 +118,6 @@ export class Flux {
     await eventually(answers, { complaint, timeoutMs: READY_MS, processes: this.running });
   }
 
-  /** Asks for one reconciliation at once, as `flux reconcile` does, and waits until it has come to an end. */
   private async handled(kind: string, name: string): Promise<Synced> {
     const request = `${Date.now()}-${(this.requests += 1)}`;
     const own = ['-n', fluxNamespace, kind, name];

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** Serves the git repositories of a folder over HTTP on loopback, to read: `git-server.ts FOLDER PORT`. */
+/** Serves git repositories over HTTP on loopback, read-only: `git-server.ts FOLDER PORT`. */
 const [folder = '', port = ''] = process.argv.slice(2);
 
-/** Git speaks its protocol by a CGI program of its own: this hands it the request, and its answer on. */
+/** A CGI program of git implements the protocol. */
 createServer((request, response) => {
   const { pathname, search } = new URL(request.url ?? '/', 'http://repository');
   const backend = spawn('git', ['http-backend'], {
@@ -33,7 +33,7 @@ const headersOf = ({ headers }: IncomingMessage): Record<string, string | undefi
   GIT_PROTOCOL: headers['git-protocol']?.toString(),
 });
 
-/** What a CGI program says begins with headers, of which one may be the status; an empty line ends them. */
+/** The output of a CGI program begins with headers, maybe with a status. An empty line ends them. */
 function answer(said: NodeJS.ReadableStream, response: ServerResponse): void {
   let head = Buffer.alloc(0);
   const take = (chunk: Buffer): void => {
