@@ -4,7 +4,6 @@ import type { KubernetesObject, Manifest } from '../../runtime/kubernetes/resour
 
 type Applied = Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'>;
 
-/** Where objects of a kind stand in the API. */
 export const collectionOf = ({ apiVersion, kind, metadata }: Applied) => ({
   ...groupVersionOf(apiVersion),
   plural: pluralOf(kind),
@@ -13,7 +12,7 @@ export const collectionOf = ({ apiVersion, kind, metadata }: Applied) => ({
 
 export const refOf = (object: Applied) => ({ ...collectionOf(object), name: object.metadata.name });
 
-/** Server-side apply with strict validation, as a GitOps tool does it: a field that the API does not know is an error. */
+/** Applies server-side with strict validation, as a GitOps tool does: an unknown field is an error. */
 export async function apply(client: Client, manifest: Applied, fieldManager = 'sandbox'): Promise<KubernetesObject> {
   const options = { fieldManager, fieldValidation: 'Strict' } as const;
   return (await client.patch(refOf(manifest), { kind: 'apply', body: manifest, force: true }, options)).object;

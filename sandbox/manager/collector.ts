@@ -12,12 +12,11 @@ import { runCommand } from './command.ts';
 import type { Changes } from './configuration.ts';
 import type { Cluster } from './service-account.ts';
 
-/** The telemetry proxy beside a manager: as its container in the operator's pod, restarted when it ends. */
+/** The telemetry proxy beside a manager. It restarts like its container in the operator's pod. */
 export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
 export type TelemetrySetup = Awaited<ReturnType<typeof prepareTelemetry>>;
 
-/** Folders and ports for a manager and its collector. */
 export async function prepareTelemetry(folder: string) {
   const [http = 0, grpc = 0, health = 0, metrics = 0, loop = 0] = await freePorts(5);
   const configuration = join(folder, 'telemetry-proxy');
@@ -43,11 +42,8 @@ export interface CollectorOptions {
   readonly cluster: Omit<Cluster, 'client'>;
   readonly name: string;
   readonly telemetry: TelemetrySetup;
-  /** The manager's whole environment. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Where the files of the manager's ServiceAccount are. */
   readonly serviceAccount: string;
-  /** What the manifests give the container. */
   readonly args: readonly string[];
 }
 
@@ -75,7 +71,7 @@ export async function startCollector(options: CollectorOptions) {
     });
     void running.died.then(async () => {
       await sleep(500);
-      // Its cluster may have been taken down without it.
+      // The cluster may have ended first.
       if (stopping || !existsSync(cluster.dir)) return;
       restarts += 1;
       current = start();
@@ -90,21 +86,16 @@ export async function startCollector(options: CollectorOptions) {
   };
   await eventually(isUp, { complaint: 'the collector was not up', timeoutMs: UP_MS, processes: [current] });
   return {
-    /** Where programs send to. */
     url: `http://127.0.0.1:${telemetry.ports.http}`,
     grpcPort: telemetry.ports.grpc,
     metricsPort: telemetry.ports.metrics,
-    /** On loopback, and only while it collects. */
     loopPort: telemetry.ports.loop,
     logFile,
     folder: telemetry.folder,
     queueFolder: telemetry.queueFolder,
-    /** What it asks the API server with at present. */
     token: (): string => readFileSync(tokenFile, 'utf8'),
     pid: (): number => current.pid,
-    /** How often it was started again. */
     restarts: (): number => restarts,
-    /** Ends it as a crash would; it comes back by itself. */
     crash: (): void => void process.kill(current.pid, 'SIGKILL'),
     async stop(): Promise<void> {
       stopping = true;

@@ -5,7 +5,7 @@ import { environmentOf } from './configuration.ts';
 import type { Installation } from './install.ts';
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
-/** Runs one of the operator's commands (`preview`, `explain`, `uninstall` …) as its own container would: same configuration, same ServiceAccount. */
+/** Runs a command of the operator (`preview`, `explain`, `uninstall` …) with the configuration and ServiceAccount of its container. */
 export async function runInContainer(
   cluster: Cluster,
   installation: Installation,
@@ -21,6 +21,5 @@ export async function runInContainer(
   });
 }
 
-/** Runs the operator's program with an environment of its own. */
 export const runCommand = (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Finished> =>
   runToEnd(process.execPath, [bundlePath, ...args], { env: { PATH: process.env['PATH'], ...environment } });

@@ -5,17 +5,14 @@ import type { Container } from '../../runtime/api/objects.ts';
 /** The configuration of a manager, without the name of its pod. */
 export type Told = Omit<RuntimeConfig, 'podName'>;
 
-/** Values that replace those of the manifests. */
 export type Changes = Partial<Told>;
 
-/** Reads the configuration that the manifests give a container. */
 export function configOf({ env = [] }: Pick<Container, 'env'>): Told {
   const document = env.find(({ name }) => name === variables.config)?.value;
   if (document === undefined) throw new Error('the container has no configuration');
   return JSON.parse(document) as Told;
 }
 
-/** Returns the environment of a process with this configuration. */
 export const environmentOf = (config: object, podName: string) => ({
   [variables.config]: JSON.stringify(config),
   [variables.podName]: podName,

@@ -12,37 +12,31 @@ import { eventually } from '../testing/eventually.ts';
 import { apply } from './apply.ts';
 import { configOf, type Told } from './configuration.ts';
 
-/** An operator that is installed from its synthesized manifests, and what a manager that runs beside the cluster needs. */
 export interface Installation {
   readonly settings: Settings;
   readonly manifests: readonly Manifest[];
-  /** What the webhook serves; the webhook configuration trusts its authority. */
+  /** The webhook serves this certificate. The webhook configuration trusts its authority. */
   readonly certificate: KeyPair;
   readonly authority: KeyPair;
-  /** The configuration that the manifests give the manager's container. */
   readonly config: Told;
-  /** What they give the telemetry proxy's on its command line, besides where its configuration is. */
+  /** The telemetry proxy's arguments in the manifests, without its configuration. */
   readonly collectorArgs: readonly string[];
 }
 
 export interface InstallOptions {
-  /** Settings other than the defaults, as a settings file would say. */
   readonly settings?: object;
-  /**
-   * Where the webhook answers: beside the cluster, so that its Service is replaced by this port on loopback; or (`service`)
-   * in pods, behind its Service. Left out: no webhook.
-   */
+  /** A port on loopback replaces the webhook's Service. `service`: the webhook is in pods. Default: no webhook. */
   readonly webhook?: number | 'service';
-  /** Which of the objects; left out: all. */
+  /** Default: all objects. */
   readonly only?: (manifest: Manifest) => boolean;
 }
 
-/** Where no pod ever runs there is nothing that a rollout could go by. */
+/** Without nodes, a rollout would wait for pods that never run. */
 export const withoutNodes = { rollout: { strategy: 'immediate' } };
 
 const SERVED_MS = 10_000;
 
-/** A new kind is served a moment after its definition is stored. @throws Error with what the API server said last */
+/** The API server serves a new kind a moment after it stores the definition. @throws Error with its last answer */
 export const awaitDefinition = (client: Client): Promise<void> =>
   eventually(
     async () => {
@@ -55,7 +49,7 @@ export const awaitDefinition = (client: Client): Promise<void> =>
     { timeoutMs: SERVED_MS },
   );
 
-/** Applies what `cdk8s synth` writes, object by object; only where the webhook is reached differs from a cluster with nodes. */
+/** Applies each object of `cdk8s synth`. Only the address of the webhook may differ from a cluster with nodes. */
 export async function install(
   client: Client,
   { settings: given = {}, webhook, only = () => true }: InstallOptions,
@@ -92,7 +86,6 @@ function onLoopback(manifest: Manifest, port: number, authority: string): Manife
   return { ...manifest, webhooks };
 }
 
-/** What the manifests make of the manager's pods. */
 export function managerPod(manifests: readonly Manifest[]): PodSpec {
   const deployment = manifests.find(({ kind }) => kind === 'Deployment');
   const template = deployment === undefined ? undefined : templateOf(deployment);

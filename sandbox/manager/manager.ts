@@ -14,16 +14,14 @@ import { install, managerPod, withoutNodes, type Installation } from './install.
 import { writeServiceAccount, type Cluster } from './service-account.ts';
 
 export interface ManagerOptions {
-  /** Distinct per manager: the pod's name, which holds the Lease. */
+  /** The pod's name, which holds the Lease. It must be unique. */
   readonly name?: string;
   readonly webhookPort: number;
-  /** Values of its configuration that differ from the manifests. */
+  /** Values that differ from the manifests. */
   readonly config?: Changes;
-  /** More variables, such as `NODE_OPTIONS`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** The program, bundled; left out: this version's. */
+  /** The bundled program. Default: this version's. */
   readonly program?: string;
-  /** The Node.js to run it with; left out: this one. */
   readonly node?: string;
   /** Runs the telemetry proxy beside it. Default: no. */
   readonly collector?: boolean;
@@ -36,10 +34,7 @@ export type Manager = Awaited<ReturnType<typeof startManager>>;
 const READY_MS = 60_000;
 const POLL_MS = 50;
 
-/**
- * Runs the manager as a process of its own with its own ServiceAccount's token, so that it may do what its RBAC allows
- * and nothing else. Resolves when it says that it is ready.
- */
+/** Runs the manager as a process with the token of its ServiceAccount, so that its RBAC limits it. */
 export async function startManager(cluster: Cluster, installation: Installation, options: ManagerOptions) {
   const { name = 'manager-0', webhookPort, program = bundlePath, node = process.execPath } = options;
   const folder = join(cluster.dir, name);
@@ -53,7 +48,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
   const beside: Changes = {
     ...{ webhookPort, healthPort, metricsPort, drainSeconds: 0 },
     ...{ listenAddress: '127.0.0.1', webhookHost: '127.0.0.1', certificatesDirectory: certificates },
-    // Nobody is there: who wants an endpoint brings one.
+    // No program listens here. A test that needs an endpoint sets one.
     endpoint: 'http://127.0.0.1:9',
   };
   const environment = {
@@ -77,7 +72,7 @@ export async function startManager(cluster: Cluster, installation: Installation,
     folder: cluster.dir,
     reaper: cluster.reaper,
     environment,
-    // As long as its pod would have.
+    // The time is that of its pod.
     graceMs: (managerPod(installation.manifests).terminationGracePeriodSeconds ?? 0) * 1_000,
   });
   if (options.awaitsReady !== false) await whenReady(running, healthPort);
@@ -90,23 +85,21 @@ export async function startManager(cluster: Cluster, installation: Installation,
     get collector(): Collector | undefined {
       return collector;
     },
-    /** Starts the telemetry proxy beside a manager that runs already. */
     joinCollector,
     /** Milliseconds from the start of the process until it was ready. */
     readyAfterMs: performance.now() - started,
     async stop(signal?: NodeJS.Signals): Promise<void> {
-      // Its container ends with the pod, whatever ends that.
+      // The collector's container would end with the pod.
       await Promise.all([running.stop(signal), collector?.stop()]);
     },
-    /** What its readiness probe gets. */
     readiness: (): Promise<Answer> => get(healthPort, paths.ready),
-    /** The sum of a metric over its labels, or over those that have one such as `kind="Job"`. */
+    /** Returns the sum of a metric over its labels, or over series with a label such as `kind="Job"`. */
     metric: async (metric: string, label = ''): Promise<number> =>
       sumOf(metric, label, (await get(metricsPort, paths.metrics)).text),
   };
 }
 
-/** Installs the operator in a cluster where no pod ever runs, with a manager beside it. */
+/** Installs the operator in a cluster without pods, with a manager beside it. */
 export async function addOperator(
   cluster: Cluster,
   options: Omit<ManagerOptions, 'webhookPort'> = {},
@@ -116,7 +109,7 @@ export async function addOperator(
   return startManager(cluster, installation, { ...options, webhookPort });
 }
 
-/** Writes a certificate the way a Secret volume changes: whole, never half. */
+/** Writes a certificate atomically, as a Secret volume does. */
 export function writeCertificate(folder: string, { certificate, key }: KeyPair, authority: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const [name, text] of [

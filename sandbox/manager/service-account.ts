@@ -7,7 +7,6 @@ import { createTransport, type Transport } from '../../runtime/kubernetes/http/t
 import type { Reaper } from '../control-plane/reaper.ts';
 import type { Installation } from './install.ts';
 
-/** The cluster that a manager works for. */
 export interface Cluster {
   readonly dir: string;
   readonly server: string;
@@ -18,7 +17,7 @@ export interface Cluster {
 
 const TOKEN_SECONDS = 365 * 24 * 3_600;
 
-/** The files that a container finds of its ServiceAccount, with a token of its own; the manager's, unless another suffix is named. */
+/** Writes the files of a ServiceAccount's volume, with a new token. Default: the manager's account. */
 export async function writeServiceAccount(
   cluster: Cluster,
   { settings }: Installation,
@@ -32,7 +31,6 @@ export async function writeServiceAccount(
     writeFileSync(join(folder, file), text, { mode: 0o600 });
 }
 
-/** Requests a token of a ServiceAccount. */
 export async function tokenFor(
   client: Client,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -44,7 +42,7 @@ export async function tokenFor(
   return (object['status'] as { token: string }).token;
 }
 
-/** Opens connections as the manager's own account. They must be closed. */
+/** Opens connections as the manager's account. They must be closed. */
 export async function managerTransport(cluster: Cluster, installation: Installation): Promise<Transport> {
   const directory = `${cluster.dir}/manager-account`;
   await writeServiceAccount(cluster, installation, directory);
