@@ -9,10 +9,7 @@ import { runJest } from '../testing/jest-run.ts';
 import { withResults } from './result.ts';
 import { chosen, shortTests, type Variant } from './variants.ts';
 
-/**
- * `npm run test:matrix`: the tests against an API server, run with other versions of it (and of Helm) in the place of their own.
- * Ends with 1 where one fails.
- */
+/** `npm run test:matrix`: runs tests with other versions of the API server and of Helm. Exits with 1 if one fails. */
 interface Flags {
   readonly short?: boolean;
   readonly built?: boolean;

@@ -1,6 +1,6 @@
 import type { Tried } from '../../infra/generate/tried-versions.ts';
 
-/** The runs with newer ones in the place of those of the same version, in order of program and version. */
+/** Returns the runs in order of program and version. A newer result replaces one of the same version. */
 export function withResults(before: readonly Tried[], results: readonly Tried[]): readonly Tried[] {
   const keyOf = ({ program, version }: Tried) => `${program} ${version}`;
   const again = new Set(results.map(keyOf));

@@ -1,20 +1,18 @@
 import { collector, type Component } from '../programs/components.ts';
 import { triedKubernetes } from '../programs/kubernetes-versions.ts';
 
-/** A version of a program that the tests are run against, in the place of their own. */
 export interface Variant {
-  /** What one calls it on the command line: `1.30`. */
+  /** The name on the command line: `1.30`. */
   readonly name: string;
   readonly program: string;
   readonly version: string;
   readonly components: readonly Component[];
-  /** Which test files have to do with it; left out: all. */
+  /** The related test files. Default: all. */
   readonly tests?: readonly string[];
-  /** The test files of features that this version lacks. */
   readonly lacks?: readonly string[];
 }
 
-/** The first Kubernetes with `MutatingAdmissionPolicy`. */
+/** The first minor version of Kubernetes with `MutatingAdmissionPolicy`. */
 const POD_MODE_SINCE = 36;
 const podMode = ['/pod-mode\\.cluster', '/pod-rules\\.cluster'];
 
@@ -37,7 +35,7 @@ export const variants: readonly Variant[] = [
         expectedSeconds: 80,
       },
     ],
-    // What a person runs; the updater's image brings the Helm that the updater is tested with.
+    // The Helm of users. The updater's image contains the one that the updater is tested with.
     tests: ['infra/helm', 'infra/constructs/apply.cluster'],
   },
   {
@@ -47,10 +45,7 @@ export const variants: readonly Variant[] = [
   },
 ];
 
-/**
- * The short form: what differs between API servers, on the oldest and the newest. Objects and their validation, conditions of the
- * webhook and the guard (CEL), lists and watches, and a life of an instrumented namespace.
- */
+/** The short form tests what differs between API servers: validation, CEL, lists and watches, and one life of an instrumented namespace. */
 export const shortTests = [
   'infra/constructs/apply.cluster',
   'infra/guard/allowed.cluster',
@@ -62,10 +57,7 @@ export const shortTests = [
 
 const ofKubernetes = variants.filter(({ program }) => program === 'Kubernetes');
 
-/**
- * The variants that somebody asks for by name; without a name all, or in the short form the oldest and the newest Kubernetes.
- * @throws Error that lists those there are
- */
+/** Returns the named variants. Default: all, or the oldest and the newest Kubernetes in the short form. @throws Error that lists the names */
 export function chosen(names: readonly string[], isShort: boolean): readonly Variant[] {
   if (names.length === 0) return isShort ? [ofKubernetes.at(0) ?? [], ofKubernetes.at(-1) ?? []].flat() : variants;
   return names.map((name) => {
