@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 
-/** Spans or log records of one resource and scope, with attributes as plain values. */
 export interface Group {
   readonly resource: Attributes;
   readonly scope: { readonly name: string; readonly version: string };
@@ -24,7 +23,7 @@ const definitions = protobuf.parse(readFileSync(fileURLToPath(new URL('otlp.prot
 const traces = definitions.lookupType('ExportTraces');
 const logs = definitions.lookupType('ExportLogs');
 
-/** Reads an OTLP request's body, protobuf or JSON. @throws when it is neither. */
+/** Reads the body of an OTLP request. @throws Error if it is neither protobuf nor JSON */
 export function decode(signal: 'traces' | 'logs', body: Buffer, contentType: string): readonly Group[] {
   const message = contentType.startsWith('application/json') ? parse(body) : unpack(signal, body);
   return signal === 'traces' ? message.resourceSpans.flatMap(spansOf) : message.resourceLogs.flatMap(logsOf);
@@ -40,7 +39,7 @@ function unpack(signal: 'traces' | 'logs', body: Buffer): Message {
   return type.toObject(type.decode(body), { longs: Number, bytes: String, arrays: true }) as Message;
 }
 
-/** The other way round: a request as JSON (ids in hexadecimal, as OTLP has them there) in protobuf. */
+/** Returns a JSON request as protobuf. Ids are in hexadecimal, as in OTLP's JSON. */
 export function encodeTraces(body: object): Buffer {
   const binary = JSON.parse(JSON.stringify(body), (key, value: unknown) =>
     key === 'spanId' || key === 'traceId' ? Buffer.from(String(value), 'hex').toString('base64') : value,
@@ -61,7 +60,6 @@ interface RawScope {
   readonly name?: string;
   readonly version?: string;
 }
-/** A span, or a log record, which has a body. */
 interface RawItem {
   readonly name?: string;
   readonly spanId?: string;

@@ -1,17 +1,16 @@
 import { connect } from 'node:http2';
 import { encodeTraces } from './decode.ts';
 
-/** What a gRPC call came to: 0 is OK, 16 is Unauthenticated. */
+/** The status of a gRPC call: 0 is OK, 16 is Unauthenticated. */
 export interface GrpcAnswer {
   readonly status: number;
   readonly message: string;
 }
 
-/** Sends spans by OTLP over gRPC, as SDKs do that are set to it. */
 export function postByGrpc(port: number, body: object, token?: string): Promise<GrpcAnswer> {
   const session = connect(`http://127.0.0.1:${port}`);
   const message = encodeTraces(body);
-  // One message, not compressed, and its length.
+  // One uncompressed message, preceded by its length.
   const frame = Buffer.alloc(5);
   frame.writeUInt32BE(message.length, 1);
   return new Promise<GrpcAnswer>((resolve, reject) => {

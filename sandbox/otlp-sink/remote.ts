@@ -2,13 +2,11 @@ import { collectedObject, controlPath, type CollectedObject, type Received } fro
 
 const ANSWER_MS = 10_000;
 
-/** A sink that runs in another process: its answers are fetched. */
 export class RemoteSink {
   readonly #received: Received[] = [];
 
   constructor(readonly url: string) {}
 
-  /** Everything that has arrived so far. */
   async received(): Promise<readonly Received[]> {
     const since = `${this.url}${controlPath}received?since=${this.#received.length}`;
     const answer = await fetch(since, { signal: AbortSignal.timeout(ANSWER_MS) });

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerTo, type Answer } from '../answer.ts';
 
-/** Posts OTLP as JSON, as a program's SDK does. Rejects when there is no connection. */
+/** Posts OTLP as JSON, as a program's SDK does. Rejects without a connection. */
 export function post(
   url: string,
   body: object,
@@ -15,7 +15,6 @@ export function post(
   return answerTo(request(url, { method: 'POST', headers, agent }).end(JSON.stringify(body)));
 }
 
-/** Spans of one resource; each id is 16 hexadecimal digits. */
 export const spansOf = (
   resource: Readonly<Record<string, string>>,
   ids: readonly string[],
@@ -57,18 +56,15 @@ const attributes = (values: Readonly<Record<string, string>>) =>
 export const spanId = (number: number): string => number.toString(16).padStart(16, '0');
 
 interface FlowShape {
-  /** Spans in a request. Default 20. */
+  /** Spans in a request. Default: 20. */
   readonly perRequest?: number;
-  /** Attributes of each span. Default none. */
+  /** Attributes of each span. Default: none. */
   readonly ofSpan?: Readonly<Record<string, string>>;
 }
 
 const GIVE_UP_MS = 60_000;
 
-/**
- * Programs that send spans at a steady rate, each request by itself, as SDKs do: what cannot be delivered now (no
- * connection, 429, 502, 503, 504) is sent again after a moment, for a minute; any other answer ends the flow with an error.
- */
+/** Sends spans at a steady rate, as SDKs do: requests are repeated for a minute without a connection, or on 429, 502, 503 and 504. */
 export function startFlow(url: string, tokens: readonly string[], spansPerSecond: number, shape: FlowShape = {}) {
   const { perRequest = 20, ofSpan } = shape;
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
@@ -101,13 +97,10 @@ export function startFlow(url: string, tokens: readonly string[], spansPerSecond
     (1_000 * perRequest) / spansPerSecond,
   );
   return {
-    /** How many spans were sent and acknowledged so far. */
     sent: (): number => acknowledged,
-    /** Milliseconds that each request took until it was acknowledged, repetitions included. */
+    /** Milliseconds until each request was acknowledged, repetitions included. */
     latencies,
-    /** Requests that had to be repeated. */
     repeated: (): number => repeated,
-    /** Sends no more, and waits until all that was begun is acknowledged. */
     async stop(): Promise<void> {
       clearInterval(timer);
       await Promise.all(pending);

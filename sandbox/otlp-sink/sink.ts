@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { decode, type Attributes, type Group, type LogItem, type SpanItem } from './decode.ts';
 
-/** A span, or a Kubernetes event or object version, as it arrived. */
 export interface Received {
   readonly signal: 'traces' | 'logs';
   /** The whole Authorization header. */
@@ -17,26 +16,24 @@ export interface Received {
   readonly at: number;
 }
 
-/** How the sink behaves: `accept`, `discard` (takes it unread), `refuse` for good (401), `fail` for now (503), `hang`: no answer for as long as it lasts. */
+/** `discard` accepts unread, `refuse` answers 401 (permanent), `fail` answers 503 (temporary), `hang` does not answer. */
 type Mood = 'accept' | 'discard' | 'refuse' | 'fail' | 'hang';
 
-/** Stands in for Lumigo's endpoint: a real OTLP/HTTP receiver that keeps what it gets and can be told to misbehave. */
+/** A real OTLP/HTTP receiver in place of Lumigo's endpoint. It keeps what it receives, and can misbehave. */
 export class OtlpSink {
   readonly received: Received[] = [];
-  /** Requests that were answered, by status. */
   readonly answered: Record<number, number> = {};
   mood: Mood = 'accept';
-  /** Tokens that it does not know (401). */
+  /** Unknown tokens (401). */
   readonly refused = new Set<string>();
-  /** Tokens that are to come again later (429). */
+  /** Throttled tokens (429). */
   readonly throttled = new Set<string>();
   /** Milliseconds before each answer. */
   delayMs = 0;
-  /** Is told of whatever arrives. */
   onReceived: (received: Received) => void = () => undefined;
   private readonly server = createServer((request, response) => void this.answer(request, response));
 
-  /** Listens on loopback, where no other address is given. */
+  /** Default: a free port of loopback. */
   static async start({ port = 0, host = '127.0.0.1' } = {}): Promise<OtlpSink> {
     const sink = new OtlpSink();
     await sink.listen(port, host);
@@ -55,7 +52,7 @@ export class OtlpSink {
     return new Promise((resolve, reject) => this.server.once('error', reject).listen(port, host, resolve));
   }
 
-  /** Goes away as a whole: connections break, new ones are refused. `listen` brings it back. */
+  /** Breaks all connections and refuses new ones. `listen` starts it again. */
   close(): Promise<void> {
     this.server.closeAllConnections();
     return new Promise((resolve) => this.server.close(() => resolve()));
@@ -65,7 +62,6 @@ export class OtlpSink {
     return this.received.filter(({ signal }) => signal === 'traces') as never;
   }
 
-  /** Kubernetes events and object versions. */
   get objects(): CollectedObject[] {
     return this.received.flatMap(collectedObject);
   }
@@ -78,12 +74,11 @@ export class OtlpSink {
       while (this.mood === 'hang' && !response.destroyed) await sleep(20);
       this.respond(response, this.take(request, body));
     } catch {
-      // The sender has gone.
       response.destroy();
     }
   }
 
-  /** For whoever runs in another process: `GET …/received?since=N`. */
+  /** Serves `GET …/received?since=N` to other processes. */
   private control({ url = '' }: IncomingMessage, response: ServerResponse): void {
     const since = Number(new URL(url, 'http://sink').searchParams.get('since') ?? 0);
     response.setHeader('content-type', 'application/json');
@@ -128,12 +123,11 @@ export const controlPath = '/sandbox/';
 
 const signals: Readonly<Record<string, Received['signal']>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' };
 
-/** A Kubernetes object as the collector sends it. */
 export interface CollectedObject {
   /** The plural: `pods`, `events` … */
   readonly resource: string;
   readonly namespace: string;
-  /** `ADDED`, `MODIFIED` or `DELETED`; undefined for what was there before. */
+  /** `ADDED`, `MODIFIED` or `DELETED`. Undefined: the object existed before. */
   readonly change: string | undefined;
   readonly object: {
     readonly kind?: string;
